@@ -1,0 +1,2 @@
+//! The binary `universe-server`.
+fn main() {}
