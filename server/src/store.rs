@@ -12,6 +12,7 @@ mod error;
 mod id;
 mod memory;
 mod model;
+pub mod sqlite;
 mod timestamp;
 
 use bytes::Bytes;
@@ -24,6 +25,7 @@ pub use self::memory::{MemoryLimits, MemoryStore};
 pub use self::model::{
     Append, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Snapshot,
 };
+pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
 
 /// Most bytes one write may carry: all its bodies and names together (64 MiB).

@@ -19,7 +19,7 @@ pub struct Meta {
 }
 
 /// The end of a universe's log.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// The last entry's revision.
     pub revision: Revision,
@@ -173,10 +173,10 @@ impl Head {
             return Ok(Admission::Landed);
         }
         if self.revision != append.expected {
-            return Err(AppendError::Conflict { head: self.clone() });
+            return Err(AppendError::Conflict { head: *self });
         }
         let Some(last) = last else {
-            return Ok(Admission::Proceed(self.clone()));
+            return Ok(Admission::Proceed(*self));
         };
         Ok(Admission::Proceed(Self {
             revision: Revision(self.revision.0.saturating_add(append.entries.len() as u64)),
@@ -188,7 +188,7 @@ impl Head {
     pub(super) fn admit_delete(&self, expected: Option<Revision>) -> Result<(), DeleteError> {
         match expected {
             Some(expected) if expected != self.revision => {
-                Err(DeleteError::Conflict { head: self.clone() })
+                Err(DeleteError::Conflict { head: *self })
             }
             _ => Ok(()),
         }
