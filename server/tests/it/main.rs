@@ -1,0 +1,3 @@
+//! The server's tests, through its public surface.
+
+mod store;
