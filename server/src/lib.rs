@@ -1,1 +1,3 @@
 //! The universe server.
+
+pub mod demo;

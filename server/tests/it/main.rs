@@ -1,0 +1,3 @@
+//! The server's integration tests, one module for each room.
+
+mod demo;
