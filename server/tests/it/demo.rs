@@ -11,11 +11,13 @@ const G: f64 = 6.674_30e-11;
 const AU_M: f64 = 149_597_870_700.0;
 
 fn state() -> Value {
-    demo::sol().expect("the embedded table is valid")
+    demo::sol().unwrap_or_else(|error| panic!("data/sol.json: {error}"))
 }
 
 fn stars(state: &Value) -> &Map<String, Value> {
-    state["stars"].as_object().expect("stars is an object")
+    state["stars"]
+        .as_object()
+        .unwrap_or_else(|| panic!("stars is no object"))
 }
 
 fn number(entity: &Value, member: &str) -> f64 {
