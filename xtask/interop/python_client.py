@@ -57,7 +57,7 @@ async def run(server, era, suffix):
 
         tools = (await client.list_tools()).tools
         names = {tool.name for tool in tools}
-        expect(TOOLS <= names, f"tools/list has only {sorted(names)}")
+        expect(TOOLS <= names, f"tools/list lacks some of {sorted(TOOLS)}: {sorted(names)}")
 
         async def call(name, arguments):
             return read(await client.call_tool(name, arguments))

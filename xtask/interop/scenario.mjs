@@ -56,7 +56,7 @@ export function read(result) {
 
 export function checkTools(tools) {
   const names = tools.map((tool) => tool.name);
-  for (const name of TOOLS) assert.ok(names.includes(name), `tools/list has ${name}, only ${names}`);
+  for (const name of TOOLS) assert.ok(names.includes(name), `tools/list lacks ${name}: ${names}`);
   for (const tool of tools) assert.equal(tool.inputSchema.type, "object", `${tool.name} takes an object`);
   return names.length;
 }
