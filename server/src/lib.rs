@@ -1,3 +1,4 @@
-//! The universe server.
+//! The universe server: star-system universes over REST and MCP, on one durable command service.
 
+pub mod demo;
 pub mod store;

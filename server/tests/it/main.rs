@@ -1,3 +1,4 @@
-//! The server's tests, through its public surface.
+//! The server's tests through its public surface, in one binary.
 
+mod demo;
 mod store;
