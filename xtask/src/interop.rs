@@ -180,6 +180,7 @@ fn reason(stdout: &str, stderr: &str) -> String {
         .and_then(Value::as_str);
     told.or_else(|| stderr.lines().rfind(|line| !line.trim().is_empty()))
         .unwrap_or("no reason given")
+        .trim()
         .to_owned()
 }
 
@@ -327,7 +328,7 @@ mod tests {
             ),
             "no such tool"
         );
-        assert_eq!(reason("", "first\nlast\n\n"), "last");
+        assert_eq!(reason("", "first\nlast \n\n"), "last");
         assert_eq!(reason("", ""), "no reason given");
     }
 }
