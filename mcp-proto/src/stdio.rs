@@ -14,6 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use crate::server::Server;
 use connection::Connection;
 
+pub(crate) use lines::{Line, Lines};
+
 /// The bounds of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
