@@ -1,4 +1,123 @@
-//! Servers of the Model Context Protocol on hyper, both eras on one endpoint, without an SDK.
+//! Servers of the [Model Context Protocol](https://modelcontextprotocol.io) on hyper: both eras on one endpoint,
+//! Streamable HTTP and stdio, no SDK.
+//!
+//! A [`Server`] is a set of tools behind one verb, `handle(Request, Context) -> Response`. Transports call it: the
+//! HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function of a state, its
+//! arguments and a [`Context`]; the schemas that clients see are derived from its types, and they are enforced. What a
+//! handler says before it answers goes through its [`Outbox`] and turns the HTTP answer into an event stream; one that
+//! only answers is answered in JSON. Nothing of this has to be configured.
+//!
+//! Both eras are served at once. Requests of the revision 2026-07-28 are stateless: each says which version it speaks,
+//! and a client that goes away cancels its call by going. Clients of the revisions from 2024-11-05 to 2025-11-25 open a
+//! session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may serve it.
+//!
+//! # Into a hyper service
+//!
+//! Mounting is a match arm: [`StreamableHttpService::handle`] ignores the path, needs no start and no shutdown. What
+//! the service puts into the request's extensions reaches the handlers.
+//!
+//! ```
+//! use std::convert::Infallible;
+//!
+//! use http::{Request, Response};
+//! use http_body_util::{BodyExt, Full};
+//! use hyper::body::Incoming;
+//! use mcp_proto::client::{Client, ClientConfig};
+//! use mcp_proto::http::{ServeConfig, serve};
+//! use mcp_proto::{Context, Era, Server, StreamableHttpService, Tool, ToolError};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Echo {
+//!     /// The text.
+//!     text: String,
+//! }
+//!
+//! async fn echo((): (), said: Echo, _: Context) -> Result<Echo, ToolError> {
+//!     Ok(said)
+//! }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::builder("echo", "0.1.0", ())
+//!     .tool(Tool::new("echo", "Says it back."), echo)
+//!     .build()?;
+//! let mcp = StreamableHttpService::new(server);
+//! let app = hyper::service::service_fn(move |request: Request<Incoming>| {
+//!     let mcp = mcp.clone();
+//!     async move {
+//!         Ok::<_, Infallible>(match request.uri().path() {
+//!             "/mcp" => mcp.handle(request).await.map(BodyExt::boxed_unsync),
+//!             _ => Response::new(Full::from("hello").boxed_unsync()),
+//!         })
+//!     }
+//! });
+//!
+//! let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
+//! let url = format!("http://{}/mcp", listener.local_addr()?);
+//! tokio::spawn(serve(listener, app, ServeConfig::default(), std::future::pending()));
+//! let client = Client::http(&url, ClientConfig::new(Era::Modern)).await?;
+//! let result = client.call_tool("echo", serde_json::json!({ "text": "hi" })).await?;
+//! assert_eq!(result["structuredContent"]["text"], "hi");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Over stdin and stdout
+//!
+//! ```no_run
+//! # use mcp_proto::{Context, Server, Tool, ToolError};
+//! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! # struct Echo { text: String }
+//! async fn echo((): (), said: Echo, _: Context) -> Result<Echo, ToolError> {
+//!     Ok(said)
+//! }
+//!
+//! #[tokio::main(flavor = "current_thread")]
+//! async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//!     let server = Server::builder("echo", "0.1.0", ())
+//!         .tool(Tool::new("echo", "Says it back."), echo)
+//!         .build()?;
+//!     Ok(mcp_proto::stdio::serve_stdio(server).await?)
+//! }
+//! ```
+//!
+//! # In a test
+//!
+//! Testing is the same verb as serving. To test with a transport, [`client::Client::memory`] serves a server in memory.
+//!
+//! ```
+//! use mcp_proto::jsonrpc::Request;
+//! use mcp_proto::{Context, Server, Tool};
+//! use serde_json::json;
+//! # #[derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+//! # struct Double { n: i32 }
+//!
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let server = Server::builder("math", "0.1.0", ())
+//!     .tool(Tool::new("double", "Doubles."), async |(), asked: Double, _| Ok(Double { n: 2 * asked.n }))
+//!     .build()?;
+//! let call = |arguments| Request::new(1, "tools/call", json!({ "name": "double", "arguments": arguments }));
+//!
+//! let response = server.handle(call(json!({ "n": 21 })), Context::test()).await;
+//! assert_eq!(response.outcome.unwrap().to_value()["structuredContent"], json!({ "n": 42 }));
+//!
+//! // Arguments that do not fit are a result for the model to read, with every finding.
+//! let response = server.handle(call(json!({ "n": "21" })), Context::test()).await;
+//! let result = response.outcome.unwrap().to_value();
+//! assert_eq!(result["isError"], true);
+//! assert!(result["content"][0]["text"].as_str().unwrap().contains("/n: "));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Bounds
+//!
+//! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`]. Input that is
+//! refused is answered with what was wrong and what would be right; none makes the library panic.
 
 pub mod client;
 mod content;

@@ -194,16 +194,14 @@ async fn a_call_without_its_client_has_its_time() {
 fn a_runtime_that_ends_takes_running_calls_with_it() {
     let (service, _probe, mut events) = in_process();
     let runtime = tokio::runtime::Runtime::new().unwrap();
-    let running = runtime.block_on(async {
+    runtime.block_on(async {
         let session = open_session(&service).await;
         let raw = Raw::legacy(&session, "tools/call", &call("hang"));
         let service = service.clone();
-        let running = tokio::spawn(async move { service.handle(raw.request()).await });
+        tokio::spawn(async move { service.handle(raw.request()).await });
         events.expect("started").await;
-        running
     });
     drop(runtime);
-    drop(running);
     let after = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()

@@ -1,5 +1,12 @@
 //! The library as its users and their clients see it: raw requests over HTTP and stdio, both eras, and the client.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::indexing_slicing,
+    reason = "what fails here fails a test"
+)]
+
 mod bodies;
 mod cancel;
 mod client;
@@ -10,7 +17,10 @@ mod keepalive;
 mod listen;
 mod load;
 mod order;
+mod peer;
+mod pipe;
 mod property;
+mod results;
 mod schema;
 mod serving;
 mod sessions;

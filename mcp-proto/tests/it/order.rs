@@ -8,8 +8,11 @@ use serde_json::json;
 
 use crate::common::{Raw, request, server, with_meta};
 
+/// What it is, how it spoils a request, and the status and code it gets.
+type Fault = (&'static str, fn(Raw) -> Raw, (u16, i64));
+
 /// Each fault makes a good request worse; they are in the order in which they win.
-fn faults() -> Vec<(&'static str, fn(Raw) -> Raw, (u16, i64))> {
+fn faults() -> Vec<Fault> {
     vec![
         ("host", |raw| raw.set("host", "evil.example"), (403, -32600)),
         (

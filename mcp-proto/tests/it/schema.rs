@@ -41,7 +41,7 @@ enum Orbit {
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Tree {
-    children: Vec<Tree>,
+    children: Vec<Self>,
 }
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]

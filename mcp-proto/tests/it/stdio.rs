@@ -1,19 +1,13 @@
 //! Lines over a pair of byte streams: what is answered, what is skipped, and how a connection ends.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use mcp_proto::stdio::{StdioConfig, serve};
 use mcp_proto::{Change, Server};
 use serde_json::{Value, json};
-use tokio::io::{
-    AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, BufWriter, DuplexStream, Lines, ReadHalf,
-    WriteHalf,
-};
-use tokio::task::JoinHandle;
-use tokio::time::Instant;
 
-use crate::common::{PATIENCE, Raw, builder, call, meta, probe, request, say, server, with_meta};
+use crate::common::{Raw, builder, call, meta, probe, request, say, server, with_meta};
+use crate::peer::{Peer, list};
 
 /// Serves an input that ends, and gives all that was said.
 async fn said(input: impl AsRef<[u8]>, config: StdioConfig) -> Vec<Value> {
@@ -27,54 +21,6 @@ async fn said(input: impl AsRef<[u8]>, config: StdioConfig) -> Vec<Value> {
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()
-}
-
-fn list(id: impl serde::Serialize) -> String {
-    request(id, "tools/list", &with_meta(json!({}))).to_string()
-}
-
-/// An open connection.
-struct Peer {
-    lines: Lines<BufReader<ReadHalf<DuplexStream>>>,
-    writer: WriteHalf<DuplexStream>,
-    served: JoinHandle<std::io::Result<()>>,
-}
-
-impl Peer {
-    fn new(server: Server) -> Self {
-        let (near, far) = tokio::io::duplex(4_096);
-        let (reader, writer) = tokio::io::split(far);
-        let served = tokio::spawn(serve(server, reader, writer, StdioConfig::default()));
-        let (reader, writer) = tokio::io::split(near);
-        Self {
-            lines: BufReader::new(reader).lines(),
-            writer,
-            served,
-        }
-    }
-
-    async fn send(&mut self, message: &Value) {
-        self.writer
-            .write_all(format!("{message}\n").as_bytes())
-            .await
-            .unwrap();
-    }
-
-    async fn next(&mut self) -> Value {
-        let line = tokio::time::timeout(PATIENCE, self.lines.next_line()).await;
-        serde_json::from_str(&line.expect("no line came").unwrap().unwrap()).unwrap()
-    }
-
-    /// Ends the input and waits for the end of the server; gives what it still said.
-    async fn end(mut self) -> Vec<Value> {
-        self.writer.shutdown().await.unwrap();
-        let mut rest = Vec::new();
-        while let Some(line) = self.lines.next_line().await.unwrap() {
-            rest.push(serde_json::from_str(&line).unwrap());
-        }
-        self.served.await.unwrap().unwrap();
-        rest
-    }
 }
 
 fn initialize() -> Value {
@@ -218,44 +164,6 @@ async fn line_ends_may_be_crlf_and_the_last_may_be_missing() {
 }
 
 #[tokio::test]
-async fn ten_thousand_pipelined_requests_lose_none() {
-    let requests: String = (0..10_000)
-        .map(|id| {
-            request(
-                id,
-                "tools/call",
-                &with_meta(say(&format!("{id}{}", "x".repeat(id % 300)))),
-            )
-            .to_string()
-                + "\n"
-        })
-        .collect();
-    // Through pipes that are smaller than a message, too.
-    let (near, far) = tokio::io::duplex(200);
-    let (reader, writer) = tokio::io::split(far);
-    let served = tokio::spawn(serve(server(), reader, writer, StdioConfig::default()));
-    let (reader, mut writer) = tokio::io::split(near);
-    let sending = tokio::spawn(async move {
-        writer.write_all(requests.as_bytes()).await.unwrap();
-        writer.shutdown().await.unwrap();
-    });
-    let mut lines = BufReader::new(reader).lines();
-    let mut seen = HashSet::new();
-    while let Some(line) = lines.next_line().await.unwrap() {
-        let answer: Value = serde_json::from_str(&line).unwrap();
-        let id = answer["id"].as_u64().unwrap();
-        let text = answer["result"]["structuredContent"]["text"]
-            .as_str()
-            .unwrap();
-        assert_eq!(text.trim_end_matches('x'), id.to_string());
-        assert!(seen.insert(id), "{id} was answered twice");
-    }
-    assert_eq!(seen.len(), 10_000);
-    sending.await.unwrap();
-    served.await.unwrap().unwrap();
-}
-
-#[tokio::test]
 async fn a_fast_call_does_not_wait_for_a_slow_one() {
     let (probe, mut events) = probe();
     let mut peer = Peer::new(builder(&probe).build().unwrap());
@@ -272,152 +180,6 @@ async fn a_fast_call_does_not_wait_for_a_slow_one() {
     probe.gate.notify_one();
     assert_eq!(peer.next().await["result"]["content"][0]["text"], "through");
     assert!(peer.end().await.is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn the_end_of_the_input_ends_the_server_within_a_second() {
-    let start = Instant::now();
-    assert!(Peer::new(server()).end().await.is_empty());
-    assert_eq!(start.elapsed(), Duration::ZERO);
-
-    // A listen never ends by itself.
-    let mut peer = Peer::new(server());
-    peer.send(&request(
-        7,
-        "subscriptions/listen",
-        &with_meta(json!({"notifications": {}})),
-    ))
-    .await;
-    assert_eq!(
-        peer.next().await["method"],
-        "notifications/subscriptions/acknowledged"
-    );
-    peer.end().await;
-    assert_eq!(start.elapsed(), Duration::ZERO);
-
-    // A running call may still answer.
-    let (probe, mut events) = probe();
-    let mut peer = Peer::new(builder(&probe).build().unwrap());
-    peer.send(&request(7, "tools/call", &with_meta(call("gate"))))
-        .await;
-    events.expect("started").await;
-    let ending = tokio::spawn(peer.end());
-    tokio::time::sleep(Duration::from_millis(500)).await;
-    probe.gate.notify_one();
-    assert_eq!(ending.await.unwrap()[0]["id"], 7);
-    assert_eq!(start.elapsed(), Duration::from_millis(500));
-
-    // One that does not is dropped.
-    let mut peer = Peer::new(builder(&probe).build().unwrap());
-    peer.send(&request(7, "tools/call", &with_meta(call("hang"))))
-        .await;
-    events.expect("finished").await;
-    events.expect("started").await;
-    let start = Instant::now();
-    assert!(peer.end().await.is_empty());
-    assert_eq!(start.elapsed(), Duration::from_millis(900));
-    events.expect("dropped").await;
-}
-
-#[tokio::test]
-async fn a_writer_that_breaks_ends_the_server() {
-    let (near, far) = tokio::io::duplex(64);
-    drop(near);
-    let (keep_open, input) = tokio::io::duplex(4_096);
-    let (_, mut sender) = tokio::io::split(keep_open);
-    sender
-        .write_all(format!("{}\n", list(1)).as_bytes())
-        .await
-        .unwrap();
-    let ended = tokio::time::timeout(
-        PATIENCE,
-        serve(server(), input, far, StdioConfig::default()),
-    )
-    .await;
-    assert_eq!(
-        ended.unwrap().unwrap_err().kind(),
-        std::io::ErrorKind::BrokenPipe
-    );
-}
-
-#[tokio::test]
-async fn a_writer_that_buffers_is_flushed() {
-    let (near, far) = tokio::io::duplex(1 << 20);
-    let (reader, writer) = tokio::io::split(far);
-    tokio::spawn(serve(
-        server(),
-        reader,
-        BufWriter::with_capacity(1 << 19, writer),
-        StdioConfig::default(),
-    ));
-    let (reader, mut writer) = tokio::io::split(near);
-    writer
-        .write_all(format!("{}\n", list(1)).as_bytes())
-        .await
-        .unwrap();
-    let mut lines = BufReader::new(reader).lines();
-    let line = tokio::time::timeout(PATIENCE, lines.next_line())
-        .await
-        .expect("the answer stayed in the buffer");
-    assert!(line.unwrap().unwrap().contains("\"tools\""));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_peer_that_does_not_read_is_not_read_from_for_ever() {
-    let (near, far) = tokio::io::duplex(1_024);
-    let (reader, writer) = tokio::io::split(far);
-    tokio::spawn(serve(server(), reader, writer, StdioConfig::default()));
-    let (_unread, mut writer) = tokio::io::split(near);
-    let line = format!("{}\n", list(1));
-    let mut sent = 0;
-    let flood = async {
-        loop {
-            writer.write_all(line.as_bytes()).await.unwrap();
-            sent += 1;
-        }
-    };
-    // Time is paused: it passes only once nobody can go on.
-    assert!(
-        tokio::time::timeout(Duration::from_secs(1), flood)
-            .await
-            .is_err()
-    );
-    assert!(
-        sent < 10_000,
-        "{sent} requests were taken from a peer that reads no answer"
-    );
-}
-
-#[tokio::test]
-async fn calls_are_bounded_and_the_rest_waits_unread() {
-    let mut config = StdioConfig::default();
-    config.max_calls = 2;
-    let (probe, mut events) = probe();
-    let (near, far) = tokio::io::duplex(1 << 16);
-    let (reader, writer) = tokio::io::split(far);
-    tokio::spawn(serve(
-        builder(&probe).build().unwrap(),
-        reader,
-        writer,
-        config,
-    ));
-    let (reader, mut writer) = tokio::io::split(near);
-    for id in 0..4 {
-        let line = format!("{}\n", request(id, "tools/call", &with_meta(call("gate"))));
-        writer.write_all(line.as_bytes()).await.unwrap();
-    }
-    let mut lines = BufReader::new(reader).lines();
-    events.expect("started").await;
-    events.expect("started").await;
-    for running in [2, 2, 1, 0_usize] {
-        assert!(events.none());
-        probe.gate.notify_one();
-        lines.next_line().await.unwrap().unwrap();
-        events.expect("finished").await;
-        if running == 2 {
-            events.expect("started").await;
-        }
-    }
 }
 
 #[tokio::test]

@@ -112,10 +112,7 @@ fn panic_with<T>(message: &str) -> Result<Send, ToolError> {
     Err(ToolError::internal())
 }
 
-#[expect(
-    clippy::manual_async_fn,
-    reason = "the panic must come before the future"
-)]
+/// Not an async function: the panic must come before the future.
 fn panics_at_once(
     _: (),
     _: Nothing,
