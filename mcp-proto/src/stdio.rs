@@ -6,6 +6,7 @@
 mod call;
 mod connection;
 mod lines;
+mod output;
 
 use std::io;
 use std::time::Duration;

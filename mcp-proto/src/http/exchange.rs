@@ -145,6 +145,7 @@ impl Exchange {
         // After the call, so that what it said last comes before its answer.
         if let Poll::Ready(Some(notification)) = self.notifications.poll_recv(context) {
             self.timer = None;
+            self.touch();
             return Poll::Ready(Step::Notification(notification));
         }
         if let Some(answer) = self.answer.take() {
@@ -160,12 +161,19 @@ impl Exchange {
             .get_or_insert_with(|| Box::pin(tokio::time::sleep(keep_alive)));
         if timer.as_mut().poll(context).is_ready() {
             self.timer = None;
-            if let Some(legacy) = &mut self.legacy {
-                legacy.hold.touch();
-            }
+            self.touch();
             return Poll::Ready(Step::Quiet);
         }
         Poll::Pending
+    }
+}
+
+impl Exchange {
+    /// A call at work holds its session.
+    fn touch(&mut self) {
+        if let Some(legacy) = &mut self.legacy {
+            legacy.hold.touch();
+        }
     }
 }
 

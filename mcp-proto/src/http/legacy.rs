@@ -9,6 +9,7 @@ use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::body::ResponseBody;
 use super::exchange::{Exchange, LegacyCall, event_stream};
@@ -23,10 +24,13 @@ use crate::session::{Session, SessionId, SessionStore, SessionStoreError};
 use crate::version::{Era, ProtocolVersion};
 
 /// Keeps a session from idling out while something of it is at work.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Hold {
     sessions: Arc<dyn SessionStore>,
     id: SessionId,
+    /// The store is asked no more often than this.
+    interval: Duration,
+    touched: Instant,
 }
 
 /// An open GET stream.
@@ -209,6 +213,8 @@ impl StreamableHttpService {
         Hold {
             sessions: Arc::clone(&self.0.sessions),
             id: id.clone(),
+            interval: self.0.config.keep_alive,
+            touched: Instant::now(),
         }
     }
 }
@@ -219,7 +225,10 @@ impl OpenStream {
         tokio::select! {
             biased;
             _ = &mut self.ended => None,
-            change = self.listener.next() => change.map(|change| sse::message(&change)),
+            change = self.listener.next() => {
+                self.hold.touch();
+                change.map(|change| sse::message(&change))
+            }
             () = tokio::time::sleep(self.keep_alive) => {
                 self.hold.touch();
                 Some(sse::KEEP_ALIVE)
@@ -229,10 +238,15 @@ impl OpenStream {
 }
 
 impl Hold {
-    /// Counts as a use of the session. A store that cannot answer at once is asked by a task of its own, so that no
-    /// stream waits for it.
-    pub(super) fn touch(&self) {
-        let Self { sessions, id } = self.clone();
+    /// Counts as a use of the session, whenever something was said or the keep-alive is due. A store that cannot
+    /// answer at once is asked by a task of its own, so that no stream waits for it.
+    pub(super) fn touch(&mut self) {
+        let now = Instant::now();
+        if now.duration_since(self.touched) < self.interval {
+            return;
+        }
+        self.touched = now;
+        let (sessions, id) = (Arc::clone(&self.sessions), self.id.clone());
         let touch = async move {
             if let Err(error) = sessions.load(&id).await {
                 tracing::warn!(%error, "a session could not be kept alive");

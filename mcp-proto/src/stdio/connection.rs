@@ -5,26 +5,23 @@ use std::io;
 use std::pin::Pin;
 use std::task::Poll;
 
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use futures_util::Stream as _;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::SelectAll;
-use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::StdioConfig;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
+use super::output::{Output, has_room, write_line};
 use crate::context::{Context, Outbox};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::ModernMeta;
 use crate::server::{Interest, Listener, Server, read_initialize};
 use crate::session::Session;
 use crate::version::ProtocolVersion;
-
-/// Above this many unwritten bytes nothing more is read or run until the peer has read some.
-const HIGH_WATER: usize = 256 * 1024;
 
 /// The calls of a connection, each to be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
@@ -40,9 +37,7 @@ pub(super) struct Connection {
     /// What running calls have said since the last look; joins `out`.
     said: BytesMut,
     /// What is written next.
-    out: BytesMut,
-    /// Something was written that a buffering writer may still hold.
-    unflushed: bool,
+    out: Output,
 }
 
 struct Running {
@@ -61,8 +56,7 @@ impl Connection {
             session: None,
             listener: None,
             said: BytesMut::new(),
-            out: BytesMut::new(),
-            unflushed: false,
+            out: Output::default(),
         }
     }
 
@@ -73,23 +67,22 @@ impl Connection {
     {
         let mut lines = Lines::new(self.config.max_line_bytes);
         loop {
-            self.join_said();
+            self.out.append(&mut self.said);
             self.take_lines(&mut lines);
             let may_read = self.running.len() < self.config.max_calls;
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.len() < HIGH_WATER => {}
-                change = next_change(&mut self.listener), if self.out.len() < HIGH_WATER => match change {
-                    Some(change) => write_line(&mut self.out, &change),
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.has_room() => {}
+                change = next_change(&mut self.listener), if self.out.has_room() => match change {
+                    Some(change) => self.out.push(&change),
                     None => self.listener = None,
                 },
-                read = lines.read(&mut reader), if may_read && self.out.len() < HIGH_WATER => {
+                read = lines.read(&mut reader), if may_read && self.out.has_room() => {
                     if read? == 0 {
                         break;
                     }
                 }
-                written = write_some(&mut writer, &mut self.out, &mut self.unflushed),
-                    if !self.out.is_empty() || self.unflushed => written?,
+                written = self.out.write(&mut writer), if self.out.is_due() => written?,
             }
         }
         if let Some(Line::Text(line)) = lines.rest() {
@@ -108,15 +101,14 @@ impl Connection {
         let deadline = tokio::time::sleep(self.config.drain_time);
         tokio::pin!(deadline);
         loop {
-            self.join_said();
+            self.out.append(&mut self.said);
             if self.calls.is_empty() && self.out.is_empty() {
                 break;
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.len() < HIGH_WATER => {}
-                written = write_some(&mut writer, &mut self.out, &mut self.unflushed),
-                    if !self.out.is_empty() || self.unflushed => written?,
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.has_room() => {}
+                written = self.out.write(&mut writer), if self.out.is_due() => written?,
                 () = &mut deadline => {
                     tracing::warn!(calls = self.calls.len(), "calls were dropped: the input ended and they did not");
                     break;
@@ -124,14 +116,6 @@ impl Connection {
             }
         }
         writer.flush().await
-    }
-
-    fn join_said(&mut self) {
-        if self.out.is_empty() {
-            std::mem::swap(&mut self.out, &mut self.said);
-        } else {
-            self.out.unsplit(self.said.split());
-        }
     }
 
     /// Waits until a call has said or answered something, and queues all that is ready: the more goes into one write,
@@ -143,7 +127,7 @@ impl Connection {
     ) -> impl Future<Output = ()> + 'c {
         let (before, idle) = (out.len(), calls.is_empty());
         std::future::poll_fn(move |context| {
-            while out.len() < HIGH_WATER {
+            while has_room(out) {
                 match Pin::new(&mut *calls).poll_next(context) {
                     Poll::Ready(Some(Said::Notification(notification))) => {
                         write_line(out, &notification);
@@ -163,7 +147,7 @@ impl Connection {
 
     /// Starts what the buffered lines ask for, as far as the bounds allow.
     fn take_lines(&mut self, lines: &mut Lines) {
-        while self.running.len() < self.config.max_calls && self.out.len() < HIGH_WATER {
+        while self.running.len() < self.config.max_calls && self.out.has_room() {
             match lines.next() {
                 Some(Line::Text(line)) => self.take_line(&line),
                 Some(Line::TooLong) => {
@@ -175,7 +159,7 @@ impl Connection {
                         "the line is longer than {} bytes",
                         self.config.max_line_bytes
                     ));
-                    write_line(&mut self.out, &Response::error(None, error));
+                    self.out.push(&Response::error(None, error));
                 }
                 None => break,
             }
@@ -192,9 +176,7 @@ impl Connection {
             Ok(Message::Response(response)) => {
                 tracing::debug!(id = ?response.id, "a response to no request of ours was ignored");
             }
-            Err(broken) if broken.id.is_some() => {
-                write_line(&mut self.out, &Response::from(broken))
-            }
+            Err(broken) if broken.id.is_some() => self.out.push(&Response::from(broken)),
             Err(broken) => tracing::warn!(
                 problem = broken.error.message,
                 "a line that is no message was skipped"
@@ -205,7 +187,7 @@ impl Connection {
     fn take_request(&mut self, request: Request) {
         let id = request.id.clone();
         if let Err(error) = self.start(request) {
-            write_line(&mut self.out, &Response::error(Some(id), error));
+            self.out.push(&Response::error(Some(id), error));
         }
     }
 
@@ -249,7 +231,7 @@ impl Connection {
             params.capabilities,
         ));
         self.listener = self.server.changes().listen(Interest { tools_list: true });
-        write_line(&mut self.out, &Response::result(id, result));
+        self.out.push(&Response::result(id, result));
         Ok(())
     }
 
@@ -309,27 +291,6 @@ fn take_answer(running: &mut HashMap<RequestId, Running>, out: &mut BytesMut, an
     write_line(out, answer);
 }
 
-/// Writes what the writer takes, and flushes it once all is out. Cancel-safe: what is written is taken from `out`
-/// before the next wait.
-async fn write_some<W: AsyncWrite + Unpin>(
-    writer: &mut W,
-    out: &mut BytesMut,
-    unflushed: &mut bool,
-) -> io::Result<()> {
-    if out.is_empty() {
-        writer.flush().await?;
-        *unflushed = false;
-        return Ok(());
-    }
-    let written = writer.write(out).await?;
-    if written == 0 {
-        return Err(io::ErrorKind::WriteZero.into());
-    }
-    out.advance(written);
-    *unflushed = true;
-    Ok(())
-}
-
 /// The next change, or never without a listener.
 async fn next_change(listener: &mut Option<Listener>) -> Option<Notification> {
     match listener {
@@ -342,16 +303,5 @@ fn take_meta(request: &mut Request) -> Map<String, Value> {
     match request.params.remove("_meta") {
         Some(Value::Object(meta)) => meta,
         _ => Map::new(),
-    }
-}
-
-/// Queues one message as one line. JSON text has no line feed outside strings and none inside.
-fn write_line(out: &mut BytesMut, message: &impl Serialize) {
-    match serde_json::to_vec(message) {
-        Ok(text) => {
-            out.extend_from_slice(&text);
-            out.extend_from_slice(b"\n");
-        }
-        Err(error) => tracing::error!(%error, "a message could not be serialised"),
     }
 }

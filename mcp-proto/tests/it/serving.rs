@@ -52,6 +52,13 @@ async fn clients_that_never_finish_a_head_are_closed() {
 }
 
 #[tokio::test]
+async fn a_connection_that_idles_is_closed() {
+    let served = impatient().await;
+    let told = until_closed(&served, b"GET /mcp HTTP/1.1\r\nhost: localhost\r\n\r\n").await;
+    assert!(told.starts_with("HTTP/1.1 400 "), "{told}");
+}
+
+#[tokio::test]
 async fn a_client_that_never_finishes_a_body_gets_408() {
     let served = impatient().await;
     let sent = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";

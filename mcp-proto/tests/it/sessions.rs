@@ -7,7 +7,8 @@ use http::{Method, Request};
 use http_body_util::{BodyExt as _, Full};
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{
-    Change, MemorySessions, MemorySessionsConfig, Principal, SessionStore, StreamableHttpService,
+    CallToolResult, Change, Context, MemorySessions, MemorySessionsConfig, Principal, SessionStore,
+    StreamableHttpService, Tool,
 };
 use serde_json::json;
 
@@ -381,6 +382,48 @@ async fn a_call_and_a_stream_hold_their_session() {
     tokio::time::sleep(Duration::from_secs(30 * 60)).await;
     assert_eq!(ping(&service, &calling).await, 404);
     assert_eq!(ping(&service, &listening).await, 404);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_call_and_a_stream_that_talk_hold_their_session_too() {
+    // Never quiet for as long as the keep-alive interval.
+    let server = builder(&probe().0)
+        .raw_tool(
+            Tool::new("hour", "").with_input_schema(json!({"type": "object"})),
+            async |_, _, context: Context| {
+                for step in 0..360 {
+                    context.progress(f64::from(step), None, None).await;
+                    tokio::time::sleep(Duration::from_secs(10)).await;
+                }
+                Ok(CallToolResult::text("done"))
+            },
+        )
+        .build()
+        .unwrap();
+    let service = StreamableHttpService::new(server.clone());
+    let (calling, listening) = (open_session(&service).await, open_session(&service).await);
+    let stream = service.handle(get(&listening).request()).await.into_body();
+    let reading = tokio::spawn(stream.collect());
+    let raw = Raw::legacy(&calling, "tools/call", &call("hour"));
+    let running = tokio::spawn({
+        let service = service.clone();
+        async move {
+            service
+                .handle(raw.request())
+                .await
+                .into_body()
+                .collect()
+                .await
+        }
+    });
+    for _ in 0..360 {
+        server.notify(Change::ToolsListChanged);
+        tokio::time::sleep(Duration::from_secs(10)).await;
+    }
+    running.await.unwrap().unwrap();
+    assert_eq!(ping(&service, &calling).await, 200);
+    assert_eq!(ping(&service, &listening).await, 200);
+    reading.abort();
 }
 
 #[tokio::test]

@@ -1,0 +1,80 @@
+//! What a connection writes: messages as lines, queued up to a mark and written as the peer takes them.
+
+use std::io;
+
+use bytes::{Buf as _, BytesMut};
+use serde::Serialize;
+use tokio::io::{AsyncWrite, AsyncWriteExt as _};
+
+/// Above this many unwritten bytes nothing more is read or run until the peer has read some.
+const HIGH_WATER: usize = 256 * 1024;
+
+/// The bytes on their way out.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    queued: BytesMut,
+    /// Something was written that a buffering writer may still hold.
+    unflushed: bool,
+}
+
+impl Output {
+    /// Queues one message.
+    pub(super) fn push(&mut self, message: &impl Serialize) {
+        write_line(&mut self.queued, message);
+    }
+
+    /// Queues lines, leaving none behind.
+    pub(super) fn append(&mut self, lines: &mut BytesMut) {
+        if self.queued.is_empty() {
+            std::mem::swap(&mut self.queued, lines);
+        } else {
+            self.queued.unsplit(lines.split());
+        }
+    }
+
+    pub(super) fn has_room(&self) -> bool {
+        has_room(&self.queued)
+    }
+
+    /// Whether everything is written.
+    pub(super) fn is_empty(&self) -> bool {
+        self.queued.is_empty()
+    }
+
+    /// Whether [`Output::write`] has something to do.
+    pub(super) fn is_due(&self) -> bool {
+        !self.queued.is_empty() || self.unflushed
+    }
+
+    /// Writes what the writer takes, and flushes it once all is out. Cancel-safe: what is written leaves the queue
+    /// before the next wait.
+    pub(super) async fn write<W: AsyncWrite + Unpin>(&mut self, writer: &mut W) -> io::Result<()> {
+        if self.queued.is_empty() {
+            writer.flush().await?;
+            self.unflushed = false;
+            return Ok(());
+        }
+        let written = writer.write(&self.queued).await?;
+        if written == 0 {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        self.queued.advance(written);
+        self.unflushed = true;
+        Ok(())
+    }
+}
+
+pub(super) fn has_room(lines: &BytesMut) -> bool {
+    lines.len() < HIGH_WATER
+}
+
+/// Queues one message as one line. JSON text has no line feed outside strings and none inside.
+pub(super) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
+    match serde_json::to_vec(message) {
+        Ok(text) => {
+            lines.extend_from_slice(&text);
+            lines.extend_from_slice(b"\n");
+        }
+        Err(error) => tracing::error!(%error, "a message could not be serialised"),
+    }
+}
