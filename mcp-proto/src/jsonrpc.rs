@@ -3,14 +3,18 @@
 //! Everything that arrives passes [`Message::from_slice`], which says what is wrong in words and keeps the id of a
 //! broken request when it can be read, so that the sender can match the refusal to what it sent.
 
+mod error;
+mod write;
+
 use std::fmt;
 
-use serde::ser::SerializeMap as _;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::json::{self, JsonError};
+
+pub use error::{ErrorObject, MessageError};
 
 /// One JSON-RPC message of MCP.
 #[derive(Debug, Clone)]
@@ -65,27 +69,6 @@ pub struct Response {
 /// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
 #[derive(Debug, Clone)]
 pub struct Payload(Box<RawValue>);
-
-/// The `error` of a response.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ErrorObject {
-    /// What kind of failure; see [`ErrorObject`]'s constants.
-    pub code: i64,
-    /// One sentence for the developer of the other side.
-    pub message: String,
-    /// What a program needs to react, such as the supported versions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub data: Option<Value>,
-}
-
-/// Why a text is not a [`Message`]; becomes the `error` of a response with the id, if there was one to read.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MessageError {
-    /// The id of the broken request, when it could be read.
-    pub id: Option<RequestId>,
-    /// Code −32700 or −32600 and what was wrong.
-    pub error: ErrorObject,
-}
 
 impl Message {
     /// Reads one message.
@@ -329,147 +312,6 @@ impl Payload {
     #[must_use]
     pub fn to_value(&self) -> Value {
         serde_json::from_str(self.0.get()).unwrap_or_default()
-    }
-}
-
-impl ErrorObject {
-    /// The text is not JSON.
-    pub const PARSE: i64 = -32700;
-    /// JSON, but no message of MCP.
-    pub const INVALID_REQUEST: i64 = -32600;
-    /// No such method here.
-    pub const METHOD_NOT_FOUND: i64 = -32601;
-    /// The method cannot take these params.
-    pub const INVALID_PARAMS: i64 = -32602;
-    /// The server failed; details are in its log.
-    pub const INTERNAL: i64 = -32603;
-    /// HTTP headers and body disagree (2026-07-28, Streamable HTTP).
-    pub const HEADER_MISMATCH: i64 = -32020;
-    /// The request needs a client capability that it did not declare (2026-07-28).
-    pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
-    /// The protocol version is not served (2026-07-28).
-    pub const UNSUPPORTED_VERSION: i64 = -32022;
-
-    /// An error of `code` without data.
-    #[must_use]
-    pub fn new(code: i64, message: impl Into<String>) -> Self {
-        Self {
-            code,
-            message: message.into(),
-            data: None,
-        }
-    }
-
-    /// The same with `data`.
-    #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
-        self
-    }
-
-    /// −32700.
-    #[must_use]
-    pub fn parse(message: impl Into<String>) -> Self {
-        Self::new(Self::PARSE, message)
-    }
-
-    /// −32600.
-    #[must_use]
-    pub fn invalid_request(message: impl Into<String>) -> Self {
-        Self::new(Self::INVALID_REQUEST, message)
-    }
-
-    /// −32601, naming the method.
-    #[must_use]
-    pub fn method_not_found(method: &str) -> Self {
-        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {method:?}"))
-    }
-
-    /// −32602.
-    #[must_use]
-    pub fn invalid_params(message: impl Into<String>) -> Self {
-        Self::new(Self::INVALID_PARAMS, message)
-    }
-
-    /// −32603, which tells nothing of the inside.
-    #[must_use]
-    pub fn internal() -> Self {
-        Self::new(
-            Self::INTERNAL,
-            "internal error; the server's log has the details",
-        )
-    }
-}
-
-impl MessageError {
-    fn invalid(id: Option<RequestId>, message: impl Into<String>) -> Self {
-        Self {
-            id,
-            error: ErrorObject::invalid_request(message),
-        }
-    }
-}
-
-impl From<MessageError> for Response {
-    fn from(error: MessageError) -> Self {
-        Self::error(error.id, error.error)
-    }
-}
-
-impl Serialize for Payload {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl Serialize for Request {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("jsonrpc", "2.0")?;
-        members.serialize_entry("id", &self.id)?;
-        members.serialize_entry("method", &self.method)?;
-        if !self.params.is_empty() {
-            members.serialize_entry("params", &self.params)?;
-        }
-        members.end()
-    }
-}
-
-impl Serialize for Notification {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("jsonrpc", "2.0")?;
-        members.serialize_entry("method", &self.method)?;
-        if !self.params.is_empty() {
-            members.serialize_entry("params", &self.params)?;
-        }
-        members.end()
-    }
-}
-
-impl Serialize for Response {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(None)?;
-        members.serialize_entry("jsonrpc", "2.0")?;
-        // Absent, not null, when unknown: the schema of MCP types the id as string or integer.
-        if let Some(id) = &self.id {
-            members.serialize_entry("id", id)?;
-        }
-        match &self.outcome {
-            Ok(payload) => members.serialize_entry("result", payload)?,
-            Err(error) => members.serialize_entry("error", error)?,
-        }
-        members.end()
-    }
-}
-
-impl Serialize for Message {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Request(request) => request.serialize(serializer),
-            Self::Notification(notification) => notification.serialize(serializer),
-            Self::Response(response) => response.serialize(serializer),
-        }
     }
 }
 

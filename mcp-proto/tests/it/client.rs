@@ -244,16 +244,29 @@ async fn a_request_of_the_server_is_answered_and_the_wait_goes_on() {
 
 #[tokio::test]
 async fn every_wait_is_bounded_and_giving_up_cancels() {
+    const LIMIT: Duration = Duration::from_secs(60);
     let (probe, mut events) = probe();
     let server = builder(&probe).build().unwrap();
     let (clients, _served) = every_client(&server).await;
     for (way, client) in clients {
-        let error = client
-            .request_within("tools/call", call("hang"), SHORT)
-            .await
-            .unwrap_err();
-        assert_eq!(error, ClientError::Timeout(SHORT), "{way}");
+        let running = tokio::spawn({
+            let client = client.clone();
+            async move {
+                client
+                    .request_within("tools/call", call("hang"), LIMIT)
+                    .await
+            }
+        });
         events.expect("started").await;
+        // The minute is over at once; from there on time is real again.
+        tokio::time::pause();
+        tokio::time::advance(LIMIT).await;
+        tokio::time::resume();
+        assert_eq!(
+            running.await.unwrap(),
+            Err(ClientError::Timeout(LIMIT)),
+            "{way}"
+        );
         events.expect("dropped").await;
         assert_eq!(client.list_tools().await.unwrap().len(), 5, "{way}");
     }

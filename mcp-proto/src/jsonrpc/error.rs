@@ -1,0 +1,111 @@
+//! What goes wrong: the `error` of a response, its codes, and texts that are no message.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::{RequestId, Response};
+
+/// The `error` of a response.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ErrorObject {
+    /// What kind of failure; see [`ErrorObject`]'s constants.
+    pub code: i64,
+    /// One sentence for the developer of the other side.
+    pub message: String,
+    /// What a program needs to react, such as the supported versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<Value>,
+}
+
+/// Why a text is not a [`Message`](super::Message); becomes the `error` of a response with the id, if there was one to read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MessageError {
+    /// The id of the broken request, when it could be read.
+    pub id: Option<RequestId>,
+    /// Code −32700 or −32600 and what was wrong.
+    pub error: ErrorObject,
+}
+
+impl ErrorObject {
+    /// The text is not JSON.
+    pub const PARSE: i64 = -32700;
+    /// JSON, but no message of MCP.
+    pub const INVALID_REQUEST: i64 = -32600;
+    /// No such method here.
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    /// The method cannot take these params.
+    pub const INVALID_PARAMS: i64 = -32602;
+    /// The server failed; details are in its log.
+    pub const INTERNAL: i64 = -32603;
+    /// HTTP headers and body disagree (2026-07-28, Streamable HTTP).
+    pub const HEADER_MISMATCH: i64 = -32020;
+    /// The request needs a client capability that it did not declare (2026-07-28).
+    pub const MISSING_CLIENT_CAPABILITY: i64 = -32021;
+    /// The protocol version is not served (2026-07-28).
+    pub const UNSUPPORTED_VERSION: i64 = -32022;
+
+    /// An error of `code` without data.
+    #[must_use]
+    pub fn new(code: i64, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            data: None,
+        }
+    }
+
+    /// The same with `data`.
+    #[must_use]
+    pub fn with_data(mut self, data: Value) -> Self {
+        self.data = Some(data);
+        self
+    }
+
+    /// −32700.
+    #[must_use]
+    pub fn parse(message: impl Into<String>) -> Self {
+        Self::new(Self::PARSE, message)
+    }
+
+    /// −32600.
+    #[must_use]
+    pub fn invalid_request(message: impl Into<String>) -> Self {
+        Self::new(Self::INVALID_REQUEST, message)
+    }
+
+    /// −32601, naming the method.
+    #[must_use]
+    pub fn method_not_found(method: &str) -> Self {
+        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {method:?}"))
+    }
+
+    /// −32602.
+    #[must_use]
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(Self::INVALID_PARAMS, message)
+    }
+
+    /// −32603, which tells nothing of the inside.
+    #[must_use]
+    pub fn internal() -> Self {
+        Self::new(
+            Self::INTERNAL,
+            "internal error; the server's log has the details",
+        )
+    }
+}
+
+impl MessageError {
+    pub(super) fn invalid(id: Option<RequestId>, message: impl Into<String>) -> Self {
+        Self {
+            id,
+            error: ErrorObject::invalid_request(message),
+        }
+    }
+}
+
+impl From<MessageError> for Response {
+    fn from(error: MessageError) -> Self {
+        Self::error(error.id, error.error)
+    }
+}
