@@ -37,11 +37,7 @@ pub(super) fn judge(
     head: &request::Parts,
     config: &HttpConfig,
 ) -> Result<(Verb, Accepts), Rejection> {
-    // HTTP/2 and absolute-form requests carry the host in the target.
-    let host = match head.uri.authority() {
-        Some(authority) => authority.as_str(),
-        None => text(&head.headers, &header::HOST).unwrap_or_default(),
-    };
+    let host = host(head);
     if !config.hosts.allow(host) {
         return Err(Rejection::ForeignHost(shown(host)));
     }
@@ -82,6 +78,18 @@ pub(super) fn judge(
         Verb::Get | Verb::Delete | Verb::Preflight => {}
     }
     Ok((verb, accepts))
+}
+
+/// The host that a request is for; nothing where it names none, or two (RFC 9112 §3.2).
+fn host(head: &request::Parts) -> &str {
+    // HTTP/2 and absolute-form requests carry it in the target.
+    if let Some(authority) = head.uri.authority() {
+        return authority.as_str();
+    }
+    if head.headers.get_all(header::HOST).iter().count() > 1 {
+        return "";
+    }
+    text(&head.headers, &header::HOST).unwrap_or_default()
 }
 
 /// Checks that the headers of a modern request say what its body says (2026-07-28, Streamable HTTP, "Headers").

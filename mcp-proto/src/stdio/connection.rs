@@ -230,7 +230,8 @@ impl Connection {
             params.client_info,
             params.capabilities,
         ));
-        self.listener = self.server.changes().listen(Interest { tools_list: true });
+        // Until the client says that it is ready, it hears nothing but its answer.
+        self.listener = None;
         self.out.push(&Response::result(id, result));
         Ok(())
     }
@@ -263,9 +264,17 @@ impl Connection {
     }
 
     fn take_notification(&mut self, notification: &Notification) {
-        if notification.method != "notifications/cancelled" {
-            return;
+        match notification.method.as_str() {
+            "notifications/cancelled" => self.cancel(notification),
+            "notifications/initialized" if self.session.is_some() && self.listener.is_none() => {
+                self.listener = self.server.changes().listen(Interest { tools_list: true });
+            }
+            _ => {}
         }
+    }
+
+    /// Ends a call that is running; an unknown id is passed over.
+    fn cancel(&mut self, notification: &Notification) {
         let id = match notification.params.get("requestId") {
             Some(Value::String(id)) => RequestId::String(id.clone()),
             Some(Value::Number(id)) => match id.as_i64() {

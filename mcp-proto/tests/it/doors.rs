@@ -119,6 +119,14 @@ async fn one_foreign_origin_of_two_is_enough_to_be_refused() {
 }
 
 #[tokio::test]
+async fn a_request_for_two_hosts_is_for_none() {
+    let service = with(Hosts::Loopback, Origins::Loopback);
+    let raw = list().add("host", "evil.example");
+    assert_eq!(raw.send(&service).await.refusal().0, 403);
+    assert_eq!(list().unset("host").send(&service).await.refusal().0, 403);
+}
+
+#[tokio::test]
 async fn refusals_of_hosts_and_origins_name_what_was_refused() {
     let service = with(Hosts::Loopback, Origins::Loopback);
     let reply = list().set("host", "evil.example").send(&service).await;

@@ -189,6 +189,10 @@ async fn a_legacy_connection_hears_of_changes() {
     peer.send(&initialize()).await;
     let result = &peer.next().await["result"];
     assert_eq!(result["protocolVersion"], "2025-06-18");
+    // It is not told of anything before it says that it is ready.
+    server.notify(Change::ToolsListChanged);
+    peer.send(&request(6, "ping", &json!({}))).await;
+    assert_eq!(peer.next().await["id"], 6);
     peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
         .await;
     peer.send(&request(8, "tools/call", &say("x"))).await;
