@@ -1,3 +1,4 @@
 //! The server's tests, through its public surface.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod store;

@@ -1,0 +1,165 @@
+//! How fast durable commands are, beside the least that any store must do.
+//!
+//! Each producer has a universe of its own and waits for every acknowledgement. The floor is a bare
+//! file to which one thread appends whatever is queued and calls `fdatasync`. Both run in turn, so
+//! that a noisy machine disturbs them alike; the ratio of the medians is what counts.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "a benchmark prints its table and has nobody to hand an error to"
+)]
+
+use std::fs::{File, OpenOptions};
+use std::future::Future;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use tokio::sync::{mpsc, oneshot};
+use universe_server::store::sqlite::Options;
+use universe_server::store::{
+    Append, CommandId, Meta, NewEntry, Revision, SqliteStore, Timestamp, UniverseId, UniverseLog,
+};
+
+const BODY: &[u8] = &[b'x'; 300];
+const ROUNDS: usize = 5;
+const ROUND: Duration = Duration::from_millis(1_300);
+const GROUP: usize = 512;
+
+/// The contract with 64 producers.
+const LEAST_RATIO: f64 = 0.6;
+
+fn main() {
+    // `cargo test` asks harnesses like this one to list or run tests; there are none.
+    if !std::env::args().any(|arg| arg == "--bench") {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    println!("producers  bare file/s  sqlite/s (min-max)         ratio");
+    for producers in [64, 1] {
+        let (mut bare, mut sqlite) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+            bare.push(runtime.block_on(bare_file(dir.path(), producers)));
+            sqlite.push(runtime.block_on(universes(dir.path(), producers)));
+        }
+        bare.sort_by(f64::total_cmp);
+        sqlite.sort_by(f64::total_cmp);
+        let (floor, rate) = (bare[ROUNDS / 2], sqlite[ROUNDS / 2]);
+        let range = format!("{rate:.0} ({:.0}-{:.0})", sqlite[0], sqlite[ROUNDS - 1]);
+        println!(
+            "{producers:>9}  {floor:>11.0}  {range:<25}  {:.2}",
+            rate / floor
+        );
+        if producers == 64 && rate / floor < LEAST_RATIO {
+            println!("           below the required {LEAST_RATIO}");
+        }
+    }
+}
+
+async fn universes(dir: &Path, producers: usize) -> f64 {
+    let store = Arc::new(SqliteStore::open(&dir.join("store"), Options::default()).unwrap());
+    let ids: Vec<_> = (0..producers)
+        .map(|n| UniverseId::new(format!("universe {n}")).unwrap())
+        .collect();
+    for id in &ids {
+        let meta = Meta {
+            id: id.clone(),
+            name: String::new(),
+            created_at: Timestamp::now(),
+        };
+        store.create(meta, Bytes::from_static(BODY)).await.unwrap();
+    }
+    let rate = rate(ids.into_iter().map(|id| {
+        let store = Arc::clone(&store);
+        move |until| async move {
+            let mut head = Revision::GENESIS;
+            while Instant::now() < until {
+                let entry = NewEntry {
+                    command_id: CommandId::random(),
+                    at: Timestamp::now(),
+                    body: Bytes::from_static(BODY),
+                };
+                let append = Append {
+                    expected: head,
+                    entries: vec![entry],
+                    name: None,
+                };
+                head = store.append(&id, append).await.unwrap();
+            }
+            head.0
+        }
+    }));
+    rate.await
+}
+
+async fn bare_file(dir: &Path, producers: usize) -> f64 {
+    let file = OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(dir.join("bare"))
+        .unwrap();
+    let (queue, jobs) = mpsc::channel(1_024);
+    let writer = std::thread::spawn(move || write_groups(file, jobs));
+    let rate = rate((0..producers).map(|_| {
+        let queue = queue.clone();
+        move |until| async move {
+            let mut done = 0;
+            while Instant::now() < until {
+                let (reply, written) = oneshot::channel();
+                queue.send((Bytes::from_static(BODY), reply)).await.unwrap();
+                written.await.unwrap();
+                done += 1;
+            }
+            done
+        }
+    }))
+    .await;
+    drop(queue);
+    writer.join().unwrap();
+    rate
+}
+
+fn write_groups(mut file: File, mut jobs: mpsc::Receiver<(Bytes, oneshot::Sender<()>)>) {
+    let (mut bytes, mut group) = (Vec::new(), Vec::new());
+    while let Some((body, reply)) = jobs.blocking_recv() {
+        bytes.extend_from_slice(&body);
+        group.push(reply);
+        while group.len() < GROUP
+            && let Ok((body, reply)) = jobs.try_recv()
+        {
+            bytes.extend_from_slice(&body);
+            group.push(reply);
+        }
+        file.write_all(&bytes).unwrap();
+        file.sync_data().unwrap();
+        bytes.clear();
+        for reply in group.drain(..) {
+            let _ = reply.send(());
+        }
+    }
+}
+
+/// Commands per second of all producers together. Each gets the time to stop and gives its count.
+async fn rate<P, F>(producers: impl Iterator<Item = P>) -> f64
+where
+    P: FnOnce(Instant) -> F,
+    F: Future<Output = u64> + Send + 'static,
+{
+    let start = Instant::now();
+    let tasks: Vec<_> = producers
+        .map(|producer| tokio::spawn(producer(start + ROUND)))
+        .collect();
+    let mut total = 0;
+    for task in tasks {
+        total += task.await.unwrap();
+    }
+    total as f64 / start.elapsed().as_secs_f64()
+}
