@@ -2,7 +2,8 @@
 //!
 //! Each producer has a universe of its own and waits for every acknowledgement. The floor is a bare
 //! file to which one thread appends whatever is queued and calls `fdatasync`. Both run in turn, so
-//! that a noisy machine disturbs them alike; the ratio of the medians is what counts.
+//! that a noisy machine disturbs them alike; what counts is the ratio within a round, of which the
+//! median is given. It fails if that is less than the contract says.
 
 #![expect(
     clippy::unwrap_used,
@@ -15,10 +16,12 @@ use std::fs::{File, OpenOptions};
 use std::future::Future;
 use std::io::Write;
 use std::path::Path;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
 use universe_server::store::sqlite::Options;
 use universe_server::store::{
@@ -26,42 +29,47 @@ use universe_server::store::{
 };
 
 const BODY: &[u8] = &[b'x'; 300];
-const ROUNDS: usize = 5;
-const ROUND: Duration = Duration::from_millis(1_300);
+const ROUNDS: usize = 9;
+const ROUND: Duration = Duration::from_millis(700);
 const GROUP: usize = 512;
 
 /// The contract with 64 producers.
 const LEAST_RATIO: f64 = 0.6;
 
-fn main() {
-    // `cargo test` asks harnesses like this one to list or run tests; there are none.
+fn main() -> ExitCode {
+    // `cargo test` runs benchmarks too, without this argument and in a hurry.
     if !std::env::args().any(|arg| arg == "--bench") {
-        return;
+        return ExitCode::SUCCESS;
     }
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .unwrap();
-    println!("producers  bare file/s  sqlite/s (min-max)         ratio");
+    let runtime = Builder::new_multi_thread().enable_all().build().unwrap();
+    println!("producers  bare file/s  sqlite/s  ratio (min-max)");
+    let mut kept = true;
     for producers in [64, 1] {
-        let (mut bare, mut sqlite) = (Vec::new(), Vec::new());
+        let (mut bare, mut sqlite, mut ratios) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..ROUNDS {
             let dir = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-            bare.push(runtime.block_on(bare_file(dir.path(), producers)));
-            sqlite.push(runtime.block_on(universes(dir.path(), producers)));
+            let floor = runtime.block_on(bare_file(dir.path(), producers));
+            let rate = runtime.block_on(universes(dir.path(), producers));
+            bare.push(floor);
+            sqlite.push(rate);
+            ratios.push(rate / floor);
         }
-        bare.sort_by(f64::total_cmp);
-        sqlite.sort_by(f64::total_cmp);
-        let (floor, rate) = (bare[ROUNDS / 2], sqlite[ROUNDS / 2]);
-        let range = format!("{rate:.0} ({:.0}-{:.0})", sqlite[0], sqlite[ROUNDS - 1]);
-        println!(
-            "{producers:>9}  {floor:>11.0}  {range:<25}  {:.2}",
-            rate / floor
-        );
-        if producers == 64 && rate / floor < LEAST_RATIO {
-            println!("           below the required {LEAST_RATIO}");
-        }
+        let (bare, sqlite, ratio) = (median(&mut bare), median(&mut sqlite), median(&mut ratios));
+        let (least, most) = (ratios[0], ratios[ROUNDS - 1]);
+        println!("{producers:>9}  {bare:>11.0}  {sqlite:>8.0}  {ratio:.2} ({least:.2}-{most:.2})");
+        kept &= producers == 1 || ratio >= LEAST_RATIO;
     }
+    if kept {
+        return ExitCode::SUCCESS;
+    }
+    println!("with 64 producers the ratio must be at least {LEAST_RATIO}");
+    ExitCode::FAILURE
+}
+
+/// The median, of what is sorted in passing.
+fn median(figures: &mut [f64]) -> f64 {
+    figures.sort_by(f64::total_cmp);
+    figures[figures.len() / 2]
 }
 
 async fn universes(dir: &Path, producers: usize) -> f64 {
