@@ -52,7 +52,7 @@ fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<Stri
     let members = table
         .members
         .iter()
-        .filter(|member| !member.is_ignored(mode));
+        .filter(|member| member.is_settable(mode));
     let properties: Map<_, _> = members
         .clone()
         .map(|member| (member.name.to_owned(), property(member, detail, inside)))
@@ -116,13 +116,23 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
             let names = table
                 .members
                 .iter()
-                .filter(|member| !member.is_ignored(mode));
-            let names: Vec<_> = names.map(|member| member.name).collect();
-            format!("{doc}: {}", names.join(", "))
+                .filter(|member| member.is_settable(mode));
+            format!("{doc}: {}", join(names))
         }
-        Kind::Map(table) if detail == Detail::Compact => format!("{doc} ({})", table.name),
+        Kind::Map(table) if detail == Detail::Compact && inside == Inside::Command => {
+            let names = table
+                .members
+                .iter()
+                .filter(|member| member.is_required(Mode::Whole));
+            format!("{doc}, each with: {}", join(names))
+        }
         _ => doc.to_owned(),
     }
+}
+
+fn join<'a>(members: impl Iterator<Item = &'a Member>) -> String {
+    let names: Vec<_> = members.map(|member| member.name).collect();
+    names.join(", ")
 }
 
 fn typed(name: &str) -> Map<String, Value> {

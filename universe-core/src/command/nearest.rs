@@ -10,7 +10,7 @@ pub(super) fn unknown_type(given: Option<&Value>) -> String {
     let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
     let known = names.join(", ");
     let Some(given) = given else {
-        return format!("is missing: expected one of {known}");
+        return format!("is missing; expected one of {known}");
     };
     let near = given
         .as_str()
@@ -18,10 +18,10 @@ pub(super) fn unknown_type(given: Option<&Value>) -> String {
         .unwrap_or_default();
     let found = describe(given);
     let hint = match near.as_slice() {
-        [] => String::new(),
+        [] => ";".to_owned(),
         near => format!("; did you mean {}?", near.join(" or ")),
     };
-    format!("{found} is no command{hint} Expected one of {known}")
+    format!("{found} is no command{hint} expected one of {known}")
 }
 
 /// The names that differ least from the given text, if they differ little.

@@ -12,7 +12,7 @@ use super::{Command, CommandKind};
 use crate::catalog;
 use crate::check::{check_object, describe};
 use crate::entity::{ChildKind, Id, Members, Record};
-use crate::finding::{Findings, Path};
+use crate::finding::{Findings, Path, Quoted};
 use crate::member::Mode;
 use crate::state::{State, read_group_child, read_records};
 
@@ -233,9 +233,9 @@ fn judge_id(body: &str, patch: &Members, id: &str, findings: &mut Findings) {
         None => {}
         Some(given) if given.as_str() == Some(id) => {}
         Some(given) => {
-            let found = describe(given);
+            let (id, found) = (Quoted(id), describe(given));
             let message =
-                format_args!("an id cannot be changed: leave it out or give {id:?}, found {found}");
+                format_args!("an id cannot be changed: leave it out or give {id}, found {found}");
             findings.push(&Path::ROOT.at(&body).at(&"id"), message);
         }
     }

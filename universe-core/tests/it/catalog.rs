@@ -72,18 +72,11 @@ fn demo() -> State {
     };
     let mut saturn = body("saturn", Some("sol"), &[]);
     saturn["ring"] = json!({ "opacity": 0.1 });
-    let record = |name: &str, field: &str| {
-        let mut record = command(name).unwrap().example();
-        let mut records = record[field].take();
-        let only = records
-            .as_object_mut()
-            .unwrap()
-            .iter_mut()
-            .next()
-            .unwrap()
-            .1
-            .take();
-        only
+    // The one record in an example.
+    let record = |name: &str, map: &str| {
+        let mut example = command(name).unwrap().example();
+        let records = example[map].as_object_mut().unwrap();
+        records.values_mut().next().unwrap().take()
     };
     let mut field = record("setSmallBodyFields", "fields");
     field["id"] = "main".into();

@@ -118,7 +118,7 @@ fn a_long_cycle_is_found_in_a_snapshot() {
         assert!(
             findings
                 .to_string()
-                .starts_with("/stars/0/parentId: is on a cycle")
+                .starts_with("/stars/0/parentId: leads back to itself")
         );
 
         let error = Command::from_value(json!({ "type": "replaceSnapshot", "snapshot": universe }));

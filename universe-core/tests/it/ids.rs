@@ -24,7 +24,7 @@ const IDS: [&str; 16] = [
     "6f9619ff-8b86-d011-b42d-00c04fc964ff",
 ];
 
-fn accept(state: &mut State, command: Value) -> Value {
+fn accept(state: &mut State, command: &Value) -> Value {
     let read = Command::from_value(command.clone()).unwrap_or_else(|e| panic!("{command}: {e}"));
     step(state, &read).unwrap_or_else(|refusal| panic!("{command}: {refusal}"))
 }
@@ -81,18 +81,18 @@ fn odd_ids_go_through_every_hierarchy() {
         });
         let events = accept(
             &mut state,
-            json!({ "type": "addStar", "id": id, "payload": payload }),
+            &json!({ "type": "addStar", "id": id, "payload": payload }),
         );
         assert_eq!(events, json!([{ "type": "starAdded", "id": id }]));
         let payload = json!({ "name": "", "children": [], "parentGroupId": above });
         accept(
             &mut state,
-            json!({ "type": "addGroup", "id": id, "payload": payload }),
+            &json!({ "type": "addGroup", "id": id, "payload": payload }),
         );
         let child = json!({ "id": id, "type": "system" });
         accept(
             &mut state,
-            json!({ "type": "addToGroup", "groupId": id, "child": child }),
+            &json!({ "type": "addToGroup", "groupId": id, "child": child }),
         );
         above = id.into();
     }
@@ -101,7 +101,7 @@ fn odd_ids_go_through_every_hierarchy() {
         State::from_value(serde_json::from_str(&serde_json::to_string(&state).unwrap()).unwrap());
     assert_eq!(again.unwrap(), state);
 
-    let events = accept(&mut state, json!({ "type": "removeStar", "id": IDS[0] }));
+    let events = accept(&mut state, &json!({ "type": "removeStar", "id": IDS[0] }));
     assert_eq!(
         events[0]["removedIds"],
         json!(IDS),
@@ -114,7 +114,7 @@ fn odd_ids_go_through_every_hierarchy() {
             .all(|group| group.children().all(|child| child.id() != group.id()))
     );
     for id in IDS {
-        accept(&mut state, json!({ "type": "removeGroup", "id": id }));
+        accept(&mut state, &json!({ "type": "removeGroup", "id": id }));
     }
     assert_eq!(state.to_value(), State::default().to_value());
 }
