@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{self, CommandSpec, FIELDS_MODE};
+use crate::catalog::{self, CommandSpec};
 use crate::member::{Kind, Member, Mode, Table};
 
 /// How much a schema tells.
@@ -30,7 +30,7 @@ pub(crate) fn any_command() -> Value {
 
 /// The schema of one command.
 pub(crate) fn command(spec: &CommandSpec, detail: Detail) -> Value {
-    let mut schema = object(spec.fields, FIELDS_MODE, detail, Inside::Command);
+    let mut schema = object(spec.fields, Mode::New, detail, Inside::Command);
     schema.insert("description".to_owned(), spec.description.into());
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.insert("type".to_owned(), json!({ "const": spec.kind.name() }));

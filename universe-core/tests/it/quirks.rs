@@ -165,3 +165,37 @@ fn differences_from_the_recorded_program_are_the_listed_ones() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     assert!(listed.is_empty(), "no such case: {listed:?}");
 }
+
+#[test]
+fn a_patch_may_repeat_what_it_may_not_set() {
+    let case = cases("conform")
+        .into_iter()
+        .find(|case| case.name == "addToGroup/rootGroup")
+        .unwrap();
+    let mut state = State::from_value(case.state).unwrap();
+    let start = state.to_value();
+    let (groups, stars) = (
+        start["groups"].as_object().unwrap(),
+        start["stars"].as_object().unwrap(),
+    );
+    for (kind, entities) in [("updateGroup", groups), ("updateStar", stars)] {
+        for (id, entity) in entities {
+            let command = json!({ "type": kind, "id": id, "payload": entity });
+            step(&mut state, &Command::from_value(command).unwrap()).unwrap();
+        }
+    }
+    assert_eq!(state.to_value(), start);
+
+    // The order of children, and the members of an entry, are not a patch's to set either.
+    let other = json!([{ "id": "sol", "type": "group" }, { "id": "g-mid", "type": "group" }]);
+    let reversed = json!([{ "id": "g-mid", "type": "group" }, { "id": "sol", "type": "system" }]);
+    for (children, child) in [(other, "sol"), (reversed, "g-mid")] {
+        let payload = json!({ "children": children });
+        let command = json!({ "type": "updateGroup", "id": "g-top", "payload": payload });
+        let refusal = state
+            .apply(&Command::from_value(command).unwrap())
+            .unwrap_err();
+        let event = serde_json::to_value(&refusal.events[0]).unwrap();
+        assert_eq!(event, move_failed("managedMember", child, Some("g-top")));
+    }
+}
