@@ -1,0 +1,2 @@
+//! The binary `mcp-conformance`.
+fn main() {}
