@@ -71,6 +71,11 @@ impl Run<'_> {
                 ))),
             },
             Action::Close { stream } => self.take_stream(stream).map(drop),
+            Action::Check { name, pattern } => {
+                let mut vars = self.vars();
+                let value = vars.get(name).cloned();
+                verdict(name, pattern.compare(value.as_ref(), &mut vars))
+            }
             Action::Silent { .. } | Action::Parallel(_) => Ok(()),
         }
     }
@@ -353,6 +358,7 @@ impl Action {
             Self::Silent { streams, .. } => format!("silent {}", streams.join(", ")),
             Self::End { stream } => format!("end {stream}"),
             Self::Close { stream } => format!("close {stream}"),
+            Self::Check { name, .. } => format!("check {name}"),
             Self::Parallel(_) => "parallel".to_owned(),
         }
     }

@@ -98,6 +98,10 @@ impl Known {
                 self.streams.remove(stream);
                 Ok(())
             }
+            Action::Check { name, pattern } => {
+                self.uses(|visit| visit(name))?;
+                self.patterns([pattern])
+            }
             Action::Silent { .. } | Action::Parallel(_) => Ok(()),
         }
     }

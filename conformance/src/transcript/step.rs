@@ -60,6 +60,11 @@ pub(crate) enum Action {
     End { stream: String },
     /// Drops a stream from this side.
     Close { stream: String },
+    /// Compares a captured variable.
+    Check {
+        name: String,
+        pattern: Pattern,
+    },
     /// Runs lists of steps at the same time.
     Parallel(Vec<Vec<Step>>),
 }
@@ -106,8 +111,9 @@ pub(crate) enum SendBody {
     Text(Text),
 }
 
-const VERBS: [&str; 9] = [
-    "open", "http", "mcp", "stream", "await", "silent", "end", "close", "parallel",
+/// A step is what the first of these that it has says; `stream` stands before the `http` it may be opened by.
+const VERBS: [&str; 10] = [
+    "open", "stream", "http", "mcp", "await", "silent", "end", "close", "check", "parallel",
 ];
 
 impl Step {
@@ -166,6 +172,12 @@ impl Step {
             },
             "close" => Action::Close {
                 stream: fields.string("close")?,
+            },
+            "check" => Action::Check {
+                name: fields.string("check")?,
+                pattern: fields
+                    .parse("is", Pattern::parse)?
+                    .ok_or_else(|| Problem::new("is missing").within("is"))?,
             },
             _ => Action::Parallel(
                 fields
