@@ -9,7 +9,10 @@ use mcp_conformance::{BoxError, Era, Replay, Summary, Target, TextReporter, Tran
 
 /// Holds MCP servers against transcripts.
 #[derive(Debug, Parser)]
-#[command(version, after_help = "Exit code: 0 all passed, 1 something failed, 2 wrong usage or a broken transcript.")]
+#[command(
+    version,
+    after_help = "Exit code: 0 all passed, 1 something failed, 2 wrong usage or a broken transcript."
+)]
 pub(crate) struct Cli {
     #[command(subcommand)]
     command: Command,

@@ -15,7 +15,8 @@ const UNUSABLE: u8 = 2;
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> ExitCode {
     let stdout = std::io::stdout();
-    let color = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let color =
+        stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let code = match cli::run(cli::Cli::parse(), stdout.lock(), color).await {
         Ok(summary) if summary.is_success() => PASSED,
         Ok(_) => FAILED,

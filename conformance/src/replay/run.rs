@@ -86,8 +86,9 @@ impl<'a> Run<'a> {
         .boxed()
     }
 
+    /// Runs one step. What a nested step shows is, unless it says so itself, what the step around it shows.
     async fn step(&self, step: &Step) -> Result<(), Failure> {
-        match &step.action {
+        let outcome = match &step.action {
             Action::Parallel(branches) => {
                 let mut running = Vec::with_capacity(branches.len());
                 for branch in branches {
@@ -103,7 +104,11 @@ impl<'a> Run<'a> {
                     self.limits.step
                 )))),
             },
-        }
+        };
+        outcome.map_err(|failure| Failure {
+            note: failure.note.or_else(|| step.note.clone()),
+            ..failure
+        })
     }
 
     /// Runs steps while it listens to streams on which nothing may come.

@@ -61,10 +61,7 @@ pub(crate) enum Action {
     /// Drops a stream from this side.
     Close { stream: String },
     /// Compares a captured variable.
-    Check {
-        name: String,
-        pattern: Pattern,
-    },
+    Check { name: String, pattern: Pattern },
     /// Runs lists of steps at the same time.
     Parallel(Vec<Vec<Step>>),
 }

@@ -37,7 +37,12 @@ pub(crate) fn target(fixture: Option<&str>) -> Target {
         async move {
             let (head, body) = request.into_parts();
             let body = body.collect().await.unwrap().to_bytes();
-            Ok::<_, Infallible>(world.lock().unwrap().answer(&head, &body, fixture.as_deref()))
+            Ok::<_, Infallible>(
+                world
+                    .lock()
+                    .unwrap()
+                    .answer(&head, &body, fixture.as_deref()),
+            )
         }
     })
 }
@@ -51,7 +56,10 @@ fn reply(status: u16, body: &Value) -> Response<Body> {
 }
 
 fn empty(status: u16) -> Response<Body> {
-    Response::builder().status(status).body(Full::default().boxed_unsync()).unwrap()
+    Response::builder()
+        .status(status)
+        .body(Full::default().boxed_unsync())
+        .unwrap()
 }
 
 fn sse(receiver: UnboundedReceiver<String>) -> Response<Body> {
@@ -60,7 +68,10 @@ fn sse(receiver: UnboundedReceiver<String>) -> Response<Body> {
         Some((Ok(http_body::Frame::data(Bytes::from(text))), receiver))
     });
     let body = StreamBody::new(frames).boxed_unsync();
-    Response::builder().header("content-type", "text/event-stream").body(body).unwrap()
+    Response::builder()
+        .header("content-type", "text/event-stream")
+        .body(body)
+        .unwrap()
 }
 
 fn not_found(id: &str) -> Value {
@@ -81,9 +92,27 @@ const CATEGORIES: &[(&str, &[&str])] = &[
     ("Star CRUD", &["addStar", "updateStar", "removeStar"]),
     ("Star hierarchy", &["attachStar", "detachStar"]),
     ("Group CRUD", &["addGroup", "updateGroup", "removeGroup"]),
-    ("Group hierarchy", &["addToGroup", "removeFromGroup", "moveToGroup"]),
-    ("Small body fields", &["setSmallBodyFields", "updateSmallBodyField", "removeSmallBodyField"]),
-    ("Protoplanetary disks", &["setProtoplanetaryDisks", "addProtoplanetaryDisk", "updateProtoplanetaryDisk", "removeProtoplanetaryDisk"]),
+    (
+        "Group hierarchy",
+        &["addToGroup", "removeFromGroup", "moveToGroup"],
+    ),
+    (
+        "Small body fields",
+        &[
+            "setSmallBodyFields",
+            "updateSmallBodyField",
+            "removeSmallBodyField",
+        ],
+    ),
+    (
+        "Protoplanetary disks",
+        &[
+            "setProtoplanetaryDisks",
+            "addProtoplanetaryDisk",
+            "updateProtoplanetaryDisk",
+            "removeProtoplanetaryDisk",
+        ],
+    ),
     ("Nebulae", &["setNebulae", "updateNebula", "removeNebula"]),
     ("Rings", &["updateRing", "removeRing"]),
     ("Snapshot", &["replaceSnapshot"]),
@@ -97,7 +126,12 @@ enum Outcome {
 }
 
 impl World {
-    fn answer(&mut self, head: &http::request::Parts, body: &[u8], fixture: Option<&str>) -> Response<Body> {
+    fn answer(
+        &mut self,
+        head: &http::request::Parts,
+        body: &[u8],
+        fixture: Option<&str>,
+    ) -> Response<Body> {
         let path = head.uri.path().to_owned();
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
         let json_body = || serde_json::from_slice::<Value>(body).unwrap_or_default();
@@ -116,7 +150,12 @@ impl World {
                 }
                 self.next += 1;
                 let id = format!("f-{}", self.next);
-                let universe = Universe { name, state: body["state"].clone(), revision: 0, listeners: Vec::new() };
+                let universe = Universe {
+                    name,
+                    state: body["state"].clone(),
+                    revision: 0,
+                    listeners: Vec::new(),
+                };
                 self.universes.insert(id.clone(), universe);
                 reply(201, &self.record(&id))
             }
@@ -125,7 +164,8 @@ impl World {
             }
             (&Method::GET, ["universes", id]) => reply(200, &self.record(id)),
             (&Method::PUT, ["universes", id]) => {
-                self.universes.get_mut(*id).unwrap().name = json_body()["name"].as_str().unwrap().to_owned();
+                self.universes.get_mut(*id).unwrap().name =
+                    json_body()["name"].as_str().unwrap().to_owned();
                 reply(200, &self.record(id))
             }
             (&Method::DELETE, ["universes", id]) => {
@@ -140,12 +180,16 @@ impl World {
                 self.universes.get_mut(*id).unwrap().listeners.push(sender);
                 sse(receiver)
             }
-            (&Method::POST, ["universes", id, "commands"]) => match self.process(id, &json_body(), fixture) {
-                Outcome::Done(result) => reply(200, &result),
-                Outcome::Malformed(error) => reply(400, &json!({"error": error})),
-                Outcome::Refused(event) => reply(422, &json!({"error": "refused", "events": [event]})),
-                Outcome::Broken => reply(500, &json!({"error": "internal server error"})),
-            },
+            (&Method::POST, ["universes", id, "commands"]) => {
+                match self.process(id, &json_body(), fixture) {
+                    Outcome::Done(result) => reply(200, &result),
+                    Outcome::Malformed(error) => reply(400, &json!({"error": error})),
+                    Outcome::Refused(event) => {
+                        reply(422, &json!({"error": "refused", "events": [event]}))
+                    }
+                    Outcome::Broken => reply(500, &json!({"error": "internal server error"})),
+                }
+            }
             _ => reply(404, &json!({"error": "no such path"})),
         }
     }
@@ -163,15 +207,19 @@ impl World {
         match command["type"].as_str() {
             Some("tick") => {
                 let dt = command.get("dt").cloned().unwrap_or(json!(1));
-                let Some(dt) = dt.as_f64() else { return Outcome::Malformed("dt is not a number".into()) };
+                let Some(dt) = dt.as_f64() else {
+                    return Outcome::Malformed("dt is not a number".into());
+                };
                 if fixture.is_some() && dt == 666.0 {
                     return Outcome::Broken;
                 }
                 state["time"] = json!(state["time"].as_f64().unwrap() + dt);
             }
             Some("addStar") => {
-                let (Some(star), Some(mut payload)) = (command["id"].as_str(), command["payload"].as_object().cloned())
-                else {
+                let (Some(star), Some(mut payload)) = (
+                    command["id"].as_str(),
+                    command["payload"].as_object().cloned(),
+                ) else {
                     return Outcome::Malformed("id and payload are required".into());
                 };
                 payload.insert("id".into(), star.into());
@@ -180,23 +228,44 @@ impl World {
                 state["rootIds"].as_array_mut().unwrap().push(star.into());
                 events.push(json!({"type": "starAdded", "id": star}));
             }
-            Some("removeStar") => return Outcome::Refused(json!({"type": "starNotFound", "id": command["id"]})),
+            Some("removeStar") => {
+                return Outcome::Refused(json!({"type": "starNotFound", "id": command["id"]}));
+            }
             _ => return Outcome::Malformed("type is not a known command".into()),
         }
         universe.state = state.clone();
         universe.revision += 1;
-        let frame = format!("event: command\nid: {}\ndata: {command}\n\n", universe.revision);
-        universe.listeners.retain(|listener| listener.send(frame.clone()).is_ok());
+        let frame = format!(
+            "event: command\nid: {}\ndata: {command}\n\n",
+            universe.revision
+        );
+        universe
+            .listeners
+            .retain(|listener| listener.send(frame.clone()).is_ok());
         Outcome::Done(json!({"nextState": state, "events": events}))
     }
 
-    fn mcp(&mut self, head: &http::request::Parts, message: &Value, fixture: Option<&str>) -> Response<Body> {
-        let header = |name: &str| head.headers.get(name).map(|value| value.to_str().unwrap().to_owned());
+    fn mcp(
+        &mut self,
+        head: &http::request::Parts,
+        message: &Value,
+        fixture: Option<&str>,
+    ) -> Response<Body> {
+        let header = |name: &str| {
+            head.headers
+                .get(name)
+                .map(|value| value.to_str().unwrap().to_owned())
+        };
         let id = &message["id"];
         let refusal = |status, text: &str| {
-            reply(status, &json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": text}}))
+            reply(
+                status,
+                &json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32000, "message": text}}),
+            )
         };
-        let modern = message["params"]["_meta"].get("io.modelcontextprotocol/protocolVersion").is_some();
+        let modern = message["params"]["_meta"]
+            .get("io.modelcontextprotocol/protocolVersion")
+            .is_some();
         let session = header("mcp-session-id");
         let method = message["method"].as_str().unwrap_or_default();
         if !matches!(head.method, Method::GET | Method::POST | Method::DELETE) {
@@ -205,7 +274,9 @@ impl World {
         if !modern && method != "initialize" {
             match &session {
                 None => return refusal(400, "a session id is needed"),
-                Some(id) if !self.sessions.contains_key(id) => return refusal(404, "unknown session"),
+                Some(id) if !self.sessions.contains_key(id) => {
+                    return refusal(404, "unknown session");
+                }
                 Some(_) => {}
             }
         }
@@ -229,7 +300,8 @@ impl World {
             let (sender, receiver) = unbounded_channel();
             let ack = json!({"jsonrpc": "2.0", "method": "notifications/subscriptions/acknowledged", "params": {}});
             let _ = sender.send(format!("data: {ack}\n\n"));
-            self.sessions.insert(format!("listen-{}", self.next), Some(sender));
+            self.sessions
+                .insert(format!("listen-{}", self.next), Some(sender));
             self.next += 1;
             return sse(receiver);
         }
@@ -240,20 +312,25 @@ impl World {
             "initialize" => json!({
                 "protocolVersion": message["params"]["protocolVersion"], "capabilities": {"tools": {}},
                 "serverInfo": {"name": "fake", "version": "0"}}),
-            "server/discover" => json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}}),
+            "server/discover" => {
+                json!({"supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}})
+            }
             "ping" => json!({}),
             "tools/list" => tools(),
             _ => self.call(&message["params"], fixture),
         };
         if modern {
             result["resultType"] = "complete".into();
-            result["_meta"] = json!({"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "0"}});
+            result["_meta"] =
+                json!({"io.modelcontextprotocol/serverInfo": {"name": "fake", "version": "0"}});
         }
         let mut response = reply(200, &json!({"jsonrpc": "2.0", "id": id, "result": result}));
         if method == "initialize" {
             self.next += 1;
             let session = format!("session-{}", self.next);
-            response.headers_mut().insert("mcp-session-id", session.parse().unwrap());
+            response
+                .headers_mut()
+                .insert("mcp-session-id", session.parse().unwrap());
             self.sessions.insert(session, None);
         }
         response
@@ -261,7 +338,8 @@ impl World {
 
     fn call(&mut self, params: &Value, fixture: Option<&str>) -> Value {
         let arguments = &params["arguments"];
-        let findings = |text: &str| tool_error(&json!({"code": "INVALID_ARGUMENTS", "message": text}));
+        let findings =
+            |text: &str| tool_error(&json!({"code": "INVALID_ARGUMENTS", "message": text}));
         let Some(id) = arguments["universeId"].as_str() else {
             return findings("/universeId: a string is required");
         };
@@ -274,13 +352,17 @@ impl World {
         match params["name"].as_str().unwrap() {
             "get_universe_state" => tool_ok(&self.universes[id].state),
             "list_universe_commands" => {
-                let listing: serde_json::Map<_, _> =
-                    CATEGORIES.iter().map(|(name, types)| ((*name).to_owned(), json!(types))).collect();
+                let listing: serde_json::Map<_, _> = CATEGORIES
+                    .iter()
+                    .map(|(name, types)| ((*name).to_owned(), json!(types)))
+                    .collect();
                 tool_ok(&listing.into())
             }
             _ => match self.process(id, &arguments["command"], fixture) {
                 Outcome::Done(result) => tool_ok(&result),
-                Outcome::Malformed(text) => tool_error(&json!({"code": "MALFORMED_COMMAND", "message": text})),
+                Outcome::Malformed(text) => {
+                    tool_error(&json!({"code": "MALFORMED_COMMAND", "message": text}))
+                }
                 Outcome::Refused(event) => tool_error(&json!({
                     "code": "REFUSED", "message": format!("universe {id} refused it"), "data": {"events": [event]}})),
                 Outcome::Broken => tool_error(&json!({
@@ -292,8 +374,10 @@ impl World {
 
 fn tools() -> Value {
     let id = json!({"type": "string"});
-    let plain = json!({"type": "object", "properties": {"universeId": id}, "required": ["universeId"]});
-    let command = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
+    let plain =
+        json!({"type": "object", "properties": {"universeId": id}, "required": ["universeId"]});
+    let command =
+        json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     json!({"tools": [
         {"name": "get_universe_state", "description": "Reads.", "inputSchema": plain},
         {"name": "list_universe_commands", "description": "Lists.", "inputSchema": plain},
