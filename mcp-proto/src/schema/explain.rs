@@ -9,6 +9,8 @@ use serde_json::Value;
 pub(super) const MAX_FINDINGS: usize = 20;
 /// The longest text of an offending value that is quoted back, in bytes.
 const MAX_QUOTED: usize = 120;
+/// The most values of an `enum` that are listed.
+const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
 const MAX_NESTED_CHOICES: usize = 8;
 
@@ -35,8 +37,20 @@ pub(super) fn findings<'a>(
         }
         explain(schema, &error, MAX_NESTED_CHOICES, &mut findings);
     }
+    // "None of the alternatives fits" says nothing beside a finding inside the same value.
+    let told: Vec<_> = findings
+        .iter()
+        .filter(|(_, vague)| !vague)
+        .map(|(finding, _)| finding.path.clone())
+        .collect();
+    findings.retain(|(finding, vague)| {
+        !vague
+            || !told
+                .iter()
+                .any(|path| path.starts_with(&finding.path) && path.len() > finding.path.len())
+    });
     findings.truncate(MAX_FINDINGS);
-    findings
+    findings.into_iter().map(|(finding, _)| finding).collect()
 }
 
 // Recursion over the schema's own alternatives, bounded by `depth`; the instance does not drive it.
@@ -54,10 +68,15 @@ fn explain(schema: &Value, error: &ValidationError<'_>, depth: usize, findings: 
         }
         return;
     }
-    findings.push(Finding {
+    let vague = matches!(
+        error.kind(),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
+    );
+    let finding = Finding {
         path: error.instance_path().as_str().to_owned(),
         message: message(error),
-    });
+    };
+    findings.push((finding, vague));
 }
 
 /// The alternative whose constant member matches: the only one with no finding about a constant of its own object.
@@ -108,6 +127,19 @@ fn message(error: &ValidationError<'_>) -> String {
         Value::String(text) => text.len() <= MAX_QUOTED,
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     };
+    if let ValidationErrorKind::Enum { options } = error.kind()
+        && let Some(options) = options
+            .as_array()
+            .filter(|options| options.len() <= MAX_OPTIONS)
+    {
+        let shown = if quotable {
+            error.instance().to_string()
+        } else {
+            "the value".to_owned()
+        };
+        let options: Vec<_> = options.iter().map(Value::to_string).collect();
+        return format!("{shown} is not one of {}", options.join(", "));
+    }
     if quotable {
         error.to_string()
     } else {
