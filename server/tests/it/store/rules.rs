@@ -56,7 +56,10 @@ async fn what_is_acknowledged_is_there_for_whoever_looks_next() {
             // Large, so that an answer given before the commit would come well before it.
             let append = after(revision, vec![entry(vec![b'x'; 200_000])]);
             let acknowledged = log.append(&id("sol"), append).await.unwrap();
-            assert_eq!(log.record(&id("sol")).await.unwrap().head.revision, acknowledged);
+            assert_eq!(
+                log.record(&id("sol")).await.unwrap().head.revision,
+                acknowledged
+            );
         }
     }
 }
