@@ -88,8 +88,8 @@ pub(super) fn snapshot(
         .optional()
 }
 
-/// The entries after a revision, up to the next mark, the head or [`CHUNK_BYTES`], but at least one if
-/// there is any. `None` if the universe was deleted.
+/// The entries after a revision, up to the next mark, the head or [`CHUNK_BYTES`], but at least one
+/// if there is any. `None` if the universe was deleted.
 pub(super) fn chunk(
     connection: &Connection,
     uni: i64,
@@ -122,8 +122,8 @@ pub(super) fn chunk(
     Ok(Some(Chunk { entries, complete }))
 }
 
-/// Where the entries after a revision are, up to the next mark or the head, the last first, each with
-/// the length of its body. An entry that is not where it belongs is an error, never a gap.
+/// Where the entries after a revision are, up to the next mark or the head, the last first, each
+/// with the length of its body. An entry that is not where it belongs is an error, never a gap.
 fn walk(
     view: &Connection,
     uni: i64,

@@ -23,8 +23,8 @@ const QUEUE: usize = 1_024;
 /// Most writes in one transaction.
 const GROUP: usize = 512;
 
-/// A write of more bytes than this goes alone, and a group that has reached it is closed, so that no
-/// write delays others by more than its own time.
+/// A write of more bytes than this goes alone, and a group that has reached it is closed, so that
+/// no write delays others by more than its own time.
 const HEAVY: usize = 512 << 10;
 
 /// Entries of deleted universes removed along with other writes, and with nothing else to do.
@@ -48,7 +48,8 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("universe-store".into())
             .spawn(move || {
-                // Dropped in reverse, also by a panic: connection, lock, then the word that all ended.
+                // Dropped in reverse, also by a panic: connection, lock, then the word that all
+                // ended.
                 let _end = end;
                 let _lock = lock;
                 let _live = CloseAtEnd(Arc::clone(&live));

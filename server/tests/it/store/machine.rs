@@ -1,5 +1,5 @@
-//! Random histories, followed by a model: whatever is done in whatever order, every adapter gives the
-//! model's answers.
+//! Random histories, followed by a model: whatever is done in whatever order, every adapter gives
+//! the model's answers.
 
 use std::collections::BTreeMap;
 

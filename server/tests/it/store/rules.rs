@@ -49,6 +49,22 @@ async fn of_many_who_expect_the_same_head_one_wins() {
 }
 
 #[tokio::test]
+async fn what_is_acknowledged_is_there_for_whoever_looks_next() {
+    for subject in subjects() {
+        let log = with_sol(subject.as_ref()).await;
+        for revision in 0..300 {
+            // Large, so that an answer given before the commit would come well before it.
+            let append = after(revision, vec![entry(vec![b'x'; 200_000])]);
+            let acknowledged = log.append(&id("sol"), append).await.unwrap();
+            assert_eq!(
+                log.record(&id("sol")).await.unwrap().head.revision,
+                acknowledged
+            );
+        }
+    }
+}
+
+#[tokio::test]
 async fn readers_see_every_entry_once_while_it_is_written() {
     const ENTRIES: u64 = 1_000;
     for subject in subjects() {
