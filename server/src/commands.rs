@@ -244,14 +244,7 @@ impl CommandService {
         id: &UniverseId,
         expected: Option<Revision>,
     ) -> Result<(), ServiceError> {
-        self.0
-            .store
-            .delete(id, expected)
-            .await
-            .map_err(|error| ServiceError::deleting(id, &error))?;
-        // Its writer ends when its queue does; should the id come back, another one starts.
-        self.writers().by_universe.remove(id);
-        Ok(())
+        self.ask(id, |reply| Job::Delete { expected, reply }).await
     }
 
     /// Sends a job to the universe's writer, starting one if there is none, and waits for the answer.

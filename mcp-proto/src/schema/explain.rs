@@ -54,7 +54,12 @@ pub(super) fn findings<'a>(
 }
 
 // Recursion over the schema's own alternatives, bounded by `depth`; the instance does not drive it.
-fn explain(schema: &Value, error: &ValidationError<'_>, depth: usize, findings: &mut Vec<Finding>) {
+fn explain(
+    schema: &Value,
+    error: &ValidationError<'_>,
+    depth: usize,
+    findings: &mut Vec<(Finding, bool)>,
+) {
     if is_null_for_optional(schema, error) {
         return;
     }
