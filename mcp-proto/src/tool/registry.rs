@@ -173,7 +173,7 @@ impl ToolRegistry {
         Ok(registered
             .call(arguments, context)
             .await
-            .unwrap_or_else(CallToolResult::from))
+            .unwrap_or_else(|error| registered.failed(error)))
     }
 
     fn unknown(&self, name: &str) -> ErrorObject {
@@ -208,6 +208,16 @@ impl Registered {
         })?;
         self.check_output(&result)?;
         Ok(result)
+    }
+
+    /// A failure as a result. Under an output schema its body is told as text alone: the schema describes successes,
+    /// and widely used clients check structured content of failures against it too, and throw.
+    fn failed(&self, error: ToolError) -> CallToolResult {
+        let mut result = CallToolResult::from(error);
+        if self.output.is_some() {
+            result.structured_content = None;
+        }
+        result
     }
 
     fn timed_out(&self) -> ToolError {

@@ -1,0 +1,4 @@
+//! Tests through the public surface of the crate.
+
+mod support;
+mod vectors;
