@@ -12,11 +12,10 @@ use futures_util::stream::FuturesUnordered;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::mpsc;
 
 use super::StdioConfig;
 use super::lines::{Line, Lines};
-use crate::context::{Context, Outbox};
+use crate::context::{Context, Outbox, OutboxReader};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::ModernMeta;
 use crate::server::{Interest, Listener, Server, read_initialize};
@@ -35,7 +34,7 @@ pub(super) struct Connection {
     calls: Calls,
     running: HashMap<RequestId, Running>,
     outbox: Outbox,
-    notifications: mpsc::Receiver<Notification>,
+    notifications: OutboxReader,
     session: Option<Session>,
     listener: Option<Listener>,
     /// What running calls have said since the last look; joins `out`.
@@ -147,7 +146,7 @@ impl Connection {
     /// the fewer system calls a busy connection costs. Cancel-safe: what is taken is queued before the next wait.
     fn progress<'c>(
         calls: &'c mut Calls,
-        notifications: &'c mut mpsc::Receiver<Notification>,
+        notifications: &'c mut OutboxReader,
         running: &'c mut HashMap<RequestId, Running>,
         out: &'c mut BytesMut,
     ) -> impl Future<Output = ()> + 'c {
@@ -163,7 +162,7 @@ impl Connection {
                     Poll::Ready(None) | Poll::Pending => None,
                 };
                 // What a call said comes before its answer.
-                while let Poll::Ready(Some(notification)) = notifications.poll_recv(context) {
+                while let Poll::Ready(notification) = notifications.poll_recv(context) {
                     write_line(out, &notification);
                 }
                 let Some(answered) = answered else { break };
