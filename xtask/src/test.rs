@@ -15,13 +15,29 @@ struct Step {
 
 /// In the order in which a mistake shows soonest.
 const STEPS: [Step; 5] = [
-    Step { name: "formatting", cargo: &["fmt", "--all", "--check"], environment: &[] },
     Step {
-        name: "lints",
-        cargo: &["clippy", "--locked", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        name: "formatting",
+        cargo: &["fmt", "--all", "--check"],
         environment: &[],
     },
-    Step { name: "tests", cargo: &["test", "--locked", "--workspace"], environment: &[] },
+    Step {
+        name: "lints",
+        cargo: &[
+            "clippy",
+            "--locked",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        environment: &[],
+    },
+    Step {
+        name: "tests",
+        cargo: &["test", "--locked", "--workspace"],
+        environment: &[],
+    },
     Step {
         name: "documentation",
         cargo: &["doc", "--locked", "--workspace", "--no-deps"],
@@ -29,7 +45,15 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: "release build",
-        cargo: &["build", "--locked", "--release", "-p", "universe-server", "-p", "mcp-conformance"],
+        cargo: &[
+            "build",
+            "--locked",
+            "--release",
+            "-p",
+            "universe-server",
+            "-p",
+            "mcp-conformance",
+        ],
         environment: &[],
     },
 ];
@@ -50,7 +74,10 @@ fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
     let begun = Instant::now();
     let passed = step()?;
     let verdict = if passed { "passed" } else { "FAILED" };
-    say(&format!("== {name}: {verdict} after {} s", begun.elapsed().as_secs()))?;
+    say(&format!(
+        "== {name}: {verdict} after {} s",
+        begun.elapsed().as_secs()
+    ))?;
     Ok(passed)
 }
 
