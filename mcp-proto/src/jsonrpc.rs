@@ -101,7 +101,9 @@ impl Message {
                 id: None,
                 error: ErrorObject::parse(message),
             }),
-            Err(JsonError::Duplicate(message)) => Err(MessageError::invalid(None, message)),
+            Err(JsonError::Duplicate(message)) => {
+                Err(MessageError::invalid(RequestId::peek(text), message))
+            }
         }
     }
 
@@ -127,6 +129,12 @@ impl Message {
         };
         let id = match members.remove("id") {
             None => None,
+            // JSON-RPC 2.0 §5: the answer to a request whose id could not be read.
+            Some(Value::Null)
+                if members.contains_key("error") && !members.contains_key("method") =>
+            {
+                None
+            }
             Some(id) => Some(
                 RequestId::from_value(id)
                     .map_err(|message| MessageError::invalid(None, message))?,
@@ -174,6 +182,16 @@ impl Message {
 }
 
 impl RequestId {
+    /// The id of a message that is JSON but no good otherwise, unless it is ambiguous.
+    fn peek(text: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Identified {
+            id: Value,
+        }
+        let identified: Identified = serde_json::from_slice(text).ok()?;
+        Self::from_value(identified.id).ok()
+    }
+
     fn from_value(value: Value) -> Result<Self, &'static str> {
         match value {
             Value::String(id) => Ok(Self::String(id)),

@@ -32,6 +32,7 @@ pub(crate) struct CompiledSchema {
 pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     plain::make(
         SchemaSettings::draft2020_12().for_deserialize(),
+        plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )
 }
@@ -40,6 +41,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
 pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     plain::make(
         SchemaSettings::draft2020_12().for_serialize(),
+        plain::with_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )
 }
@@ -61,18 +63,23 @@ impl CompiledSchema {
     }
 
     /// Everything that is wrong with `instance`, at most [`explain::MAX_FINDINGS`] findings.
-    ///
-    /// An explicit `null` for an optional member counts as absent: models send it, and the plain form has no way to
-    /// allow it.
     pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
         if self.validator.is_valid(instance) {
             return Ok(());
         }
-        let findings = explain::findings(&self.schema, self.validator.iter_errors(instance));
-        if findings.is_empty() {
-            Ok(())
-        } else {
-            Err(findings)
+        Err(explain::findings(self.validator.iter_errors(instance)))
+    }
+
+    /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out, and is taken
+    /// out: models send it, and the plain form has no way to allow it.
+    pub(crate) fn accept(&self, instance: &mut Value) -> Result<(), Vec<Finding>> {
+        if self.validator.is_valid(instance) {
+            return Ok(());
         }
+        let nulls = explain::nulls(&self.schema, self.validator.iter_errors(instance));
+        for path in nulls {
+            explain::remove(instance, &path);
+        }
+        self.check(instance)
     }
 }

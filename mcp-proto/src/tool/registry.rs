@@ -189,9 +189,13 @@ impl ToolRegistry {
 }
 
 impl Registered {
-    async fn call(&self, arguments: Value, context: Context) -> Result<CallToolResult, ToolError> {
+    async fn call(
+        &self,
+        mut arguments: Value,
+        context: Context,
+    ) -> Result<CallToolResult, ToolError> {
         self.input
-            .check(&arguments)
+            .accept(&mut arguments)
             .map_err(|findings| ToolError::invalid_arguments(&self.tool.name, &findings))?;
         let request_id = context.request_id.clone();
         let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
