@@ -155,7 +155,8 @@ impl StreamableHttpService {
         match message {
             Message::Request(request) => {
                 let id = request.id.clone();
-                let answered = if modern::is_modern(&head.headers, &request.params) {
+                let answered = if modern::is_modern(&head.headers, &request.method, &request.params)
+                {
                     self.call_modern(head, accepts, request).await
                 } else {
                     self.call_legacy(head, accepts, request).await
@@ -163,7 +164,7 @@ impl StreamableHttpService {
                 answered.map_err(|rejection| (rejection, Some(id)))
             }
             Message::Notification(notification) => {
-                if !modern::is_modern(&head.headers, &notification.params) {
+                if !modern::is_modern(&head.headers, &notification.method, &notification.params) {
                     self.notified(head, &notification)
                         .await
                         .map_err(|rejection| (rejection, None))?;
@@ -172,7 +173,7 @@ impl StreamableHttpService {
             }
             Message::Response(response) => {
                 // Only a legacy client answers, and only within its session.
-                if modern::is_modern(&head.headers, &serde_json::Map::new())
+                if modern::names_modern(&head.headers)
                     || head.headers.get(head::SESSION_ID).is_none()
                 {
                     return Err((Rejection::UnexpectedResponse, response.id));

@@ -3,6 +3,8 @@
 //! Everything that arrives passes [`Message::from_slice`], which says what is wrong in words and keeps the id of a
 //! broken request when it can be read, so that the sender can match the refusal to what it sent.
 
+mod members;
+
 use std::fmt;
 
 use serde::ser::SerializeMap as _;
@@ -10,7 +12,8 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::json::{self, JsonError};
+use crate::json::{self, JsonError, Strict};
+use members::{Members, ReadMembers};
 
 /// One JSON-RPC message of MCP.
 #[derive(Debug, Clone)]
@@ -95,13 +98,20 @@ impl Message {
     /// JSON but not one JSON-RPC message of MCP: a batch, another version, an id that is null or a fraction, params
     /// that are no object, a member given twice.
     pub fn from_slice(text: &[u8]) -> Result<Self, MessageError> {
-        match json::parse(text) {
-            Ok(value) => Self::from_value(value),
+        let read = if text.trim_ascii_start().starts_with(b"{") {
+            json::parse(text, ReadMembers).map(Self::from_members)
+        } else {
+            json::parse(text, Strict).map(Self::from_value)
+        };
+        match read {
+            Ok(message) => message,
             Err(JsonError::Syntax(message)) => Err(MessageError {
                 id: None,
                 error: ErrorObject::parse(message),
             }),
-            Err(JsonError::Duplicate(message)) => Err(MessageError::invalid(None, message)),
+            Err(JsonError::Duplicate(message)) => {
+                Err(MessageError::invalid(RequestId::peek(text), message))
+            }
         }
     }
 
@@ -110,29 +120,25 @@ impl Message {
     /// # Errors
     /// −32600, as for [`Message::from_slice`].
     pub fn from_value(value: Value) -> Result<Self, MessageError> {
-        let mut members = match value {
-            Value::Object(members) => members,
-            Value::Array(_) => {
-                return Err(MessageError::invalid(
-                    None,
-                    "batches are not supported: send one message per request",
-                ));
-            }
-            _ => {
-                return Err(MessageError::invalid(
-                    None,
-                    "a message must be a JSON object",
-                ));
-            }
+        let problem = match value {
+            Value::Object(members) => return Self::from_members(members.into()),
+            Value::Array(_) => "batches are not supported: send one message per request",
+            _ => "a message must be a JSON object",
         };
-        let id = match members.remove("id") {
+        Err(MessageError::invalid(None, problem))
+    }
+
+    fn from_members(members: Members) -> Result<Self, MessageError> {
+        let id = match members.id {
             None => None,
+            // JSON-RPC 2.0 §5: the answer to a request whose id could not be read.
+            Some(Value::Null) if members.error.is_some() && members.method.is_none() => None,
             Some(id) => Some(
                 RequestId::from_value(id)
                     .map_err(|message| MessageError::invalid(None, message))?,
             ),
         };
-        match members.get("jsonrpc") {
+        match members.jsonrpc {
             Some(Value::String(version)) if version == "2.0" => {}
             _ => {
                 return Err(MessageError::invalid(
@@ -141,13 +147,13 @@ impl Message {
                 ));
             }
         }
-        match members.remove("method") {
-            Some(Value::String(method)) => Self::call(id, method, members.remove("params")),
+        match members.method {
+            Some(Value::String(method)) => Self::call(id, method, members.params),
             Some(_) => Err(MessageError::invalid(
                 id,
                 "the member \"method\" must be a string",
             )),
-            None => Response::from_members(id, members).map(Self::Response),
+            None => Response::from_members(id, members.result, members.error).map(Self::Response),
         }
     }
 
@@ -174,6 +180,16 @@ impl Message {
 }
 
 impl RequestId {
+    /// The id of a message that is JSON but no good otherwise, unless it is ambiguous.
+    fn peek(text: &[u8]) -> Option<Self> {
+        #[derive(Deserialize)]
+        struct Identified {
+            id: Value,
+        }
+        let identified: Identified = serde_json::from_slice(text).ok()?;
+        Self::from_value(identified.id).ok()
+    }
+
     fn from_value(value: Value) -> Result<Self, &'static str> {
         match value {
             Value::String(id) => Ok(Self::String(id)),
@@ -251,9 +267,10 @@ impl Response {
 
     fn from_members(
         id: Option<RequestId>,
-        mut members: Map<String, Value>,
+        result: Option<Value>,
+        error: Option<Value>,
     ) -> Result<Self, MessageError> {
-        let outcome = match (members.remove("result"), members.remove("error")) {
+        let outcome = match (result, error) {
             (Some(result), None) => Ok(Payload::of(&result).map_err(|error| MessageError {
                 id: id.clone(),
                 error,

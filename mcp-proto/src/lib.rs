@@ -1,5 +1,6 @@
 //! Servers of the Model Context Protocol on hyper, both eras on one endpoint, without an SDK.
 
+pub mod client;
 mod content;
 mod context;
 pub mod http;

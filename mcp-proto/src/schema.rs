@@ -21,6 +21,15 @@ const MAX_DEPTH: usize = 64;
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
 
+/// What becomes of explicit nulls for optional members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// The handler sees what was sent.
+    Keep,
+    /// They are gone before a type is made of the rest, which might not take them.
+    TakeOut,
+}
+
 /// A published schema together with its compiled form: what is listed is what is enforced.
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
@@ -32,6 +41,7 @@ pub(crate) struct CompiledSchema {
 pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     plain::make(
         SchemaSettings::draft2020_12().for_deserialize(),
+        plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )
 }
@@ -40,6 +50,7 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
 pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     plain::make(
         SchemaSettings::draft2020_12().for_serialize(),
+        plain::with_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )
 }
@@ -61,18 +72,28 @@ impl CompiledSchema {
     }
 
     /// Everything that is wrong with `instance`, at most [`explain::MAX_FINDINGS`] findings.
-    ///
-    /// An explicit `null` for an optional member counts as absent: models send it, and the plain form has no way to
-    /// allow it.
     pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
         if self.validator.is_valid(instance) {
             return Ok(());
         }
-        let findings = explain::findings(&self.schema, self.validator.iter_errors(instance));
-        if findings.is_empty() {
-            Ok(())
-        } else {
-            Err(findings)
+        Err(explain::findings(self.validator.iter_errors(instance)))
+    }
+
+    /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
+    /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says.
+    pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
+        if self.validator.is_valid(&instance) {
+            return Ok(instance);
         }
+        let paths = explain::nulls(&self.schema, self.validator.iter_errors(&instance));
+        let mut without = instance.clone();
+        for path in paths {
+            explain::remove(&mut without, &path);
+        }
+        self.check(&without)?;
+        Ok(match nulls {
+            Nulls::Keep => instance,
+            Nulls::TakeOut => without,
+        })
     }
 }

@@ -73,9 +73,22 @@ impl Server {
         }
     }
 
-    /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio.
+    /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
+    /// builder did not declare ([`ServerBuilder::tools_list_changed`]) is told to nobody.
     pub fn notify(&self, change: Change) {
-        self.0.changes.send(change);
+        let declared = match change {
+            Change::ToolsListChanged => self.tells_tools_list(),
+        };
+        if declared {
+            self.0.changes.send(change);
+        }
+    }
+
+    fn tells_tools_list(&self) -> bool {
+        self.0
+            .capabilities
+            .tools
+            .is_some_and(|tools| tools.list_changed)
     }
 
     /// Ends every listener: listens get their final result, GET streams end. Calls go on. Cannot be undone.

@@ -3,6 +3,7 @@
 //! Both eras on one stream: a modern request carries its version, a legacy one relies on the `initialize` before it.
 //! All calls run on the task of [`serve`], side by side; dropping it drops them.
 
+mod call;
 mod connection;
 mod lines;
 
@@ -13,6 +14,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::server::Server;
 use connection::Connection;
+
+pub(crate) use lines::{Line, Lines};
 
 /// The bounds of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

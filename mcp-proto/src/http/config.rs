@@ -98,14 +98,20 @@ impl Origins {
     }
 }
 
-/// The host of an authority, without its port; an IPv6 address without its brackets.
+/// The host of an authority, without its port; an IPv6 address without its brackets. What has no such form is given
+/// back whole, and no list has it.
 fn host_of(authority: &str) -> &str {
-    if let Some(rest) = authority.strip_prefix('[') {
-        return rest.split(']').next().unwrap_or(rest);
+    let is_port = |port: &str| port.bytes().all(|byte| byte.is_ascii_digit());
+    if let Some((address, rest)) = authority
+        .strip_prefix('[')
+        .and_then(|rest| rest.split_once(']'))
+    {
+        let ends_well = rest.is_empty() || rest.strip_prefix(':').is_some_and(is_port);
+        return if ends_well { address } else { authority };
     }
     match authority.rsplit_once(':') {
         // More than one colon and no brackets: an IPv6 address as it stands in a list.
-        Some((host, _)) if !host.contains(':') => host,
+        Some((host, port)) if !host.contains(':') && is_port(port) => host,
         _ => authority,
     }
 }

@@ -42,7 +42,8 @@ pub(super) struct LegacyCall {
     /// Takes the call out of the session's list when it ends.
     pub(super) _guard: CallGuard,
     pub(super) hold: Hold,
-    pub(super) detached: Detached,
+    /// How it may run on without its client; `None` once it does.
+    pub(super) detached: Option<Detached>,
 }
 
 /// Bounds the calls that run on without a client.
@@ -172,17 +173,19 @@ impl Exchange {
 impl Drop for Exchange {
     /// A legacy call whose client went away runs on, in bounds, so that its effects do not depend on the network.
     fn drop(&mut self) {
-        let (Some(call), Some(legacy)) = (self.call.take(), self.legacy.take()) else {
+        let (Some(call), Some(mut legacy)) = (self.call.take(), self.legacy.take()) else {
             return;
         };
-        let (Some(permit), Ok(runtime)) = (
-            legacy.detached.permit(),
-            tokio::runtime::Handle::try_current(),
-        ) else {
+        // Taken out, so that what runs on already is just dropped, as by a runtime that shuts down.
+        let Some(detached) = legacy.detached.take() else {
+            return;
+        };
+        let (Some(permit), Ok(runtime)) =
+            (detached.permit(), tokio::runtime::Handle::try_current())
+        else {
             tracing::warn!("a call whose client went away was cancelled: too many run already");
             return;
         };
-        let max_time = legacy.detached.max_time;
         let (_, notifications) = Outbox::channel();
         let rest = Self {
             call: Some(call),
@@ -192,7 +195,7 @@ impl Drop for Exchange {
             timer: None,
             legacy: Some(legacy),
         };
-        runtime.spawn(finish(rest, permit, max_time));
+        runtime.spawn(finish(rest, permit, detached.max_time));
     }
 }
 
@@ -201,8 +204,6 @@ async fn finish(mut exchange: Exchange, permit: OwnedSemaphorePermit, max_time: 
     let end = async { while let Step::Notification(_) | Step::Quiet = exchange.next().await {} };
     if tokio::time::timeout(max_time, end).await.is_err() {
         tracing::warn!("a call whose client went away was cancelled: it ran too long");
-        // Not again into Drop's hands.
-        exchange.call = None;
     }
     drop(permit);
 }

@@ -45,7 +45,7 @@ pub(super) fn judge(
     if !config.hosts.allow(host) {
         return Err(Rejection::ForeignHost(shown(host)));
     }
-    if let Some(origin) = head.headers.get(header::ORIGIN) {
+    for origin in head.headers.get_all(header::ORIGIN) {
         let origin = String::from_utf8_lossy(origin.as_bytes());
         if !config.origins.allow(&origin) {
             return Err(Rejection::ForeignOrigin(shown(&origin)));
@@ -92,11 +92,16 @@ pub(super) fn match_body(
     name: Option<&str>,
 ) -> Result<(), ErrorObject> {
     let check = |header: &HeaderName, expected: &str, decode: bool| {
-        let Some(value) = headers.get(header) else {
+        let mut values = headers.get_all(header).iter();
+        let Some(value) = values.next() else {
             return Err(mismatch(format!(
                 "the header {header} is missing: it must be {expected:?} as in the body"
             )));
         };
+        // Whoever judges the first and whoever acts on the last must not be two.
+        if values.next().is_some() {
+            return Err(mismatch(format!("the header {header} is given twice")));
+        }
         let Ok(value) = std::str::from_utf8(value.as_bytes()) else {
             return Err(mismatch(format!(
                 "the header {header} is not UTF-8: encode it as =?base64?…?="

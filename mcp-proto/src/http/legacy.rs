@@ -74,7 +74,7 @@ impl StreamableHttpService {
             cancelled,
             _guard: guard,
             hold,
-            detached: self.0.detached.clone(),
+            detached: Some(self.0.detached.clone()),
         };
         let exchange =
             Exchange::new(call, notifications, self.0.config.keep_alive).in_session(legacy);

@@ -14,11 +14,17 @@ use crate::lifecycle::ModernMeta;
 use crate::version::{Era, ProtocolVersion};
 
 /// Whether a message is of the modern era: its `_meta` names a version, or its header one without a handshake.
-pub(super) fn is_modern(headers: &HeaderMap, params: &Map<String, Value>) -> bool {
+///
+/// An `initialize` without such `_meta` is the handshake whatever its header says: it always negotiates.
+pub(super) fn is_modern(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> bool {
+    ModernMeta::is_claimed(params) || (method != "initialize" && names_modern(headers))
+}
+
+/// Whether the header names a revision without a handshake.
+pub(super) fn names_modern(headers: &HeaderMap) -> bool {
     // Revisions are dates, so text order is their order.
-    ModernMeta::is_claimed(params)
-        || head::text(headers, &head::PROTOCOL_VERSION)
-            .is_some_and(|version| version >= ProtocolVersion::V2026_07_28.as_str())
+    head::text(headers, &head::PROTOCOL_VERSION)
+        .is_some_and(|version| version >= ProtocolVersion::V2026_07_28.as_str())
 }
 
 impl StreamableHttpService {

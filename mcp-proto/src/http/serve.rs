@@ -5,13 +5,14 @@ use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
-use hyper::service::Service;
+use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use hyper_util::server::graceful::{GracefulShutdown, Watcher};
@@ -72,7 +73,8 @@ pub async fn serve<S, B>(
             Some(_ended) = connections.join_next() => {}
             accepted = accept(&listener, &permits) => match accepted {
                 Ok((stream, permit)) => {
-                    let connection = connection(builder.clone(), stream, service.clone(), graceful.watcher());
+                    let connection =
+                        connection(builder.clone(), stream, service.clone(), graceful.watcher(), config.header_timeout);
                     connections.spawn(async move {
                         connection.await;
                         drop(permit);
@@ -105,7 +107,9 @@ async fn accept(
         .map_err(io::Error::other)?;
     let (stream, _address) = listener.accept().await?;
     // Small answers must not wait for the acknowledgement of the one before.
-    stream.set_nodelay(true)?;
+    if let Err(error) = stream.set_nodelay(true) {
+        tracing::debug!(%error, "a connection stays without TCP_NODELAY");
+    }
     Ok((stream, permit))
 }
 
@@ -128,18 +132,35 @@ async fn connection<S, B>(
     stream: TcpStream,
     service: S,
     watcher: Watcher,
+    header_timeout: Duration,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    let asked = Arc::new(AtomicBool::new(false));
+    let asking = Arc::clone(&asked);
+    let service = service_fn(move |request| {
+        asking.store(true, Ordering::Relaxed);
+        service.call(request)
+    });
     let connection = builder
         .serve_connection(TokioIo::new(stream), service)
         .into_owned();
-    if let Err(error) = watcher.watch(connection).await {
-        // The client's doing in nearly every case: it went away or spoke no HTTP.
-        tracing::debug!(%error, "a connection ended with an error");
+    // hyper's own time-out starts once the protocol is known: a client that sends less than that would stay for ever.
+    let silent = async {
+        tokio::time::sleep(header_timeout).await;
+        if asked.load(Ordering::Relaxed) {
+            std::future::pending::<()>().await;
+        }
+    };
+    tokio::select! {
+        ended = watcher.watch(connection) => if let Err(error) = ended {
+            // The client's doing in nearly every case: it went away or spoke no HTTP.
+            tracing::debug!(%error, "a connection ended with an error");
+        },
+        () = silent => tracing::debug!("a connection was closed: it sent no request in time"),
     }
 }
 

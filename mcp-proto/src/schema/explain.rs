@@ -25,17 +25,17 @@ pub struct Finding {
 }
 
 /// Flattens validation errors into findings. Alternatives told apart by a constant member are explained by the
-/// alternative that the instance chose; nulls for optional members are passed over.
-pub(super) fn findings<'a>(
-    schema: &Value,
-    errors: impl Iterator<Item = ValidationError<'a>>,
-) -> Vec<Finding> {
+/// alternative that the instance chose.
+pub(super) fn findings<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for error in errors {
-        if findings.len() == MAX_FINDINGS {
-            break;
-        }
-        explain(schema, &error, MAX_NESTED_CHOICES, &mut findings);
+    for error in errors.take(MAX_FINDINGS) {
+        flatten(&error, MAX_NESTED_CHOICES, &mut |error| {
+            let finding = Finding {
+                path: error.instance_path().as_str().to_owned(),
+                message: message(error),
+            };
+            findings.push((finding, is_choice(error)));
+        });
     }
     // "None of the alternatives fits" says nothing beside a finding inside the same value.
     let told: Vec<_> = findings
@@ -43,45 +43,65 @@ pub(super) fn findings<'a>(
         .filter(|(_, vague)| !vague)
         .map(|(finding, _)| finding.path.clone())
         .collect();
-    findings.retain(|(finding, vague)| {
-        !vague
-            || !told
-                .iter()
-                .any(|path| path.starts_with(&finding.path) && path.len() > finding.path.len())
-    });
+    let says_nothing = |path: &str| {
+        told.iter()
+            .any(|told| told.len() > path.len() && told.starts_with(path))
+    };
+    findings.retain(|(finding, vague)| !vague || !says_nothing(&finding.path));
     findings.truncate(MAX_FINDINGS);
     findings.into_iter().map(|(finding, _)| finding).collect()
 }
 
-// Recursion over the schema's own alternatives, bounded by `depth`; the instance does not drive it.
-fn explain(
+fn is_choice(error: &ValidationError<'_>) -> bool {
+    matches!(
+        error.kind(),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
+    )
+}
+
+/// Where the instance has a null although the member may be left out, as JSON Pointers.
+pub(super) fn nulls<'a>(
     schema: &Value,
+    errors: impl Iterator<Item = ValidationError<'a>>,
+) -> Vec<String> {
+    let mut nulls = Vec::new();
+    for error in errors {
+        flatten(&error, MAX_NESTED_CHOICES, &mut |error| {
+            if is_null_for_optional(schema, error) {
+                nulls.push(error.instance_path().as_str().to_owned());
+            }
+        });
+    }
+    nulls
+}
+
+/// Takes the member at `path` out of its object.
+pub(super) fn remove(instance: &mut Value, path: &str) {
+    if let Some((owner, name)) = path.rsplit_once('/')
+        && let Some(owner) = instance.pointer_mut(owner).and_then(Value::as_object_mut)
+    {
+        owner.remove(&unescaped(name));
+    }
+}
+
+// Recursion over the schema's own alternatives, bounded by `depth`; the instance does not drive it.
+fn flatten(
     error: &ValidationError<'_>,
     depth: usize,
-    findings: &mut Vec<(Finding, bool)>,
+    found: &mut impl FnMut(&ValidationError<'_>),
 ) {
-    if is_null_for_optional(schema, error) {
-        return;
-    }
     if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
         error.kind()
         && depth > 0
+        && !error.instance().is_null()
         && let Some(chosen) = chosen_alternative(error, context)
     {
         for nested in chosen {
-            explain(schema, nested, depth - 1, findings);
+            flatten(nested, depth - 1, found);
         }
         return;
     }
-    let vague = matches!(
-        error.kind(),
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
-    );
-    let finding = Finding {
-        path: error.instance_path().as_str().to_owned(),
-        message: message(error),
-    };
-    findings.push((finding, vague));
+    found(error);
 }
 
 /// The alternative whose constant member matches: the only one with no finding about a constant of its own object.
@@ -118,12 +138,17 @@ fn is_null_for_optional(schema: &Value, error: &ValidationError<'_>) -> bool {
     let Some(owner) = properties.strip_suffix("/properties") else {
         return false;
     };
-    let name = name.replace("~1", "/").replace("~0", "~");
+    let name = unescaped(name);
     let required = schema
         .pointer(owner)
         .and_then(|owner| owner.get("required"))
         .and_then(Value::as_array);
     !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(&name)))
+}
+
+/// A segment of a JSON Pointer as the name it stands for.
+fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
 }
 
 fn message(error: &ValidationError<'_>) -> String {

@@ -3,20 +3,24 @@
 use schemars::Schema;
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::transform::RecursiveTransform;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::SchemaError;
 
-/// Generates a schema by `root` and makes it plain.
+/// Generates a schema by `root` and makes it plain. `nulls` says what becomes of a value that may be null.
 pub(super) fn make(
     mut settings: SchemaSettings,
+    nulls: fn(&mut Schema),
     root: impl FnOnce(SchemaGenerator) -> Schema,
 ) -> Result<Value, SchemaError> {
     settings.inline_subschemas = true;
     settings.meta_schema = None;
     settings
         .transforms
-        .push(Box::new(RecursiveTransform(simplify as fn(&mut Schema))));
+        .push(Box::new(RecursiveTransform(move |schema: &mut Schema| {
+            nulls(schema);
+            simplify(schema);
+        })));
     let mut schema = root(settings.into_generator()).to_value();
     if let Some(members) = schema.as_object_mut() {
         // The type's Rust name says nothing to a client.
@@ -83,11 +87,56 @@ fn refuse_references(schema: &Value) -> Result<(), SchemaError> {
     Ok(())
 }
 
-/// One schema object: no null among the types, no null alternative, no machine format.
-fn simplify(schema: &mut Schema) {
+/// For arguments: null is no value of its own. Where it may stand, the member may be left out, and an explicit null
+/// counts as left out.
+pub(super) fn without_nulls(schema: &mut Schema) {
+    if let Some(members) = schema.as_object_mut() {
+        strip_null(members);
+    }
+}
+
+/// For results: a member that is skipped when it is none is never null; what is sent as null is described in words
+/// alone, since every way to allow null besides another type is one that clients reject.
+pub(super) fn with_nulls(schema: &mut Schema) {
     let Some(members) = schema.as_object_mut() else {
         return;
     };
+    let required = match members.get("required") {
+        Some(Value::Array(required)) => required.clone(),
+        _ => Vec::new(),
+    };
+    if let Some(Value::Object(properties)) = members.get_mut("properties") {
+        for (name, property) in properties {
+            if let Value::Object(property) = property
+                && !required.iter().any(|required| required == name)
+            {
+                strip_null(property);
+            }
+        }
+    }
+    if may_be_null(members) {
+        members.retain(|keyword, _| matches!(keyword.as_str(), "title" | "description"));
+    }
+}
+
+fn may_be_null(members: &Map<String, Value>) -> bool {
+    let has = |keyword: &str, null: fn(&Value) -> bool| {
+        members
+            .get(keyword)
+            .and_then(Value::as_array)
+            .is_some_and(|values| values.iter().any(null))
+    };
+    has("type", |name| name == "null")
+        || has("enum", Value::is_null)
+        || has("anyOf", is_null_schema)
+        || has("oneOf", is_null_schema)
+}
+
+fn is_null_schema(schema: &Value) -> bool {
+    schema.get("type").is_some_and(|name| name == "null")
+}
+
+fn strip_null(members: &mut Map<String, Value>) {
     if let Some(Value::Array(types)) = members.get_mut("type") {
         types.retain(|name| name != "null");
         if let [only] = types.as_slice() {
@@ -102,8 +151,7 @@ fn simplify(schema: &mut Schema) {
         let Some(Value::Array(alternatives)) = members.get_mut(keyword) else {
             continue;
         };
-        alternatives
-            .retain(|alternative| alternative.get("type").and_then(Value::as_str) != Some("null"));
+        alternatives.retain(|alternative| !is_null_schema(alternative));
         if let [only] = alternatives.as_mut_slice() {
             let only = only.take();
             members.remove(keyword);
@@ -114,6 +162,13 @@ fn simplify(schema: &mut Schema) {
             }
         }
     }
+}
+
+/// One schema object: no null as a default, no machine format.
+fn simplify(schema: &mut Schema) {
+    let Some(members) = schema.as_object_mut() else {
+        return;
+    };
     if members.get("default").is_some_and(Value::is_null) {
         members.remove("default");
     }

@@ -59,15 +59,10 @@ impl Server {
                 "params.notifications.{name} must be a boolean"
             ))),
         };
-        let sends_tools = self
-            .0
-            .capabilities
-            .tools
-            .is_some_and(|tools| tools.list_changed);
         // Judged although nothing of the kind is offered: a malformed wish is an error, an unmet one is not.
         let (_prompts, _resources) = (flag("promptsListChanged")?, flag("resourcesListChanged")?);
         Ok(Interest {
-            tools_list: flag("toolsListChanged")? && sends_tools,
+            tools_list: flag("toolsListChanged")? && self.tells_tools_list(),
         })
     }
 

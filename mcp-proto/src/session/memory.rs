@@ -49,7 +49,7 @@ struct Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct OrderedId(SessionId);
 
-/// How many dead sessions one use of the store sweeps out.
+/// How many sessions that were filed long ago one use of the store looks at.
 const SWEEP: usize = 4;
 
 impl MemorySessions {
@@ -81,25 +81,27 @@ impl MemorySessions {
 }
 
 impl Table {
-    /// Takes the session that has been idle longest, if it was last used at or before `limit`.
-    fn evict(&mut self, limit: Option<Instant>) -> bool {
+    /// Takes the session that has been idle longest out.
+    fn evict_oldest(&mut self) -> bool {
         while let Some((filed, id)) = self.filed.pop_first() {
-            let Some(entry) = self.sessions.get_mut(&id.0) else {
-                continue;
-            };
-            if entry.used > filed {
-                entry.filed = entry.used;
-                self.filed.insert((entry.used, id));
-                continue;
+            if self.judge(filed, id) {
+                return true;
             }
-            if limit.is_some_and(|limit| entry.used > limit) {
-                self.filed.insert((filed, id));
-                return false;
-            }
-            self.sessions.remove(&id.0);
-            return true;
         }
         false
+    }
+
+    /// Takes a session out that was not used since it was filed; files it anew otherwise.
+    fn judge(&mut self, filed: Instant, id: OrderedId) -> bool {
+        match self.sessions.get_mut(&id.0) {
+            Some(entry) if entry.used > filed => {
+                entry.filed = entry.used;
+                self.filed.insert((entry.used, id));
+                false
+            }
+            Some(_) => self.sessions.remove(&id.0).is_some(),
+            None => false,
+        }
     }
 
     fn sweep(&mut self, now: Instant, max_idle: Duration) {
@@ -107,8 +109,13 @@ impl Table {
             return;
         };
         for _ in 0..SWEEP {
-            if !self.evict(Some(limit)) {
-                break;
+            match self.filed.first() {
+                Some((filed, _)) if *filed <= limit => {}
+                // Nothing was filed long enough ago, so nothing was last used then.
+                _ => break,
+            }
+            if let Some((filed, id)) = self.filed.pop_first() {
+                self.judge(filed, id);
             }
         }
     }
@@ -119,7 +126,7 @@ impl SessionStore for MemorySessions {
         let now = Instant::now();
         let mut table = self.table();
         table.sweep(now, self.config.max_idle);
-        while table.sessions.len() >= self.config.max_sessions.max(1) && table.evict(None) {}
+        while table.sessions.len() >= self.config.max_sessions.max(1) && table.evict_oldest() {}
         table.filed.insert((now, OrderedId(session.id.clone())));
         table.sessions.insert(
             session.id.clone(),

@@ -7,25 +7,27 @@ use std::task::Poll;
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use futures_util::Stream as _;
-use futures_util::future::{AbortHandle, Abortable, BoxFuture};
-use futures_util::stream::FuturesUnordered;
+use futures_util::future::{AbortHandle, Abortable};
+use futures_util::stream::SelectAll;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 
 use super::StdioConfig;
+use super::call::{Call, Said};
 use super::lines::{Line, Lines};
-use crate::context::{Context, Outbox, OutboxReader};
+use crate::context::{Context, Outbox};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::ModernMeta;
 use crate::server::{Interest, Listener, Server, read_initialize};
 use crate::session::Session;
+use crate::version::ProtocolVersion;
 
 /// Above this many unwritten bytes nothing more is read or run until the peer has read some.
 const HIGH_WATER: usize = 256 * 1024;
 
 /// The calls of a connection, each to be aborted by its id.
-type Calls = FuturesUnordered<Abortable<BoxFuture<'static, Response>>>;
+type Calls = SelectAll<Abortable<Call>>;
 
 /// The state of a connection; see [`super::serve`].
 pub(super) struct Connection {
@@ -33,14 +35,14 @@ pub(super) struct Connection {
     config: StdioConfig,
     calls: Calls,
     running: HashMap<RequestId, Running>,
-    outbox: Outbox,
-    notifications: OutboxReader,
     session: Option<Session>,
     listener: Option<Listener>,
     /// What running calls have said since the last look; joins `out`.
     said: BytesMut,
     /// What is written next.
     out: BytesMut,
+    /// Something was written that a buffering writer may still hold.
+    unflushed: bool,
 }
 
 struct Running {
@@ -51,18 +53,16 @@ struct Running {
 
 impl Connection {
     pub(super) fn new(server: Server, config: StdioConfig) -> Self {
-        let (outbox, notifications) = Outbox::channel();
         Self {
             server,
             config,
-            calls: FuturesUnordered::new(),
+            calls: SelectAll::new(),
             running: HashMap::new(),
-            outbox,
-            notifications,
             session: None,
             listener: None,
             said: BytesMut::new(),
             out: BytesMut::new(),
+            unflushed: false,
         }
     }
 
@@ -78,8 +78,7 @@ impl Connection {
             let may_read = self.running.len() < self.config.max_calls;
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.notifications, &mut self.running, &mut self.said),
-                    if self.out.len() < HIGH_WATER => {}
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.len() < HIGH_WATER => {}
                 change = next_change(&mut self.listener), if self.out.len() < HIGH_WATER => match change {
                     Some(change) => write_line(&mut self.out, &change),
                     None => self.listener = None,
@@ -89,10 +88,11 @@ impl Connection {
                         break;
                     }
                 }
-                written = writer.write(&self.out), if !self.out.is_empty() => self.written(written?)?,
+                written = write_some(&mut writer, &mut self.out, &mut self.unflushed),
+                    if !self.out.is_empty() || self.unflushed => written?,
             }
         }
-        while let Some(Line::Text(line)) = lines.rest() {
+        if let Some(Line::Text(line)) = lines.rest() {
             self.take_line(&line);
         }
         self.drain(writer).await
@@ -114,9 +114,9 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.notifications, &mut self.running, &mut self.said),
-                    if self.out.len() < HIGH_WATER => {}
-                written = writer.write(&self.out), if !self.out.is_empty() => self.written(written?)?,
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.len() < HIGH_WATER => {}
+                written = write_some(&mut writer, &mut self.out, &mut self.unflushed),
+                    if !self.out.is_empty() || self.unflushed => written?,
                 () = &mut deadline => {
                     tracing::warn!(calls = self.calls.len(), "calls were dropped: the input ended and they did not");
                     break;
@@ -134,47 +134,26 @@ impl Connection {
         }
     }
 
-    fn written(&mut self, written: usize) -> io::Result<()> {
-        if written == 0 {
-            return Err(io::ErrorKind::WriteZero.into());
-        }
-        self.out.advance(written);
-        Ok(())
-    }
-
     /// Waits until a call has said or answered something, and queues all that is ready: the more goes into one write,
     /// the fewer system calls a busy connection costs. Cancel-safe: what is taken is queued before the next wait.
     fn progress<'c>(
         calls: &'c mut Calls,
-        notifications: &'c mut OutboxReader,
         running: &'c mut HashMap<RequestId, Running>,
         out: &'c mut BytesMut,
     ) -> impl Future<Output = ()> + 'c {
+        let (before, idle) = (out.len(), calls.is_empty());
         std::future::poll_fn(move |context| {
-            let before = out.len();
-            let mut ended = 0;
             while out.len() < HIGH_WATER {
-                let answered = match Pin::new(&mut *calls).poll_next(context) {
-                    Poll::Ready(Some(answered)) => {
-                        ended += 1;
-                        Some(answered)
+                match Pin::new(&mut *calls).poll_next(context) {
+                    Poll::Ready(Some(Said::Notification(notification))) => {
+                        write_line(out, &notification);
                     }
-                    Poll::Ready(None) | Poll::Pending => None,
-                };
-                // What a call said comes before its answer.
-                while let Poll::Ready(notification) = notifications.poll_recv(context) {
-                    write_line(out, &notification);
-                }
-                let Some(answered) = answered else { break };
-                // An aborted call answers nothing.
-                if let Ok(response) = answered {
-                    if let Some(id) = &response.id {
-                        running.remove(id);
-                    }
-                    write_line(out, &response);
+                    Poll::Ready(Some(Said::Answer(answer))) => take_answer(running, out, &answer),
+                    Poll::Ready(None) | Poll::Pending => break,
                 }
             }
-            if out.len() > before || ended > 0 {
+            // The end of the last call counts, also of one that was aborted and says nothing.
+            if out.len() > before || calls.is_empty() != idle {
                 Poll::Ready(())
             } else {
                 Poll::Pending
@@ -238,21 +217,22 @@ impl Connection {
                 request.id
             )));
         }
+        let (outbox, notifications) = Outbox::channel();
         let context = if ModernMeta::is_claimed(&request.params) {
             let modern = ModernMeta::read(&request.params)?;
             let meta = take_meta(&mut request);
-            Context::modern(request.id.clone(), modern, meta, self.outbox.clone())
+            Context::modern(request.id.clone(), modern, meta, outbox)
         } else if request.method == "initialize" {
             return self.initialize(request);
         } else {
             let meta = take_meta(&mut request);
-            self.legacy_context(&request, meta)?
+            self.legacy_context(&request, meta, outbox)?
         };
         let listens = request.method == "subscriptions/listen";
         let id = request.id.clone();
         let (abort, registration) = AbortHandle::new_pair();
-        let call = Abortable::new(self.server.handle_owned(request, context), registration);
-        self.calls.push(call);
+        let call = Call::new(self.server.handle_owned(request, context), notifications);
+        self.calls.push(Abortable::new(call, registration));
         self.running.insert(id, Running { abort, listens });
         Ok(())
     }
@@ -277,20 +257,25 @@ impl Connection {
         &self,
         request: &Request,
         meta: Map<String, Value>,
+        outbox: Outbox,
     ) -> Result<Context, ErrorObject> {
-        let Some(session) = &self.session else {
+        // A ping is in order before the handshake too (MCP 2025-11-25, "Lifecycle").
+        if self.session.is_none() && request.method != "ping" {
             return Err(ErrorObject::invalid_params(
                 "send initialize first, or put io.modelcontextprotocol/protocolVersion and \
                  io.modelcontextprotocol/clientCapabilities into params._meta (2026-07-28)",
             ));
-        };
+        }
+        let session = self.session.as_ref();
         Ok(Context {
             request_id: request.id.clone(),
-            version: session.version,
-            client: Some(session.client.clone()),
-            capabilities: session.capabilities.clone(),
+            version: session.map_or(ProtocolVersion::LATEST_LEGACY, |session| session.version),
+            client: session.map(|session| session.client.clone()),
+            capabilities: session
+                .map(|session| session.capabilities.clone())
+                .unwrap_or_default(),
             meta,
-            outbox: self.outbox.clone(),
+            outbox,
             extensions: http::Extensions::new(),
         })
     }
@@ -311,6 +296,38 @@ impl Connection {
             running.abort.abort();
         }
     }
+}
+
+/// Queues the answer of a call, which is over with it.
+fn take_answer(running: &mut HashMap<RequestId, Running>, out: &mut BytesMut, answer: &Response) {
+    let ended = answer.id.as_ref().and_then(|id| running.remove(id));
+    if ended.is_some_and(|ended| ended.listens) && answer.outcome.is_ok() {
+        // The server ends a listen: the revision wants both the notification and the result on this transport.
+        let ended = json!({ "requestId": answer.id });
+        write_line(out, &Notification::new("notifications/cancelled", ended));
+    }
+    write_line(out, answer);
+}
+
+/// Writes what the writer takes, and flushes it once all is out. Cancel-safe: what is written is taken from `out`
+/// before the next wait.
+async fn write_some<W: AsyncWrite + Unpin>(
+    writer: &mut W,
+    out: &mut BytesMut,
+    unflushed: &mut bool,
+) -> io::Result<()> {
+    if out.is_empty() {
+        writer.flush().await?;
+        *unflushed = false;
+        return Ok(());
+    }
+    let written = writer.write(out).await?;
+    if written == 0 {
+        return Err(io::ErrorKind::WriteZero.into());
+    }
+    out.advance(written);
+    *unflushed = true;
+    Ok(())
 }
 
 /// The next change, or never without a listener.

@@ -10,7 +10,7 @@ const CHUNK: usize = 16 * 1024;
 
 /// A buffer that is filled by reads and emptied by lines.
 #[derive(Debug)]
-pub(super) struct Lines {
+pub(crate) struct Lines {
     buffer: BytesMut,
     /// Where the search for the next line feed goes on.
     searched: usize,
@@ -21,7 +21,7 @@ pub(super) struct Lines {
 
 /// What the buffer holds next.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Line {
+pub(crate) enum Line {
     /// A line without its end; may be empty.
     Text(Bytes),
     /// A line that was longer than allowed and is gone.
@@ -29,7 +29,7 @@ pub(super) enum Line {
 }
 
 impl Lines {
-    pub(super) fn new(max_line_bytes: usize) -> Self {
+    pub(crate) fn new(max_line_bytes: usize) -> Self {
         Self {
             buffer: BytesMut::new(),
             searched: 0,
@@ -39,7 +39,7 @@ impl Lines {
     }
 
     /// Reads once; 0 at the end of the input. Dropping the future loses nothing.
-    pub(super) async fn read(
+    pub(crate) async fn read(
         &mut self,
         reader: &mut (impl AsyncRead + Unpin),
     ) -> io::Result<usize> {
@@ -48,7 +48,7 @@ impl Lines {
     }
 
     /// The next whole line, if there is one.
-    pub(super) fn next(&mut self) -> Option<Line> {
+    pub(crate) fn next(&mut self) -> Option<Line> {
         let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
         let Some(offset) = unsearched.iter().position(|&byte| byte == b'\n') else {
             return self.without_end();
@@ -69,7 +69,7 @@ impl Lines {
     }
 
     /// What is left when the input ends: a last line without its end.
-    pub(super) fn rest(&mut self) -> Option<Line> {
+    pub(crate) fn rest(&mut self) -> Option<Line> {
         let rest = std::mem::take(&mut self.buffer);
         self.searched = 0;
         let skipping = std::mem::take(&mut self.skipping);

@@ -15,7 +15,7 @@ use serde_json::{Map, Value, json};
 use super::{CallToolResult, Tool, ToolError};
 use crate::context::Context;
 use crate::jsonrpc::ErrorObject;
-use crate::schema::{self, CompiledSchema, Finding, SchemaError};
+use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
 const MAX_NAME: usize = 128;
@@ -36,6 +36,7 @@ struct Registered {
     tool: Tool,
     input: CompiledSchema,
     output: Option<CompiledSchema>,
+    nulls: Nulls,
     handler: Handler,
 }
 
@@ -60,6 +61,7 @@ impl ToolRegistry {
         let handler = std::sync::Arc::new(handler);
         self.add(
             tool,
+            Nulls::TakeOut,
             Box::new(move |arguments, context| {
                 let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
                 // Inside the future, so that a panic of the handler's synchronous part is caught too.
@@ -93,6 +95,7 @@ impl ToolRegistry {
         let handler = std::sync::Arc::new(handler);
         self.add(
             tool,
+            Nulls::Keep,
             Box::new(move |arguments, context| {
                 let (state, handler) = (state.clone(), handler.clone());
                 Box::pin(async move {
@@ -107,7 +110,7 @@ impl ToolRegistry {
         )
     }
 
-    fn add(&mut self, tool: Tool, handler: Handler) -> Result<(), SchemaError> {
+    fn add(&mut self, tool: Tool, nulls: Nulls, handler: Handler) -> Result<(), SchemaError> {
         let name = &tool.name;
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(allowed) {
@@ -129,6 +132,7 @@ impl ToolRegistry {
             tool,
             input,
             output,
+            nulls,
             handler,
         });
         Ok(())
@@ -190,8 +194,9 @@ impl ToolRegistry {
 
 impl Registered {
     async fn call(&self, arguments: Value, context: Context) -> Result<CallToolResult, ToolError> {
-        self.input
-            .check(&arguments)
+        let arguments = self
+            .input
+            .accept(arguments, self.nulls)
             .map_err(|findings| ToolError::invalid_arguments(&self.tool.name, &findings))?;
         let request_id = context.request_id.clone();
         let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();

@@ -1,0 +1,282 @@
+//! The client over Streamable HTTP: each message is a POST, each answer one JSON body or an event stream.
+
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::{Method, Response as HttpResponse, StatusCode, Uri};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::body::Incoming;
+use hyper_util::client::legacy::Client as HyperClient;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use tokio::sync::broadcast;
+
+use super::{ClientConfig, ClientError, answer};
+use crate::http::EventReader;
+use crate::jsonrpc::{Message, Notification, Request, Response};
+use crate::version::{Era, ProtocolVersion};
+
+/// How much of a body that is no answer is told.
+const MAX_SHOWN: usize = 500;
+
+/// An endpoint and, in the legacy era, the session there.
+#[derive(Debug)]
+pub(super) struct HttpLink {
+    client: HyperClient<HttpConnector, Full<Bytes>>,
+    uri: Uri,
+    max_message_bytes: usize,
+    notifications: broadcast::Sender<Notification>,
+    /// The revision that the header names: from the start in the modern era, from the handshake in the legacy one.
+    version: OnceLock<ProtocolVersion>,
+    session: OnceLock<HeaderValue>,
+}
+
+impl HttpLink {
+    pub(super) fn new(
+        url: &str,
+        config: &ClientConfig,
+        notifications: broadcast::Sender<Notification>,
+    ) -> Result<Self, ClientError> {
+        let uri: Uri = url
+            .parse()
+            .map_err(|problem| ClientError::Connection(format!("{url:?} is no URL: {problem}")))?;
+        if uri.scheme_str() != Some("http") || uri.authority().is_none() {
+            return Err(ClientError::Connection(format!(
+                "{url:?} must start with http:// and name a host"
+            )));
+        }
+        let mut connector = HttpConnector::new();
+        connector.set_nodelay(true);
+        let client = HyperClient::builder(TokioExecutor::new())
+            .http2_only(config.http2)
+            .build(connector);
+        let version = OnceLock::new();
+        if config.version.era() == Era::Modern {
+            let _first = version.set(config.version);
+        }
+        Ok(Self {
+            client,
+            uri,
+            max_message_bytes: config.max_message_bytes,
+            notifications,
+            version,
+            session: OnceLock::new(),
+        })
+    }
+
+    /// The handshake settled on this revision.
+    pub(super) fn negotiated(&self, version: ProtocolVersion) {
+        let _first = self.version.set(version);
+    }
+
+    pub(super) async fn call(&self, request: &Request) -> Result<Response, ClientError> {
+        let response = self.post(request, &request.method, &request.params).await?;
+        if let Some(session) = response.headers().get("mcp-session-id") {
+            // Only the handshake's counts.
+            let _first = self.session.set(session.clone());
+        }
+        let answer = match media(&response) {
+            Some("text/event-stream") => self.read_events(response, request).await?,
+            _ => self.read_json(response).await?,
+        };
+        // A refusal may come without the id that it could not read.
+        if answer.id.as_ref().is_some_and(|id| *id != request.id)
+            || (answer.id.is_none() && answer.outcome.is_ok())
+        {
+            return Err(ClientError::Protocol(format!(
+                "the answer to {} has the id {:?}",
+                request.id, answer.id
+            )));
+        }
+        Ok(answer)
+    }
+
+    pub(super) async fn notify(&self, notification: &Notification) -> Result<(), ClientError> {
+        let response = self
+            .post(notification, &notification.method, &notification.params)
+            .await?;
+        if response.status().is_success() {
+            return Ok(());
+        }
+        match self.read_json(response).await?.outcome {
+            Err(error) => Err(ClientError::Rpc(error)),
+            Ok(_) => Err(ClientError::Protocol(
+                "a notification got a result".to_owned(),
+            )),
+        }
+    }
+
+    /// Ends the session, if there is one.
+    pub(super) async fn close(&self) -> Result<(), ClientError> {
+        if self.session.get().is_none() {
+            return Ok(());
+        }
+        let response = self.send(Method::DELETE, Bytes::new(), &[]).await?;
+        let status = response.status();
+        if status.is_success() || status == StatusCode::METHOD_NOT_ALLOWED {
+            return Ok(());
+        }
+        Err(ClientError::Http {
+            status: status.as_u16(),
+            body: shown(&self.whole(response).await?),
+        })
+    }
+
+    async fn post(
+        &self,
+        message: &impl Serialize,
+        method: &str,
+        params: &Map<String, Value>,
+    ) -> Result<HttpResponse<Incoming>, ClientError> {
+        let body = serde_json::to_vec(message)
+            .map_err(|problem| ClientError::Protocol(problem.to_string()))?;
+        let named = match method {
+            "tools/call" | "prompts/get" => params.get("name"),
+            "resources/read" => params.get("uri"),
+            _ => None,
+        };
+        let modern = self
+            .version
+            .get()
+            .is_some_and(|version| version.era() == Era::Modern);
+        let mut extra = Vec::new();
+        if modern {
+            extra.push(("mcp-method", header_text(method)?));
+            if let Some(name) = named.and_then(Value::as_str) {
+                extra.push(("mcp-name", header_text(name)?));
+            }
+        }
+        self.send(Method::POST, body.into(), &extra).await
+    }
+
+    async fn send(
+        &self,
+        method: Method,
+        body: Bytes,
+        extra: &[(&'static str, HeaderValue)],
+    ) -> Result<HttpResponse<Incoming>, ClientError> {
+        let mut request = http::Request::new(Full::new(body));
+        *request.method_mut() = method;
+        *request.uri_mut() = self.uri.clone();
+        let headers: &mut HeaderMap = request.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(
+            ACCEPT,
+            HeaderValue::from_static("application/json, text/event-stream"),
+        );
+        if let Some(version) = self.version.get() {
+            headers.insert(
+                "mcp-protocol-version",
+                HeaderValue::from_static(version.as_str()),
+            );
+        }
+        if let Some(session) = self.session.get() {
+            headers.insert("mcp-session-id", session.clone());
+        }
+        for (name, value) in extra {
+            headers.insert(*name, value.clone());
+        }
+        self.client
+            .request(request)
+            .await
+            .map_err(|error| ClientError::Connection(told(&error)))
+    }
+
+    async fn read_json(&self, response: HttpResponse<Incoming>) -> Result<Response, ClientError> {
+        let status = response.status();
+        let body = self.whole(response).await?;
+        match Message::from_slice(&body) {
+            Ok(Message::Response(response)) => Ok(response),
+            _ => Err(ClientError::Http {
+                status: status.as_u16(),
+                body: shown(&body),
+            }),
+        }
+    }
+
+    async fn whole(&self, response: HttpResponse<Incoming>) -> Result<Bytes, ClientError> {
+        let body = Limited::new(response.into_body(), self.max_message_bytes);
+        match body.collect().await {
+            Ok(body) => Ok(body.to_bytes()),
+            Err(error) => Err(ClientError::Connection(told(&*error))),
+        }
+    }
+
+    /// Reads a stream to the answer; what comes before it is told or answered.
+    async fn read_events(
+        &self,
+        response: HttpResponse<Incoming>,
+        request: &Request,
+    ) -> Result<Response, ClientError> {
+        let mut reader = EventReader::new(self.max_message_bytes);
+        let mut body = response.into_body();
+        while let Some(frame) = body.frame().await {
+            let frame = frame.map_err(|error| ClientError::Connection(told(&error)))?;
+            let Some(data) = frame.data_ref() else {
+                continue;
+            };
+            let events = reader
+                .push(data)
+                .map_err(|error| ClientError::Protocol(error.to_string()))?;
+            for event in events.into_iter().filter(|event| !event.data.is_empty()) {
+                let message = Message::from_slice(event.data.as_bytes())
+                    .map_err(|broken| ClientError::Protocol(broken.error.message))?;
+                match message {
+                    Message::Response(response) => return Ok(response),
+                    Message::Notification(notification) => {
+                        // Fails only when nobody listens.
+                        let _heard = self.notifications.send(notification);
+                    }
+                    Message::Request(asked) => {
+                        let refused = answer(&asked);
+                        self.post(&refused, "", &Map::new()).await?;
+                    }
+                }
+            }
+        }
+        tracing::debug!(id = %request.id, "the stream of a request ended without its answer");
+        Err(ClientError::Closed)
+    }
+}
+
+/// The media type of a response, without its parameters.
+fn media(response: &HttpResponse<Incoming>) -> Option<&str> {
+    let media = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
+    media.split(';').next().map(str::trim)
+}
+
+/// A value as the standard headers carry it: Base64 where it could not stand for itself (2026-07-28, "Headers").
+fn header_text(text: &str) -> Result<HeaderValue, ClientError> {
+    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && text.trim_matches(' ') == text
+        && !(text.starts_with("=?base64?") && text.ends_with("?="));
+    let value = if plain {
+        HeaderValue::from_str(text)
+    } else {
+        let encoded = data_encoding::BASE64.encode(text.as_bytes());
+        HeaderValue::from_str(&format!("=?base64?{encoded}?="))
+    };
+    value.map_err(|problem| ClientError::Protocol(problem.to_string()))
+}
+
+fn shown(body: &[u8]) -> String {
+    String::from_utf8_lossy(body)
+        .chars()
+        .take(MAX_SHOWN)
+        .collect()
+}
+
+/// An error with its causes: those of HTTP clients hide what happened in the last one.
+fn told(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        text.push_str(": ");
+        text.push_str(&error.to_string());
+        cause = error.source();
+    }
+    text
+}

@@ -1,0 +1,327 @@
+//! The client over a pair of byte streams: a child process, or a server in memory.
+//!
+//! Two tasks, so that a peer that writes while it does not read cannot lock both sides up.
+
+use std::collections::HashMap;
+use std::process::Stdio;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::sync::{Notify, broadcast, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use super::{ClientConfig, ClientError, answer};
+use crate::jsonrpc::{Message, Notification, Request, RequestId, Response};
+use crate::server::Server;
+use crate::stdio::{self, Line, Lines, StdioConfig};
+
+/// How many lines may wait to be written before a sender waits.
+const OUTGOING: usize = 64;
+/// The size of an in-memory stream's buffer, in bytes.
+const MEMORY_BUFFER: usize = 64 * 1024;
+
+/// A connection of lines.
+#[derive(Debug)]
+pub(super) struct Pipe {
+    outgoing: mpsc::Sender<Vec<u8>>,
+    waiting: Arc<Waiting>,
+    closing: Arc<Notify>,
+    reader: JoinHandle<()>,
+    writer: JoinHandle<()>,
+    /// Who is at the other end; taken by the first who closes.
+    peer: Mutex<Option<Peer>>,
+}
+
+#[derive(Debug)]
+enum Peer {
+    Child(Box<Child>),
+    Task(JoinHandle<std::io::Result<()>>),
+}
+
+/// The requests that wait for their answers, one entry for each future that [`Pipe::call`] gave; `None` once the
+/// stream has ended.
+#[derive(Debug)]
+struct Waiting(Mutex<Option<HashMap<RequestId, oneshot::Sender<Response>>>>);
+
+/// Gives a request up when it is dropped before the answer.
+struct Entry<'p> {
+    pipe: &'p Pipe,
+    request: &'p Request,
+}
+
+impl Pipe {
+    pub(super) fn child(
+        mut command: Command,
+        config: &ClientConfig,
+        notifications: broadcast::Sender<Notification>,
+    ) -> Result<Self, ClientError> {
+        let failed = |error: std::io::Error| ClientError::Connection(error.to_string());
+        let mut child = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(failed)?;
+        let (Some(stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(ClientError::Closed);
+        };
+        let peer = Peer::Child(Box::new(child));
+        Ok(Self::open(stdout, stdin, peer, config, notifications))
+    }
+
+    pub(super) fn memory(
+        server: Server,
+        config: &ClientConfig,
+        notifications: broadcast::Sender<Notification>,
+    ) -> Self {
+        let (near, far) = tokio::io::duplex(MEMORY_BUFFER);
+        let (far_reader, far_writer) = tokio::io::split(far);
+        let served = stdio::serve(server, far_reader, far_writer, StdioConfig::default());
+        let peer = Peer::Task(tokio::spawn(served));
+        let (reader, writer) = tokio::io::split(near);
+        Self::open(reader, writer, peer, config, notifications)
+    }
+
+    fn open(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+        peer: Peer,
+        config: &ClientConfig,
+        notifications: broadcast::Sender<Notification>,
+    ) -> Self {
+        let (outgoing, lines) = mpsc::channel(OUTGOING);
+        let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
+        let closing = Arc::new(Notify::new());
+        let reading = Reading {
+            waiting: Arc::clone(&waiting),
+            notifications,
+            outgoing: outgoing.downgrade(),
+        };
+        Self {
+            outgoing,
+            waiting,
+            closing: Arc::clone(&closing),
+            reader: tokio::spawn(reading.run(reader, config.max_message_bytes)),
+            writer: tokio::spawn(write(writer, lines, closing)),
+            peer: Mutex::new(Some(peer)),
+        }
+    }
+
+    pub(super) async fn call(&self, request: &Request) -> Result<Response, ClientError> {
+        let (sender, answer) = oneshot::channel();
+        match &mut *self.waiting.table() {
+            Some(table) => table.insert(request.id.clone(), sender),
+            None => return Err(ClientError::Closed),
+        };
+        let _entry = Entry {
+            pipe: self,
+            request,
+        };
+        self.send(request).await?;
+        answer.await.map_err(|_| ClientError::Closed)
+    }
+
+    pub(super) async fn send(&self, message: &impl Serialize) -> Result<(), ClientError> {
+        let line = line(message)?;
+        self.outgoing
+            .send(line)
+            .await
+            .map_err(|_| ClientError::Closed)
+    }
+
+    /// Closes the peer's input and waits for its end; ends it by force after `limit`.
+    pub(super) async fn close(&self, limit: Duration) -> Result<(), ClientError> {
+        let peer = self
+            .peer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
+        self.closing.notify_one();
+        match peer {
+            None => Ok(()),
+            Some(Peer::Task(mut task)) => match tokio::time::timeout(limit, &mut task).await {
+                Ok(_ended) => Ok(()),
+                Err(_) => {
+                    task.abort();
+                    Err(ClientError::Timeout(limit))
+                }
+            },
+            Some(Peer::Child(mut child)) => match tokio::time::timeout(limit, child.wait()).await {
+                Ok(_status) => Ok(()),
+                Err(_) => {
+                    let killed = child.kill().await;
+                    tracing::warn!(
+                        ?killed,
+                        "a server did not end with its input and was killed"
+                    );
+                    Err(ClientError::Timeout(limit))
+                }
+            },
+        }
+    }
+}
+
+impl Drop for Pipe {
+    fn drop(&mut self) {
+        self.reader.abort();
+        self.writer.abort();
+    }
+}
+
+impl Drop for Entry<'_> {
+    fn drop(&mut self) {
+        let waited = match &mut *self.pipe.waiting.table() {
+            Some(table) => table.remove(&self.request.id).is_some(),
+            None => false,
+        };
+        // `initialize` must not be cancelled (MCP, "Cancellation").
+        if waited && self.request.method != "initialize" {
+            let cancelled = Notification::new(
+                "notifications/cancelled",
+                json!({ "requestId": self.request.id }),
+            );
+            if let Ok(line) = line(&cancelled)
+                && self.pipe.outgoing.try_send(line).is_err()
+            {
+                tracing::debug!(id = %self.request.id, "a cancellation was not sent: the peer does not read");
+            }
+        }
+    }
+}
+
+impl Waiting {
+    fn table(&self) -> MutexGuard<'_, Option<HashMap<RequestId, oneshot::Sender<Response>>>> {
+        // Nothing panics while it holds the table.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What the reading task works with.
+struct Reading {
+    waiting: Arc<Waiting>,
+    notifications: broadcast::Sender<Notification>,
+    outgoing: mpsc::WeakSender<Vec<u8>>,
+}
+
+impl Reading {
+    async fn run(self, mut reader: impl AsyncRead + Unpin, max_line_bytes: usize) {
+        let mut lines = Lines::new(max_line_bytes);
+        loop {
+            while let Some(line) = lines.next() {
+                self.take(&line);
+            }
+            match lines.read(&mut reader).await {
+                Ok(0) => break,
+                Ok(_) => {}
+                Err(error) => {
+                    tracing::debug!(%error, "the server's output broke");
+                    break;
+                }
+            }
+        }
+        if let Some(line) = lines.rest() {
+            self.take(&line);
+        }
+        // Whoever still waits learns that no answer will come.
+        let ended = self.waiting.table().take();
+        drop(ended);
+    }
+
+    fn take(&self, line: &Line) {
+        let Line::Text(text) = line else {
+            tracing::warn!("a line of the server was longer than allowed and was dropped");
+            return;
+        };
+        if text.trim_ascii().is_empty() {
+            return;
+        }
+        match Message::from_slice(text) {
+            Ok(Message::Response(response)) => self.answered(response),
+            Ok(Message::Notification(notification)) => {
+                // Fails only when nobody listens.
+                let _heard = self.notifications.send(notification);
+            }
+            Ok(Message::Request(request)) => {
+                // Reading must not wait for writing.
+                let sent = line_to(&self.outgoing, &answer(&request));
+                if !sent {
+                    tracing::debug!(id = %request.id, "a request of the server was not answered");
+                }
+            }
+            Err(broken) => {
+                tracing::warn!(
+                    problem = broken.error.message,
+                    "a line of the server is no message"
+                );
+            }
+        }
+    }
+
+    fn answered(&self, response: Response) {
+        let Some(id) = &response.id else {
+            tracing::warn!(
+                ?response,
+                "the server refused something that had no readable id"
+            );
+            return;
+        };
+        let waiter = self
+            .waiting
+            .table()
+            .as_mut()
+            .and_then(|table| table.remove(id));
+        if let Some(waiter) = waiter {
+            // Fails only when the caller has just given up.
+            let _taken = waiter.send(response);
+        }
+    }
+}
+
+/// Writes lines until the client closes or is gone; then ends the peer's input.
+async fn write(
+    mut writer: impl AsyncWrite + Unpin,
+    mut lines: mpsc::Receiver<Vec<u8>>,
+    closing: Arc<Notify>,
+) {
+    let mut closed = false;
+    loop {
+        let line = tokio::select! {
+            line = lines.recv() => line,
+            () = closing.notified(), if !closed => {
+                closed = true;
+                lines.close();
+                continue;
+            }
+        };
+        let Some(line) = line else { break };
+        let written = async {
+            writer.write_all(&line).await?;
+            writer.flush().await
+        };
+        if let Err(error) = written.await {
+            tracing::debug!(%error, "the server's input broke");
+            return;
+        }
+    }
+    if let Err(error) = writer.shutdown().await {
+        tracing::debug!(%error, "the server's input could not be closed");
+    }
+}
+
+fn line(message: &impl Serialize) -> Result<Vec<u8>, ClientError> {
+    let mut line = serde_json::to_vec(message)
+        .map_err(|problem| ClientError::Protocol(problem.to_string()))?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+fn line_to(outgoing: &mpsc::WeakSender<Vec<u8>>, message: &Message) -> bool {
+    let (Some(outgoing), Ok(line)) = (outgoing.upgrade(), line(message)) else {
+        return false;
+    };
+    outgoing.try_send(line).is_ok()
+}

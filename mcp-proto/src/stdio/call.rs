@@ -1,0 +1,64 @@
+//! One call of a connection: a stream of what it says, ended by its answer. Dropped or aborted, it says nothing more.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::Stream;
+use futures_util::future::BoxFuture;
+
+use crate::context::OutboxReader;
+use crate::jsonrpc::{Notification, Response};
+
+/// A running call and its own outbox.
+pub(super) struct Call {
+    state: State,
+    notifications: OutboxReader,
+}
+
+enum State {
+    Running(BoxFuture<'static, Response>),
+    /// It has its answer; what it said before goes first.
+    Answered(Box<Response>),
+    Ended,
+}
+
+/// What a call says.
+pub(super) enum Said {
+    Notification(Notification),
+    /// The last item.
+    Answer(Response),
+}
+
+impl Call {
+    pub(super) fn new(call: BoxFuture<'static, Response>, notifications: OutboxReader) -> Self {
+        Self {
+            state: State::Running(call),
+            notifications,
+        }
+    }
+}
+
+impl Stream for Call {
+    type Item = Said;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Said>> {
+        if let State::Running(call) = &mut self.state
+            && let Poll::Ready(answer) = call.as_mut().poll(context)
+        {
+            self.state = State::Answered(Box::new(answer));
+        }
+        if matches!(self.state, State::Ended) {
+            return Poll::Ready(None);
+        }
+        if let Poll::Ready(notification) = self.notifications.poll_recv(context) {
+            return Poll::Ready(Some(Said::Notification(notification)));
+        }
+        match std::mem::replace(&mut self.state, State::Ended) {
+            State::Answered(answer) => Poll::Ready(Some(Said::Answer(*answer))),
+            running => {
+                self.state = running;
+                Poll::Pending
+            }
+        }
+    }
+}

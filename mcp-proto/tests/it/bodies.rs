@@ -1,0 +1,204 @@
+//! Bodies: their size, however it is announced, their nesting, and members that are given twice.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
+use http::Request;
+use http_body::Frame;
+use http_body_util::StreamBody;
+use mcp_proto::StreamableHttpService;
+use mcp_proto::http::HttpConfig;
+use serde_json::json;
+
+use crate::common::{Raw, request, say, server, service, with_meta};
+
+const MAX: usize = 2_000;
+
+fn small() -> StreamableHttpService {
+    let mut config = HttpConfig::default();
+    config.max_body_bytes = MAX;
+    StreamableHttpService::with_config(server(), config)
+}
+
+/// A good call whose body has exactly this many bytes.
+fn sized(bytes: usize) -> Raw {
+    let raw = Raw::modern("tools/call", say(""));
+    let missing = bytes - raw.body.len();
+    Raw::modern("tools/call", say(&"x".repeat(missing)))
+}
+
+/// The same request with a body in chunks, of which nobody knows the length.
+fn chunked(
+    raw: Raw,
+    size: usize,
+) -> Request<impl http_body::Body<Data = Bytes, Error = Infallible>> {
+    let (head, _) = raw.clone().request().into_parts();
+    let chunks: Vec<_> = raw.body.chunks(size).map(Bytes::copy_from_slice).collect();
+    let frames = stream::iter(chunks).map(|chunk| Ok(Frame::data(chunk)));
+    Request::from_parts(head, StreamBody::new(frames))
+}
+
+#[tokio::test]
+async fn a_body_may_be_as_large_as_the_limit_and_no_larger() {
+    let service = small();
+    for (bytes, status) in [(MAX - 1, 200), (MAX, 200), (MAX + 1, 413), (10 * MAX, 413)] {
+        let raw = sized(bytes);
+        assert_eq!(raw.body.len(), bytes);
+        for size in [1, 7, MAX, 100 * MAX] {
+            let reply = service.handle(chunked(raw.clone(), size)).await;
+            assert_eq!(
+                reply.status().as_u16(),
+                status,
+                "{bytes} in chunks of {size}"
+            );
+        }
+        assert_eq!(raw.send(&service).await.status.as_u16(), status, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_length_that_is_too_large_is_refused_before_the_body_is_read() {
+    let (head, _) = sized(500)
+        .set("content-length", "2001")
+        .request()
+        .into_parts();
+    let endless = stream::pending::<Result<Frame<Bytes>, Infallible>>();
+    let reply = small()
+        .handle(Request::from_parts(head, StreamBody::new(endless)))
+        .await;
+    assert_eq!(reply.status(), 413);
+}
+
+#[tokio::test]
+async fn an_announced_length_is_not_trusted() {
+    let raw = sized(10 * MAX).set("content-length", "10");
+    assert_eq!(small().handle(chunked(raw, 100)).await.status(), 413);
+}
+
+#[tokio::test]
+async fn the_default_limit_is_4_mib() {
+    let service = service();
+    assert_eq!(sized(4 << 20).send(&service).await.status, 200);
+    let reply = sized((4 << 20) + 1).send(&service).await;
+    assert_eq!(reply.refusal(), (413, -32600, None));
+    assert_eq!(reply.message(), "the body is larger than 4194304 bytes");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_does_not_arrive_is_given_up() {
+    let (head, _) = Raw::modern("tools/list", json!({})).request().into_parts();
+    let started = tokio::time::Instant::now();
+    // A byte from time to time does not buy more time.
+    let drip = stream::unfold((), |()| async {
+        tokio::time::sleep(Duration::from_secs(7)).await;
+        Some((
+            Ok::<_, Infallible>(Frame::data(Bytes::from_static(b" "))),
+            (),
+        ))
+    });
+    let request = Request::from_parts(head, StreamBody::new(Box::pin(drip)));
+    let reply = service().handle(request).await;
+    assert_eq!(reply.status(), 408);
+    assert_eq!(started.elapsed(), Duration::from_secs(30));
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_refused() {
+    let (head, _) = Raw::modern("tools/list", json!({})).request().into_parts();
+    let broken = stream::iter([Ok(Frame::data(Bytes::from_static(b"{"))), Err("gone")]);
+    let reply = service()
+        .handle(Request::from_parts(head, StreamBody::new(broken)))
+        .await;
+    assert_eq!(reply.status(), 400);
+}
+
+#[tokio::test]
+async fn nesting_has_a_limit() {
+    // The message, params, arguments and the array itself.
+    let service = service();
+    let nested = |levels: usize| {
+        let array = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+        let mut params = with_meta(say("x"));
+        params["deep"] = "DEEP".into();
+        let body = request(7, "tools/call", &params)
+            .to_string()
+            .replace("\"DEEP\"", &array);
+        Raw {
+            body: body.into(),
+            ..Raw::modern("tools/call", say("x"))
+        }
+    };
+    // Two levels are the message's own.
+    assert_eq!(mcp_proto::json::MAX_DEPTH, 127);
+    assert_eq!(nested(125).send(&service).await.status, 200);
+    assert_eq!(
+        nested(126).send(&service).await.refusal(),
+        (400, -32700, None)
+    );
+    assert_eq!(
+        nested(100_000).send(&service).await.refusal(),
+        (400, -32700, None)
+    );
+}
+
+#[tokio::test]
+async fn a_member_given_twice_is_refused_at_any_depth() {
+    let service = service();
+    let good = request(7, "tools/call", &with_meta(say("x"))).to_string();
+    for (once, twice) in [
+        (r#""id":7"#, r#""id":7,"method":"ping""#),
+        (r#""text":"x""#, r#""text":"x","text":"y""#),
+        (r#""text":"x""#, r#""text":"x","te\u0078t":"y""#),
+        (r#""text":"x""#, r#""text":"x","a":[{"b":{"c":1,"c":1}}]"#),
+    ] {
+        assert!(good.contains(once));
+        let body = good.replace(once, twice);
+        let raw = Raw {
+            body: body.into(),
+            ..Raw::modern("tools/call", say("x"))
+        };
+        let reply = raw.send(&service).await;
+        assert_eq!(reply.refusal(), (400, -32600, Some(7.into())), "{twice}");
+        assert!(
+            reply.message().contains("given twice"),
+            "{}",
+            reply.message()
+        );
+    }
+}
+
+#[tokio::test]
+async fn text_that_is_no_utf8_is_refused_wherever_it_is() {
+    let service = service();
+    let good = Raw::modern("tools/call", say("MARK"));
+    let at = good
+        .body
+        .windows(4)
+        .position(|window| window == b"MARK")
+        .unwrap();
+    for bad in [&b"\xff"[..], b"\xc3", b"\xed\xa0\x80", b"\xc0\xaf"] {
+        let mut body = good.body.to_vec();
+        body.splice(at..at + 4, bad.iter().copied());
+        let reply = Raw {
+            body: body.into(),
+            ..good.clone()
+        }
+        .send(&service)
+        .await;
+        assert_eq!(reply.refusal(), (400, -32700, None));
+        assert!(reply.message().contains("UTF-8"), "{}", reply.message());
+    }
+    // A lone surrogate is no text either.
+    let body = String::from_utf8(good.body.to_vec())
+        .unwrap()
+        .replace("MARK", r"\ud800");
+    let reply = Raw {
+        body: body.into(),
+        ..good
+    }
+    .send(&service)
+    .await;
+    assert_eq!(reply.refusal(), (400, -32700, None));
+}
