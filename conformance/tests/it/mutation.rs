@@ -1,10 +1,14 @@
 //! Servers broken on purpose: a layer around a target that spoils requests, answers or streams in one chosen way.
 
-pub(crate) mod errors;
-pub(crate) mod results;
-pub(crate) mod sessions;
-pub(crate) mod streams;
-pub(crate) mod tools;
+mod commands;
+mod errors;
+mod formats;
+mod identifiers;
+mod results;
+mod sessions;
+mod streams;
+mod tools;
+mod transport;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,6 +36,24 @@ pub(crate) struct Mutation {
 pub(crate) const BOTH: &[Era] = &Era::ALL;
 pub(crate) const LEGACY: &[Era] = &[Era::Legacy];
 pub(crate) const MODERN: &[Era] = &[Era::Modern];
+
+/// All rows.
+pub(crate) fn table() -> Vec<Mutation> {
+    [
+        tools::table(),
+        results::table(),
+        commands::table(),
+        formats::table(),
+        errors::table(),
+        transport::table(),
+        identifiers::table(),
+        sessions::table(),
+        streams::table(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 pub(crate) fn row(
     transcript: &'static str,
@@ -210,7 +232,9 @@ pub(crate) fn restate(result: &mut Value, change: impl Fn(&mut Value)) {
         serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     change(&mut value);
     result["content"][0]["text"] = value.to_string().into();
-    result["structuredContent"] = value;
+    if let Some(structured) = result.get_mut("structuredContent") {
+        *structured = value;
+    }
 }
 
 /// The frames of streams come changed, multiplied or not at all.
