@@ -181,7 +181,7 @@ impl Run<'_> {
             StreamSource::Listen { client, filter } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
-                client.listen(filter)?
+                client.listen(&filter)?
             }
         };
         let response = self.send(request).await?;

@@ -1,4 +1,5 @@
 //! Tests of the transcript runner through its public surface, and of the universe server through the runner.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod command_line;
 mod event_stream;
@@ -7,5 +8,6 @@ mod mutation;
 mod patterns;
 mod replays;
 mod report;
+mod serve;
 mod transcripts;
 mod universe;

@@ -155,14 +155,20 @@ pub(crate) enum Overheard {
     Ends,
 }
 
+type Ask = dyn Fn(&mut Asked) + Send + Sync;
+type Instead = dyn Fn(&Asked) -> Option<Answer> + Send + Sync;
+type ChangeAnswer = dyn Fn(&Asked, &mut Answer) + Send + Sync;
+type ChangeFrame = dyn Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync;
+type React = dyn Fn(&Asked, &Asked) -> Overheard + Send + Sync;
+
 /// What is wrong with a server. Every part left out does what a sound server does.
 #[derive(Default)]
 pub(crate) struct Fault {
-    ask: Option<Box<dyn Fn(&mut Asked) + Send + Sync>>,
-    instead: Option<Box<dyn Fn(&Asked) -> Option<Answer> + Send + Sync>>,
-    answer: Option<Box<dyn Fn(&Asked, &mut Answer) + Send + Sync>>,
-    frame: Option<Box<dyn Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync>>,
-    overhear: Option<Box<dyn Fn(&Asked, &Asked) -> Overheard + Send + Sync>>,
+    ask: Option<Box<Ask>>,
+    instead: Option<Box<Instead>>,
+    answer: Option<Box<ChangeAnswer>>,
+    frame: Option<Box<ChangeFrame>>,
+    overhear: Option<Box<React>>,
     endless: bool,
 }
 

@@ -14,6 +14,7 @@ use serde_json::json;
 
 use crate::fake;
 use crate::mutation::{self, Answer, broken, instead};
+use crate::serve::serve;
 
 /// The server under test, as the special one called `fixture` if a name is given.
 fn target(fixture: Option<&str>) -> Target {
@@ -31,9 +32,18 @@ fn transcripts() -> Vec<Transcript> {
 }
 
 #[tokio::test]
-async fn all_requirements_hold() {
+async fn all_requirements_hold_in_process() {
+    all_requirements_hold(|target| target).await;
+}
+
+#[tokio::test]
+async fn all_requirements_hold_over_http() {
+    all_requirements_hold(|target| Target::url(&serve(target)).unwrap()).await;
+}
+
+async fn all_requirements_hold(reach: fn(Target) -> Target) {
     for fixture in [None, Some("failing-store"), Some("failing-reducer")] {
-        let mut replay = Replay::new(target(fixture));
+        let mut replay = Replay::new(reach(target(fixture)));
         if let Some(fixture) = fixture {
             replay = replay.fixture(fixture);
         }
@@ -164,7 +174,10 @@ fn notes(source: &str, era: Era) -> Vec<String> {
 async fn no_single_answer_of_any_transcript_may_fail() {
     let transcripts = transcripts();
     let mut runs = Vec::new();
-    for (transcript, era) in transcripts.iter().flat_map(|transcript| transcript.eras().iter().map(move |&era| (transcript, era))) {
+    for (transcript, era) in transcripts
+        .iter()
+        .flat_map(|transcript| transcript.eras().iter().map(move |&era| (transcript, era)))
+    {
         let asked = Arc::new(AtomicUsize::new(0));
         let counted = asked.clone();
         let counting = instead(move |_| {
@@ -188,7 +201,10 @@ async fn no_single_answer_of_any_transcript_may_fail() {
         .filter_map(|unnoticed| async move { unnoticed })
         .collect()
         .await;
-    assert!(unnoticed.is_empty(), "these may fail unnoticed: {unnoticed:?}");
+    assert!(
+        unnoticed.is_empty(),
+        "these may fail unnoticed: {unnoticed:?}"
+    );
 }
 
 async fn replay_broken(

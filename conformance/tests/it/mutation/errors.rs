@@ -294,7 +294,7 @@ fn failures(transcript: &'static str) -> [Mutation; 11] {
             BOTH,
             "commands fail from the start",
             "before the failure",
-            || errors_of_ticks(),
+            errors_of_ticks,
         ),
         row(
             transcript,

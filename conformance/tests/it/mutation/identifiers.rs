@@ -92,7 +92,7 @@ pub(crate) fn table() -> Vec<Mutation> {
             LEGACY,
             "a session cannot be ended",
             "ending one",
-            || pings_answered(),
+            pings_answered,
         ),
         row(
             "REQ-MCP-19",
