@@ -112,7 +112,7 @@ impl Run<'_> {
                 .await?;
             self.judge(initialized, &Expect::only_status(202)).await?;
             if let Some(session) = client.session() {
-                self.vars().set(format!("{name}.session"), session.into());
+                self.vars().set(&format!("{name}.session"), session.into());
             }
         }
         self.put_client(name, client);
