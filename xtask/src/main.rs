@@ -1,2 +1,72 @@
-//! The project's own chores.
-fn main() {}
+//! The project's own chores: `cargo xtask --help`.
+
+mod bench;
+mod interop;
+mod process;
+mod test;
+mod tidy;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A chore's outcome; an error is told in one line.
+type Result<T> = std::result::Result<T, Box<dyn Error>>;
+
+#[derive(Debug, Parser)]
+#[command(name = "xtask", about)]
+struct Arguments {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
+    Bench(bench::Arguments),
+    /// Puts the official clients through one scenario, in both eras, over HTTP and stdio.
+    Interop(interop::Arguments),
+    /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, official clients.
+    Test(interop::Arguments),
+    /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
+    Tidy,
+}
+
+fn main() -> ExitCode {
+    let passed = match Arguments::parse().chore {
+        Chore::Bench(arguments) => bench::run(&arguments),
+        Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Test(arguments) => test::run(&arguments),
+        Chore::Tidy => tidy::run(),
+    };
+    match passed {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            // Nobody is left to tell when stderr itself is gone.
+            let _ = writeln!(io::stderr(), "xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    own.parent().unwrap_or(own).to_path_buf()
+}
+
+/// Where cargo builds, and where chores keep what they install.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR")
+        .map_or_else(|| root().join("target"), |folder| root().join(folder))
+}
+
+/// Prints one line of a chore's answer.
+fn say(line: &str) -> Result<()> {
+    writeln!(io::stdout(), "{line}")?;
+    Ok(())
+}

@@ -1,0 +1,214 @@
+//! Streamable HTTP: a request in, one JSON body or an event stream out.
+//!
+//! [`StreamableHttpService`] is a hyper `Service`, and [`StreamableHttpService::handle`] ignores the path, so mounting
+//! it is one `match` arm. Nothing has to be started: the response owns the handler's future, and dropping the response
+//! cancels a modern call. [`serve`] is an accept loop for those who have none.
+
+mod body;
+mod config;
+mod cors;
+mod exchange;
+mod head;
+mod legacy;
+mod live;
+mod modern;
+mod rejection;
+mod serve;
+mod sse;
+
+use std::convert::Infallible;
+use std::fmt::Display;
+use std::sync::Arc;
+
+use bytes::{Buf, Bytes};
+use futures_util::future::BoxFuture;
+use http::{Request, Response, StatusCode, request};
+use http_body::Body;
+
+use crate::jsonrpc::{Message, RequestId};
+use crate::server::Server;
+use crate::session::{MemorySessions, SessionStore};
+use exchange::Detached;
+use head::{Accepts, Verb};
+use live::Live;
+use rejection::Rejection;
+
+pub use body::ResponseBody;
+pub use config::{Hosts, HttpConfig, Origins};
+pub use serve::{ServeConfig, serve};
+pub use sse::{Event, EventReader, EventTooLarge};
+
+/// The endpoint of a [`Server`], both eras at once. Cheap to clone; clones share sessions.
+#[derive(Debug, Clone)]
+pub struct StreamableHttpService(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    server: Server,
+    config: HttpConfig,
+    sessions: Arc<dyn SessionStore>,
+    live: Arc<Live>,
+    detached: Detached,
+}
+
+/// A refusal and the id of the request it refuses, if that could be read.
+type Refused = (Rejection, Option<RequestId>);
+
+impl StreamableHttpService {
+    /// The endpoint with default bounds and sessions in memory.
+    #[must_use]
+    pub fn new(server: Server) -> Self {
+        Self::with_config(server, HttpConfig::default())
+    }
+
+    /// The endpoint with bounds of its own and sessions in memory.
+    #[must_use]
+    pub fn with_config(server: Server, config: HttpConfig) -> Self {
+        Self::with_sessions(server, config, Arc::new(MemorySessions::default()))
+    }
+
+    /// The endpoint with bounds and a session store of its own.
+    #[must_use]
+    pub fn with_sessions(
+        server: Server,
+        config: HttpConfig,
+        sessions: Arc<dyn SessionStore>,
+    ) -> Self {
+        let detached = Detached::new(config.max_detached_calls, config.max_detached_time);
+        Self(Arc::new(Inner {
+            server,
+            config,
+            sessions,
+            live: Arc::default(),
+            detached,
+        }))
+    }
+
+    /// Answers one HTTP request. Infallible: a refusal is a response with a JSON-RPC error body.
+    ///
+    /// The extensions of the request reach the handlers as [`Context::extensions`](crate::Context::extensions); a
+    /// [`Principal`](crate::Principal) among them binds sessions to the caller.
+    pub async fn handle<B>(&self, request: Request<B>) -> Response<ResponseBody>
+    where
+        B: Body,
+        B::Error: Display,
+    {
+        let (head, body) = request.into_parts();
+        let origin = head.headers.get(http::header::ORIGIN).cloned();
+        let mut response = match self.answer(head, body).await {
+            Ok(response) => response,
+            Err((rejection, id)) => {
+                tracing::debug!(?rejection, "refused a request");
+                rejection.into_response(id)
+            }
+        };
+        if let Some(origin) = origin {
+            cors::expose(&mut response, origin, &self.0.config.origins);
+        }
+        response
+    }
+
+    /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's
+    /// graceful shutdown until its deadline.
+    pub fn close(&self) {
+        self.0.server.close();
+    }
+
+    async fn answer<B>(
+        &self,
+        mut head: request::Parts,
+        body: B,
+    ) -> Result<Response<ResponseBody>, Refused>
+    where
+        B: Body,
+        B::Error: Display,
+    {
+        let (verb, accepts) =
+            head::judge(&head, &self.0.config).map_err(|rejection| (rejection, None))?;
+        match verb {
+            Verb::Preflight => Ok(cors::preflight()),
+            Verb::Get => self
+                .open_stream(&head)
+                .await
+                .map_err(|rejection| (rejection, None)),
+            Verb::Delete => self
+                .end_session(&head)
+                .await
+                .map_err(|rejection| (rejection, None)),
+            Verb::Post => {
+                let text = body::read(body, &head.headers, &self.0.config)
+                    .await
+                    .map_err(|rejection| (rejection, None))?;
+                self.post(&mut head, accepts, &text).await
+            }
+        }
+    }
+
+    async fn post(
+        &self,
+        head: &mut request::Parts,
+        accepts: Accepts,
+        text: &Bytes,
+    ) -> Result<Response<ResponseBody>, Refused> {
+        let message = Message::from_slice(text)
+            .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
+        match message {
+            Message::Request(request) => {
+                let id = request.id.clone();
+                let answered = if modern::is_modern(&head.headers, &request.params) {
+                    self.call_modern(head, accepts, request).await
+                } else {
+                    self.call_legacy(head, accepts, request).await
+                };
+                answered.map_err(|rejection| (rejection, Some(id)))
+            }
+            Message::Notification(notification) => {
+                if !modern::is_modern(&head.headers, &notification.params) {
+                    self.notified(head, &notification)
+                        .await
+                        .map_err(|rejection| (rejection, None))?;
+                }
+                Ok(accepted())
+            }
+            Message::Response(response) => {
+                // Only a legacy client answers, and only within its session.
+                if modern::is_modern(&head.headers, &serde_json::Map::new())
+                    || head.headers.get(head::SESSION_ID).is_none()
+                {
+                    return Err((Rejection::UnexpectedResponse, response.id));
+                }
+                self.session(head)
+                    .await
+                    .map_err(|rejection| (rejection, response.id))?;
+                Ok(accepted())
+            }
+        }
+    }
+}
+
+impl<B> hyper::service::Service<Request<B>> for StreamableHttpService
+where
+    B: Body + Send + 'static,
+    B::Data: Buf + Send,
+    B::Error: Display,
+{
+    type Response = Response<ResponseBody>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn call(&self, request: Request<B>) -> Self::Future {
+        let service = self.clone();
+        Box::pin(async move { Ok(service.handle(request).await) })
+    }
+}
+
+/// 202 without a body: a notification or a response was taken.
+fn accepted() -> Response<ResponseBody> {
+    empty(StatusCode::ACCEPTED)
+}
+
+fn empty(status: StatusCode) -> Response<ResponseBody> {
+    let mut response = Response::new(ResponseBody::empty());
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,126 @@
+//! What may be set about the HTTP side, and its defaults.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+/// The bounds and the door policy of a [`StreamableHttpService`](super::StreamableHttpService).
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct HttpConfig {
+    /// Which names the server answers to, against DNS rebinding. Loopback names by default.
+    pub hosts: Hosts,
+    /// Which web pages may call it; such a page may also read the answers (CORS). Loopback origins by default.
+    pub origins: Origins,
+    /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
+    pub max_body_bytes: usize,
+    /// How long the body of a POST may take to arrive; then 408. 30 s by default.
+    pub body_timeout: Duration,
+    /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
+    /// the client takes one. 15 s by default.
+    pub keep_alive: Duration,
+    /// The most calls of one legacy session that run at once; one more gets 429. 1,024 by default.
+    pub max_calls_per_session: usize,
+    /// The most calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
+    pub max_detached_calls: usize,
+    /// How long a call may run on after its legacy client went away. 30 minutes by default.
+    pub max_detached_time: Duration,
+}
+
+/// Which `Host` a request may name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Hosts {
+    /// `localhost`, `127.0.0.0/8` and `[::1]`, with any port.
+    Loopback,
+    /// Loopback names and these, compared without port and case.
+    List(Vec<String>),
+    /// Any: something else in front of the server checks.
+    Any,
+}
+
+/// Which `Origin` a request may come from. A request without one is no web page's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origins {
+    /// `http` and `https` pages from loopback hosts, with any port.
+    Loopback,
+    /// Loopback pages and these origins, such as `https://app.example`.
+    List(Vec<String>),
+    /// Any: the server's answers may be read by every page of the web.
+    Any,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        Self {
+            hosts: Hosts::Loopback,
+            origins: Origins::Loopback,
+            max_body_bytes: 4 * 1024 * 1024,
+            body_timeout: Duration::from_secs(30),
+            keep_alive: Duration::from_secs(15),
+            max_calls_per_session: 1_024,
+            max_detached_calls: 1_024,
+            max_detached_time: Duration::from_secs(30 * 60),
+        }
+    }
+}
+
+impl Hosts {
+    /// Whether a request for `authority` (host and perhaps port) is for this server.
+    #[must_use]
+    pub fn allow(&self, authority: &str) -> bool {
+        let host = host_of(authority);
+        match self {
+            Self::Any => true,
+            Self::Loopback => is_loopback(host),
+            Self::List(names) => {
+                is_loopback(host)
+                    || names
+                        .iter()
+                        .any(|name| host_of(name).eq_ignore_ascii_case(host))
+            }
+        }
+    }
+}
+
+impl Origins {
+    /// Whether a page of this origin may call.
+    #[must_use]
+    pub fn allow(&self, origin: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Loopback => is_loopback_origin(origin),
+            Self::List(origins) => {
+                is_loopback_origin(origin)
+                    || origins
+                        .iter()
+                        .any(|listed| listed.trim_end_matches('/').eq_ignore_ascii_case(origin))
+            }
+        }
+    }
+}
+
+/// The host of an authority, without its port; an IPv6 address without its brackets.
+fn host_of(authority: &str) -> &str {
+    if let Some(rest) = authority.strip_prefix('[') {
+        return rest.split(']').next().unwrap_or(rest);
+    }
+    match authority.rsplit_once(':') {
+        // More than one colon and no brackets: an IPv6 address as it stands in a list.
+        Some((host, _)) if !host.contains(':') => host,
+        _ => authority,
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost")
+        || host
+            .parse::<IpAddr>()
+            .is_ok_and(|address| address.is_loopback())
+}
+
+fn is_loopback_origin(origin: &str) -> bool {
+    let authority = origin
+        .strip_prefix("http://")
+        .or_else(|| origin.strip_prefix("https://"));
+    authority
+        .is_some_and(|authority| !authority.contains(['/', '@']) && is_loopback(host_of(authority)))
+}

@@ -1,0 +1,246 @@
+//! One call and what it says before it answers. The exchange owns the handler's future: dropping it cancels a modern
+//! call; a legacy one is driven to its end by a task, since there a lost connection is not a cancellation.
+
+use std::future::{Future as _, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response as HttpResponse, StatusCode};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::time::Sleep;
+
+use super::body::ResponseBody;
+use super::head::Accepts;
+use super::legacy::Hold;
+use super::live::CallGuard;
+use super::rejection::json_response;
+use super::sse;
+use crate::context::{Outbox, OutboxReader};
+use crate::jsonrpc::{ErrorObject, Notification, Response};
+use crate::version::Era;
+
+/// A call on its way, with the stream of what it says.
+pub(super) struct Exchange {
+    /// `None` once it has answered or was cancelled.
+    call: Option<BoxFuture<'static, Response>>,
+    answer: Option<Response>,
+    notifications: OutboxReader,
+    keep_alive: Duration,
+    /// Started when the call first has to wait: quick calls never pay for a timer.
+    timer: Option<Pin<Box<Sleep>>>,
+    legacy: Option<LegacyCall>,
+}
+
+/// What a call of a legacy session carries besides.
+pub(super) struct LegacyCall {
+    pub(super) cancelled: oneshot::Receiver<()>,
+    /// Takes the call out of the session's list when it ends.
+    pub(super) _guard: CallGuard,
+    pub(super) hold: Hold,
+    pub(super) detached: Detached,
+}
+
+/// Bounds the calls that run on without a client.
+#[derive(Debug, Clone)]
+pub(super) struct Detached {
+    permits: Arc<Semaphore>,
+    max_time: Duration,
+}
+
+/// The next thing an exchange has to say.
+enum Step {
+    Notification(Notification),
+    Answer(Response),
+    /// Nothing for as long as the keep-alive interval.
+    Quiet,
+    /// It was cancelled: nothing more will come.
+    Cancelled,
+}
+
+impl Exchange {
+    pub(super) fn new(
+        call: BoxFuture<'static, Response>,
+        notifications: OutboxReader,
+        keep_alive: Duration,
+    ) -> Self {
+        Self {
+            call: Some(call),
+            answer: None,
+            notifications,
+            keep_alive,
+            timer: None,
+            legacy: None,
+        }
+    }
+
+    pub(super) fn in_session(mut self, legacy: LegacyCall) -> Self {
+        self.legacy = Some(legacy);
+        self
+    }
+
+    /// The HTTP response: one JSON body if the call answers before it says anything else, an event stream otherwise.
+    pub(super) async fn respond(
+        mut self,
+        accepts: Accepts,
+        era: Era,
+    ) -> HttpResponse<ResponseBody> {
+        if !accepts.json {
+            return self.stream(None);
+        }
+        loop {
+            match self.next().await {
+                Step::Answer(answer) => return json_response(status(&answer, era), &answer),
+                Step::Notification(first) if accepts.events => {
+                    return self.stream(Some(sse::message(&first)));
+                }
+                Step::Quiet if accepts.events => return self.stream(Some(sse::KEEP_ALIVE)),
+                // The client takes JSON alone: there is no way to tell it.
+                Step::Notification(_) | Step::Quiet => {}
+                Step::Cancelled => return self.stream(None),
+            }
+        }
+    }
+
+    fn stream(self, first: Option<bytes::Bytes>) -> HttpResponse<ResponseBody> {
+        let events = stream::unfold((first, Some(self)), |(first, exchange)| async move {
+            if let Some(first) = first {
+                return Some((first, (None, exchange)));
+            }
+            let mut exchange = exchange?;
+            match exchange.next().await {
+                Step::Notification(notification) => {
+                    Some((sse::message(&notification), (None, Some(exchange))))
+                }
+                Step::Quiet => Some((sse::KEEP_ALIVE, (None, Some(exchange)))),
+                Step::Answer(answer) => Some((sse::message(&answer), (None, None))),
+                Step::Cancelled => None,
+            }
+        });
+        event_stream(ResponseBody::events(events))
+    }
+
+    async fn next(&mut self) -> Step {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+        if let Some(legacy) = &mut self.legacy
+            && Pin::new(&mut legacy.cancelled).poll(context).is_ready()
+        {
+            self.call = None;
+            self.legacy = None;
+            return Poll::Ready(Step::Cancelled);
+        }
+        if let Some(call) = &mut self.call
+            && let Poll::Ready(answer) = call.as_mut().poll(context)
+        {
+            self.call = None;
+            self.answer = Some(answer);
+        }
+        // After the call, so that what it said last comes before its answer.
+        if let Poll::Ready(notification) = self.notifications.poll_recv(context) {
+            self.timer = None;
+            return Poll::Ready(Step::Notification(notification));
+        }
+        if let Some(answer) = self.answer.take() {
+            self.legacy = None;
+            return Poll::Ready(Step::Answer(answer));
+        }
+        if self.call.is_none() {
+            return Poll::Ready(Step::Cancelled);
+        }
+        let keep_alive = self.keep_alive;
+        let timer = self
+            .timer
+            .get_or_insert_with(|| Box::pin(tokio::time::sleep(keep_alive)));
+        if timer.as_mut().poll(context).is_ready() {
+            self.timer = None;
+            if let Some(legacy) = &mut self.legacy {
+                legacy.hold.touch();
+            }
+            return Poll::Ready(Step::Quiet);
+        }
+        Poll::Pending
+    }
+}
+
+impl Drop for Exchange {
+    /// A legacy call whose client went away runs on, in bounds, so that its effects do not depend on the network.
+    fn drop(&mut self) {
+        let (Some(call), Some(legacy)) = (self.call.take(), self.legacy.take()) else {
+            return;
+        };
+        let (Some(permit), Ok(runtime)) = (
+            legacy.detached.permit(),
+            tokio::runtime::Handle::try_current(),
+        ) else {
+            tracing::warn!("a call whose client went away was cancelled: too many run already");
+            return;
+        };
+        let max_time = legacy.detached.max_time;
+        let (_, notifications) = Outbox::channel();
+        let rest = Self {
+            call: Some(call),
+            answer: None,
+            notifications: std::mem::replace(&mut self.notifications, notifications),
+            keep_alive: self.keep_alive,
+            timer: None,
+            legacy: Some(legacy),
+        };
+        runtime.spawn(finish(rest, permit, max_time));
+    }
+}
+
+/// Drives a call to its end with nobody listening.
+async fn finish(mut exchange: Exchange, permit: OwnedSemaphorePermit, max_time: Duration) {
+    let end = async { while let Step::Notification(_) | Step::Quiet = exchange.next().await {} };
+    if tokio::time::timeout(max_time, end).await.is_err() {
+        tracing::warn!("a call whose client went away was cancelled: it ran too long");
+        // Not again into Drop's hands.
+        exchange.call = None;
+    }
+    drop(permit);
+}
+
+impl Detached {
+    pub(super) fn new(max_calls: usize, max_time: Duration) -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(max_calls.min(Semaphore::MAX_PERMITS))),
+            max_time,
+        }
+    }
+
+    fn permit(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.permits).try_acquire_owned().ok()
+    }
+}
+
+/// 200 with the headers of an event stream that no proxy should hold back.
+pub(super) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
+    let mut response = HttpResponse::new(body);
+    let headers = response.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(
+        HeaderName::from_static("x-accel-buffering"),
+        HeaderValue::from_static("no"),
+    );
+    response
+}
+
+/// The HTTP status of a JSON answer: the revision fixes it for two codes, and 200 carries the rest.
+fn status(answer: &Response, era: Era) -> StatusCode {
+    match &answer.outcome {
+        Err(error) if era == Era::Modern => match error.code {
+            ErrorObject::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
+            ErrorObject::MISSING_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            _ => StatusCode::OK,
+        },
+        _ => StatusCode::OK,
+    }
+}

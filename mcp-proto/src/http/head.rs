@@ -1,0 +1,204 @@
+//! Reads and judges the headers of a request, before its body is read. Pure: no I/O, no clock.
+
+use http::header::{self, HeaderMap, HeaderName, HeaderValue};
+use http::{Method, request};
+
+use super::config::HttpConfig;
+use super::rejection::Rejection;
+use crate::jsonrpc::ErrorObject;
+
+/// The session of a legacy request.
+pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+/// The revision of a request.
+pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+/// The method of a modern request, as in its body.
+pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+/// What a modern request names, as in its body.
+pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+
+/// What kind of exchange the headers ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verb {
+    Post,
+    Get,
+    Delete,
+    Preflight,
+}
+
+/// Which of the two media types of an answer the client takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Accepts {
+    pub(super) json: bool,
+    pub(super) events: bool,
+}
+
+/// Judges host, origin, method, accept and content type, in this order.
+pub(super) fn judge(
+    head: &request::Parts,
+    config: &HttpConfig,
+) -> Result<(Verb, Accepts), Rejection> {
+    // HTTP/2 and absolute-form requests carry the host in the target.
+    let host = match head.uri.authority() {
+        Some(authority) => authority.as_str(),
+        None => text(&head.headers, &header::HOST).unwrap_or_default(),
+    };
+    if !config.hosts.allow(host) {
+        return Err(Rejection::ForeignHost(shown(host)));
+    }
+    if let Some(origin) = head.headers.get(header::ORIGIN) {
+        let origin = String::from_utf8_lossy(origin.as_bytes());
+        if !config.origins.allow(&origin) {
+            return Err(Rejection::ForeignOrigin(shown(&origin)));
+        }
+    }
+    let verb = match head.method {
+        Method::POST => Verb::Post,
+        Method::GET => Verb::Get,
+        Method::DELETE => Verb::Delete,
+        Method::OPTIONS => {
+            return Ok((
+                Verb::Preflight,
+                Accepts {
+                    json: true,
+                    events: true,
+                },
+            ));
+        }
+        _ => return Err(Rejection::MethodNotAllowed),
+    };
+    let accepts = accepts(&head.headers);
+    match verb {
+        Verb::Post => {
+            if !accepts.json && !accepts.events {
+                return Err(Rejection::NotAcceptable(
+                    "application/json, text/event-stream",
+                ));
+            }
+            if !is_json(&head.headers) {
+                return Err(Rejection::UnsupportedMediaType);
+            }
+        }
+        Verb::Get if !accepts.events => return Err(Rejection::NotAcceptable("text/event-stream")),
+        Verb::Get | Verb::Delete | Verb::Preflight => {}
+    }
+    Ok((verb, accepts))
+}
+
+/// Checks that the headers of a modern request say what its body says (2026-07-28, Streamable HTTP, "Headers").
+pub(super) fn match_body(
+    headers: &HeaderMap,
+    version: &str,
+    method: &str,
+    name: Option<&str>,
+) -> Result<(), ErrorObject> {
+    let check = |header: &HeaderName, expected: &str, decode: bool| {
+        let Some(value) = headers.get(header) else {
+            return Err(mismatch(format!(
+                "the header {header} is missing: it must be {expected:?} as in the body"
+            )));
+        };
+        let Ok(value) = std::str::from_utf8(value.as_bytes()) else {
+            return Err(mismatch(format!(
+                "the header {header} is not UTF-8: encode it as =?base64?…?="
+            )));
+        };
+        let value = value.trim_matches([' ', '\t']);
+        let decoded = if decode {
+            decode_sentinel(value)?
+        } else {
+            None
+        };
+        if decoded.as_deref().unwrap_or(value) == expected {
+            Ok(())
+        } else {
+            Err(mismatch(format!(
+                "the header {header} is {:?}, but the body says {expected:?}",
+                shown(value)
+            )))
+        }
+    };
+    check(&PROTOCOL_VERSION, version, false)?;
+    check(&METHOD, method, false)?;
+    name.map_or(Ok(()), |name| check(&NAME, name, true))
+}
+
+/// The text of `=?base64?…?=`, or `None` for a value that stands for itself.
+fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
+    let Some(encoded) = value
+        .strip_prefix("=?base64?")
+        .and_then(|rest| rest.strip_suffix("?="))
+    else {
+        return Ok(None);
+    };
+    let bytes = data_encoding::BASE64
+        .decode(encoded.as_bytes())
+        .map_err(|problem| mismatch(format!("the value =?base64?…?= is not Base64: {problem}")))?;
+    String::from_utf8(bytes)
+        .map(Some)
+        .map_err(|_| mismatch("the value =?base64?…?= does not decode to UTF-8".to_owned()))
+}
+
+fn mismatch(message: String) -> ErrorObject {
+    ErrorObject::new(ErrorObject::HEADER_MISMATCH, message)
+}
+
+/// The text of a header, if it is there and visible ASCII.
+pub(super) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .map(str::trim)
+}
+
+/// A missing `Accept` and wildcards take both: the revision binds the client here, not the server.
+fn accepts(headers: &HeaderMap) -> Accepts {
+    let mut found = Accepts {
+        json: false,
+        events: false,
+    };
+    let mut any = false;
+    for value in headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+    {
+        for range in value.split(',') {
+            let mut parts = range.split(';');
+            let media = parts.next().unwrap_or_default().trim();
+            if media.is_empty() {
+                continue;
+            }
+            any = true;
+            if parts
+                .any(|parameter| matches!(parameter.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
+            {
+                continue;
+            }
+            let is = |name: &str| media.eq_ignore_ascii_case(name);
+            found.json |= is("*/*") || is("application/*") || is("application/json");
+            found.events |= is("*/*") || is("text/*") || is("text/event-stream");
+        }
+    }
+    if any {
+        found
+    } else {
+        Accepts {
+            json: true,
+            events: true,
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let media = headers
+        .get(header::CONTENT_TYPE)
+        .map(HeaderValue::as_bytes)
+        .unwrap_or_default();
+    let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
+    media.trim_ascii().eq_ignore_ascii_case(b"application/json")
+}
+
+/// A header's text as it may be told back: short.
+fn shown(value: &str) -> String {
+    value.chars().take(100).collect()
+}

@@ -1,0 +1,260 @@
+//! The legacy era: `initialize`, sessions, the GET stream, DELETE. Deletable with the era.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::{FutureExt as _, StreamExt as _, stream};
+use http::header::HeaderValue;
+use http::{Response, StatusCode, request};
+use serde_json::{Map, Value};
+use tokio::sync::oneshot;
+
+use super::body::ResponseBody;
+use super::exchange::{Exchange, LegacyCall, event_stream};
+use super::head::{self, Accepts, SESSION_ID};
+use super::live::StreamGuard;
+use super::rejection::{Rejection, json_response};
+use super::{StreamableHttpService, sse};
+use crate::context::{Context, Outbox, Principal};
+use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse};
+use crate::server::{Interest, Listener, read_initialize};
+use crate::session::{Session, SessionId, SessionStore, SessionStoreError};
+use crate::version::{Era, ProtocolVersion};
+
+/// Keeps a session from idling out while something of it is at work.
+#[derive(Debug, Clone)]
+pub(super) struct Hold {
+    sessions: Arc<dyn SessionStore>,
+    id: SessionId,
+}
+
+/// An open GET stream.
+struct OpenStream {
+    listener: Listener,
+    ended: oneshot::Receiver<()>,
+    keep_alive: Duration,
+    hold: Hold,
+    _guard: StreamGuard,
+}
+
+impl StreamableHttpService {
+    pub(super) async fn call_legacy(
+        &self,
+        head: &mut request::Parts,
+        accepts: Accepts,
+        mut request: Request,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        if request.method == "initialize" {
+            return self.initialize(head, accepts, request).await;
+        }
+        let session = self.session(head).await?;
+        let max_calls = self.0.config.max_calls_per_session;
+        let (guard, cancelled) = self
+            .0
+            .live
+            .begin_call(&session.id, &request.id, max_calls)?;
+        let meta = match request.params.remove("_meta") {
+            Some(Value::Object(meta)) => meta,
+            _ => Map::new(),
+        };
+        let (outbox, notifications) = Outbox::channel();
+        let context = Context {
+            request_id: request.id.clone(),
+            version: session.version,
+            client: Some(session.client.clone()),
+            capabilities: session.capabilities.clone(),
+            meta,
+            outbox,
+            extensions: std::mem::take(&mut head.extensions),
+        };
+        let call = self.0.server.handle_owned(request, context);
+        let hold = self.hold(&session.id);
+        let legacy = LegacyCall {
+            cancelled,
+            _guard: guard,
+            hold,
+            detached: self.0.detached.clone(),
+        };
+        let exchange =
+            Exchange::new(call, notifications, self.0.config.keep_alive).in_session(legacy);
+        Ok(exchange.respond(accepts, Era::Legacy).await)
+    }
+
+    /// Opens a session, whatever session the request came with.
+    async fn initialize(
+        &self,
+        head: &request::Parts,
+        accepts: Accepts,
+        request: Request,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let id = request.id.clone();
+        let params = read_initialize(request)?;
+        let version = params.negotiated();
+        let result = self.0.server.initialize(version)?;
+        let mut session = Session::new(version, params.client_info, params.capabilities);
+        session.principal = principal(head);
+        // An id of ours is a UUID: always a header value.
+        let header =
+            HeaderValue::from_str(session.id.as_str()).map_err(|_| Rejection::StoreUnavailable)?;
+        self.0
+            .sessions
+            .insert(session)
+            .await
+            .map_err(|error| unavailable(&error))?;
+        let answer = RpcResponse::result(id, result);
+        let mut response = if accepts.json {
+            json_response(StatusCode::OK, &answer)
+        } else {
+            let event = sse::message(&answer);
+            event_stream(ResponseBody::events(stream::once(std::future::ready(
+                event,
+            ))))
+        };
+        response.headers_mut().insert(SESSION_ID, header);
+        Ok(response)
+    }
+
+    /// A notification of a session.
+    pub(super) async fn notified(
+        &self,
+        head: &request::Parts,
+        notification: &Notification,
+    ) -> Result<(), Rejection> {
+        let session = self.session(head).await?;
+        if notification.method == "notifications/cancelled" {
+            let request = match notification.params.get("requestId") {
+                Some(Value::String(id)) => Some(RequestId::String(id.clone())),
+                Some(Value::Number(id)) => id.as_i64().map(RequestId::Number),
+                _ => None,
+            };
+            if let Some(request) = request {
+                self.0.live.cancel(&session.id, &request);
+            }
+        }
+        Ok(())
+    }
+
+    /// GET: the stream of what the server has to say outside of calls.
+    pub(super) async fn open_stream(
+        &self,
+        head: &request::Parts,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let session = self.session(head).await?;
+        let (guard, ended) = self.0.live.open_stream(&session.id)?;
+        let listener = self
+            .0
+            .server
+            .changes()
+            .listen(Interest { tools_list: true });
+        let listener = listener.ok_or(Rejection::TooManyListeners)?;
+        let (keep_alive, hold) = (self.0.config.keep_alive, self.hold(&session.id));
+        let open = OpenStream {
+            listener,
+            ended,
+            keep_alive,
+            hold,
+            _guard: guard,
+        };
+        let events = stream::unfold(Some(open), |open| async move {
+            let mut open = open?;
+            let event = open.next().await?;
+            Some((event, Some(open)))
+        });
+        let opening = stream::once(std::future::ready(sse::CONNECTED));
+        Ok(event_stream(ResponseBody::events(opening.chain(events))))
+    }
+
+    /// DELETE: the session ends, with everything that runs in it.
+    pub(super) async fn end_session(
+        &self,
+        head: &request::Parts,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let session = self.session(head).await?;
+        self.0
+            .sessions
+            .remove(&session.id)
+            .await
+            .map_err(|error| unavailable(&error))?;
+        self.0.live.end(&session.id);
+        Ok(super::empty(StatusCode::NO_CONTENT))
+    }
+
+    /// The session that the headers name, if the caller may use it.
+    pub(super) async fn session(&self, head: &request::Parts) -> Result<Arc<Session>, Rejection> {
+        let id = match head.headers.get(SESSION_ID) {
+            None => return Err(Rejection::MissingSession),
+            Some(id) => id.to_str().map_err(|_| Rejection::UnknownSession)?,
+        };
+        if let Some(version) = head::text(&head.headers, &head::PROTOCOL_VERSION)
+            && version.parse::<ProtocolVersion>().is_err()
+        {
+            return Err(Rejection::UnsupportedVersionHeader(
+                version.chars().take(40).collect(),
+            ));
+        }
+        let session = self
+            .0
+            .sessions
+            .load(&SessionId::from_header(id))
+            .await
+            .map_err(|error| unavailable(&error))?;
+        // Somebody else's session looks like none.
+        session
+            .filter(|session| session.principal == principal(head))
+            .ok_or(Rejection::UnknownSession)
+    }
+
+    fn hold(&self, id: &SessionId) -> Hold {
+        Hold {
+            sessions: Arc::clone(&self.0.sessions),
+            id: id.clone(),
+        }
+    }
+}
+
+impl OpenStream {
+    /// The bytes of the next event; `None` when the session or the server ends.
+    async fn next(&mut self) -> Option<Bytes> {
+        tokio::select! {
+            biased;
+            _ = &mut self.ended => None,
+            change = self.listener.next() => change.map(|change| sse::message(&change)),
+            () = tokio::time::sleep(self.keep_alive) => {
+                self.hold.touch();
+                Some(sse::KEEP_ALIVE)
+            }
+        }
+    }
+}
+
+impl Hold {
+    /// Counts as a use of the session. A store that cannot answer at once is asked by a task of its own, so that no
+    /// stream waits for it.
+    pub(super) fn touch(&self) {
+        let Self { sessions, id } = self.clone();
+        let touch = async move {
+            if let Err(error) = sessions.load(&id).await {
+                tracing::warn!(%error, "a session could not be kept alive");
+            }
+        };
+        let mut touch = Box::pin(touch);
+        if touch.as_mut().now_or_never().is_none()
+            && let Ok(runtime) = tokio::runtime::Handle::try_current()
+        {
+            runtime.spawn(touch);
+        }
+    }
+}
+
+/// The caller as the embedding service authenticated it.
+fn principal(head: &request::Parts) -> Option<String> {
+    head.extensions
+        .get::<Principal>()
+        .map(|principal| principal.0.clone())
+}
+
+fn unavailable(error: &SessionStoreError) -> Rejection {
+    tracing::error!(%error, "the session store failed");
+    Rejection::StoreUnavailable
+}

@@ -1,0 +1,156 @@
+//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and the GET stream.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::rejection::Rejection;
+use crate::jsonrpc::RequestId;
+use crate::session::SessionId;
+
+/// Sessions with something alive. An entry lives as long as its calls and its stream, not as long as the session.
+#[derive(Debug, Default)]
+pub(super) struct Live(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: HashMap<SessionId, LiveSession>,
+    next_key: u64,
+}
+
+#[derive(Debug, Default)]
+struct LiveSession {
+    /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
+    calls: HashMap<u64, (RequestId, oneshot::Sender<()>)>,
+    stream: Option<(u64, oneshot::Sender<()>)>,
+}
+
+/// Holds the entry of a call; dropping it ends the entry.
+#[derive(Debug)]
+pub(super) struct CallGuard(Guard);
+
+/// Holds the entry of a GET stream; dropping it ends the entry.
+#[derive(Debug)]
+pub(super) struct StreamGuard(Guard);
+
+#[derive(Debug)]
+struct Guard {
+    live: Arc<Live>,
+    session: SessionId,
+    key: u64,
+}
+
+impl Live {
+    /// Enters a call. The receiver resolves when the call is cancelled or its session ends.
+    pub(super) fn begin_call(
+        self: &Arc<Self>,
+        session: &SessionId,
+        request: &RequestId,
+        max: usize,
+    ) -> Result<(CallGuard, oneshot::Receiver<()>), Rejection> {
+        let (cancel, cancelled) = oneshot::channel();
+        let mut table = self.table();
+        let key = table.key();
+        let calls = &mut table.sessions.entry(session.clone()).or_default().calls;
+        if calls.len() >= max {
+            return Err(Rejection::TooManyCalls(max));
+        }
+        calls.insert(key, (request.clone(), cancel));
+        drop(table);
+        Ok((
+            CallGuard(Guard {
+                live: Arc::clone(self),
+                session: session.clone(),
+                key,
+            }),
+            cancelled,
+        ))
+    }
+
+    /// Enters the GET stream of a session; there is one at a time.
+    pub(super) fn open_stream(
+        self: &Arc<Self>,
+        session: &SessionId,
+    ) -> Result<(StreamGuard, oneshot::Receiver<()>), Rejection> {
+        let (end, ended) = oneshot::channel();
+        let mut table = self.table();
+        let key = table.key();
+        let stream = &mut table.sessions.entry(session.clone()).or_default().stream;
+        if stream.is_some() {
+            return Err(Rejection::StreamTaken);
+        }
+        *stream = Some((key, end));
+        drop(table);
+        Ok((
+            StreamGuard(Guard {
+                live: Arc::clone(self),
+                session: session.clone(),
+                key,
+            }),
+            ended,
+        ))
+    }
+
+    /// Cancels the calls of that id; an id that is not running is passed over.
+    pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) {
+        let mut table = self.table();
+        if let Some(live) = table.sessions.get_mut(session) {
+            // Dropping the sender is the signal.
+            live.calls.retain(|_, (running, _)| running != request);
+        }
+    }
+
+    /// Ends everything of a session.
+    pub(super) fn end(&self, session: &SessionId) {
+        let ended = self.table().sessions.remove(session);
+        drop(ended);
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics while it holds the table.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn key(&mut self) -> u64 {
+        self.next_key = self.next_key.wrapping_add(1);
+        self.next_key
+    }
+
+    fn forget_if_idle(&mut self, session: &SessionId) {
+        if self
+            .sessions
+            .get(session)
+            .is_some_and(|live| live.calls.is_empty() && live.stream.is_none())
+        {
+            self.sessions.remove(session);
+        }
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        let mut table = self.0.live.table();
+        if let Some(live) = table.sessions.get_mut(&self.0.session) {
+            live.calls.remove(&self.0.key);
+        }
+        table.forget_if_idle(&self.0.session);
+    }
+}
+
+impl Drop for StreamGuard {
+    fn drop(&mut self) {
+        let mut table = self.0.live.table();
+        if let Some(live) = table.sessions.get_mut(&self.0.session)
+            && live
+                .stream
+                .as_ref()
+                .is_some_and(|(key, _)| *key == self.0.key)
+        {
+            live.stream = None;
+        }
+        table.forget_if_idle(&self.0.session);
+    }
+}

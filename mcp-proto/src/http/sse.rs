@@ -1,0 +1,117 @@
+//! Bytes of an event stream (WHATWG HTML, "Server-sent events"): what we write, and a bounded reader of it.
+
+use bytes::Bytes;
+use serde::Serialize;
+
+/// The comment line that keeps a quiet stream alive.
+pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
+
+/// The comment line that opens a stream, so that its headers reach the client at once.
+pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
+
+/// One message as an event. JSON text has no line break outside strings and none inside, so one `data` line is enough.
+pub(super) fn message(message: &impl Serialize) -> Bytes {
+    let mut event = Vec::with_capacity(256);
+    event.extend_from_slice(b"event: message\ndata: ");
+    if let Err(error) = serde_json::to_writer(&mut event, message) {
+        // Messages are made of strings and JSON values; this cannot fail short of a bug.
+        tracing::error!(%error, "a message could not be serialised");
+        return KEEP_ALIVE;
+    }
+    event.extend_from_slice(b"\n\n");
+    event.into()
+}
+
+/// One event of a stream.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Event {
+    /// The `event` field; empty when absent, which readers take as `message`.
+    pub event: String,
+    /// The `data` lines, joined by line feeds.
+    pub data: String,
+    /// The `id` field.
+    pub id: Option<String>,
+}
+
+/// Cuts a stream of bytes into [`Event`]s. Accepts LF, CRLF and CR, and chunks cut anywhere.
+#[derive(Debug)]
+pub struct EventReader {
+    line: Vec<u8>,
+    current: Event,
+    has_data: bool,
+    after_cr: bool,
+    size: usize,
+    max_event_bytes: usize,
+}
+
+/// An event is larger than the reader takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an event of the stream is larger than {0} bytes")]
+pub struct EventTooLarge(pub usize);
+
+impl EventReader {
+    /// A reader of events of at most `max_event_bytes`.
+    #[must_use]
+    pub fn new(max_event_bytes: usize) -> Self {
+        Self {
+            line: Vec::new(),
+            current: Event::default(),
+            has_data: false,
+            after_cr: false,
+            size: 0,
+            max_event_bytes,
+        }
+    }
+
+    /// Reads a chunk; gives the events that it completes.
+    ///
+    /// # Errors
+    /// [`EventTooLarge`]; the stream is of no use after it.
+    pub fn push(&mut self, chunk: &[u8]) -> Result<Vec<Event>, EventTooLarge> {
+        let mut events = Vec::new();
+        for &byte in chunk {
+            let after_cr = std::mem::take(&mut self.after_cr);
+            match byte {
+                b'\n' if after_cr => {}
+                b'\n' | b'\r' => {
+                    self.after_cr = byte == b'\r';
+                    events.extend(self.end_line());
+                }
+                _ => {
+                    self.size += 1;
+                    if self.size > self.max_event_bytes {
+                        return Err(EventTooLarge(self.max_event_bytes));
+                    }
+                    self.line.push(byte);
+                }
+            }
+        }
+        Ok(events)
+    }
+
+    fn end_line(&mut self) -> Option<Event> {
+        if self.line.is_empty() {
+            self.size = 0;
+            let event = std::mem::take(&mut self.current);
+            return std::mem::take(&mut self.has_data).then_some(event);
+        }
+        let line = String::from_utf8_lossy(&self.line).into_owned();
+        self.line.clear();
+        let (field, value) = line.split_once(':').unwrap_or((&line, ""));
+        let value = value.strip_prefix(' ').unwrap_or(value);
+        match field {
+            "data" => {
+                if self.has_data {
+                    self.current.data.push('\n');
+                }
+                self.current.data.push_str(value);
+                self.has_data = true;
+            }
+            "event" => value.clone_into(&mut self.current.event),
+            "id" => self.current.id = Some(value.to_owned()),
+            _ => {}
+        }
+        None
+    }
+}

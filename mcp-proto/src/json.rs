@@ -1,0 +1,131 @@
+//! Strict JSON for what comes from outside: UTF-8, bounded nesting, no member twice.
+//!
+//! `serde_json` lets the last of two equal member names win. Two readers that disagree on the winner are how a request
+//! passes one check and is executed as another, so a repeated name is refused at any depth (RFC 7493 §2.3).
+
+use std::fmt;
+
+use serde::de::{
+    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+};
+use serde_json::{Map, Number, Value};
+
+/// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
+pub const MAX_DEPTH: usize = 127;
+
+/// Why a text is not the JSON we read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum JsonError {
+    /// Not JSON, not UTF-8, too deep, or a number out of range.
+    Syntax(String),
+    /// JSON, but an object names a member twice.
+    Duplicate(String),
+}
+
+/// Reads one JSON text.
+pub(crate) fn parse(text: &[u8]) -> Result<Value, JsonError> {
+    let text = std::str::from_utf8(text).map_err(|error| {
+        JsonError::Syntax(format!(
+            "the message is not UTF-8: bad byte at offset {}",
+            error.valid_up_to()
+        ))
+    })?;
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let value = Strict
+        .deserialize(&mut deserializer)
+        .and_then(|value| deserializer.end().map(|()| value))
+        .map_err(|error| {
+            if error.is_data() {
+                JsonError::Duplicate(error.to_string())
+            } else {
+                JsonError::Syntax(format!("the message is not JSON: {error}"))
+            }
+        })?;
+    Ok(value)
+}
+
+/// Builds a [`Value`] and refuses repeated member names. serde_json's own recursion limit bounds the depth.
+#[derive(Clone, Copy)]
+struct Strict;
+
+impl<'de> DeserializeSeed<'de> for Strict {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Strict {
+    type Value = Value;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(Value::Number(value.into()))
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(Value::String(value.to_owned()))
+    }
+
+    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+        Ok(Value::String(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut array = Vec::new();
+        while let Some(item) = items.next_element_seed(self)? {
+            array.push(item);
+        }
+        Ok(Value::Array(array))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
+        let mut object = Map::new();
+        while let Some(name) = members.next_key_seed(Name)? {
+            let value = members.next_value_seed(self)?;
+            match object.entry(name) {
+                serde_json::map::Entry::Vacant(entry) => {
+                    entry.insert(value);
+                }
+                serde_json::map::Entry::Occupied(entry) => {
+                    return Err(A::Error::custom(format_args!(
+                        "the member {:?} is given twice",
+                        entry.key()
+                    )));
+                }
+            }
+        }
+        Ok(Value::Object(object))
+    }
+}
+
+/// A member name; its own seed so that the map visitor needs no type annotations.
+struct Name;
+
+impl<'de> DeserializeSeed<'de> for Name {
+    type Value = String;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
+        String::deserialize(deserializer)
+    }
+}

@@ -1,0 +1,153 @@
+//! What is wrong with an instance, in words a model can act on.
+
+use jsonschema::ValidationError;
+use jsonschema::error::ValidationErrorKind;
+use serde::Serialize;
+use serde_json::Value;
+
+/// The most findings that are told of one instance.
+pub(super) const MAX_FINDINGS: usize = 20;
+/// The longest text of an offending value that is quoted back, in bytes.
+const MAX_QUOTED: usize = 120;
+/// The most values of an `enum` that are listed.
+const MAX_OPTIONS: usize = 50;
+/// How deep alternatives inside alternatives are followed.
+const MAX_NESTED_CHOICES: usize = 8;
+
+/// One thing that is wrong with the arguments of a call.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct Finding {
+    /// Where, as a JSON Pointer (RFC 6901); empty for the arguments as a whole.
+    pub path: String,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+/// Flattens validation errors into findings. Alternatives told apart by a constant member are explained by the
+/// alternative that the instance chose; nulls for optional members are passed over.
+pub(super) fn findings<'a>(
+    schema: &Value,
+    errors: impl Iterator<Item = ValidationError<'a>>,
+) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for error in errors {
+        if findings.len() == MAX_FINDINGS {
+            break;
+        }
+        explain(schema, &error, MAX_NESTED_CHOICES, &mut findings);
+    }
+    // "None of the alternatives fits" says nothing beside a finding inside the same value.
+    let told: Vec<_> = findings
+        .iter()
+        .filter(|(_, vague)| !vague)
+        .map(|(finding, _)| finding.path.clone())
+        .collect();
+    findings.retain(|(finding, vague)| {
+        !vague
+            || !told
+                .iter()
+                .any(|path| path.starts_with(&finding.path) && path.len() > finding.path.len())
+    });
+    findings.truncate(MAX_FINDINGS);
+    findings.into_iter().map(|(finding, _)| finding).collect()
+}
+
+// Recursion over the schema's own alternatives, bounded by `depth`; the instance does not drive it.
+fn explain(
+    schema: &Value,
+    error: &ValidationError<'_>,
+    depth: usize,
+    findings: &mut Vec<(Finding, bool)>,
+) {
+    if is_null_for_optional(schema, error) {
+        return;
+    }
+    if let ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } =
+        error.kind()
+        && depth > 0
+        && let Some(chosen) = chosen_alternative(error, context)
+    {
+        for nested in chosen {
+            explain(schema, nested, depth - 1, findings);
+        }
+        return;
+    }
+    let vague = matches!(
+        error.kind(),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
+    );
+    let finding = Finding {
+        path: error.instance_path().as_str().to_owned(),
+        message: message(error),
+    };
+    findings.push((finding, vague));
+}
+
+/// The alternative whose constant member matches: the only one with no finding about a constant of its own object.
+fn chosen_alternative<'c>(
+    choice: &ValidationError<'_>,
+    alternatives: &'c [Vec<ValidationError<'static>>],
+) -> Option<&'c [ValidationError<'static>]> {
+    let depth = choice.instance_path().segments().count() + 1;
+    let mut matching = alternatives.iter().filter(|errors| {
+        !errors.iter().any(|error| {
+            matches!(error.kind(), ValidationErrorKind::Constant { .. })
+                && error.instance_path().segments().count() == depth
+        })
+    });
+    match (matching.next(), matching.next()) {
+        (Some(chosen), None) => Some(chosen),
+        _ => None,
+    }
+}
+
+/// Whether the error is about an explicit `null` where the member may be left out.
+fn is_null_for_optional(schema: &Value, error: &ValidationError<'_>) -> bool {
+    if !error.instance().is_null() {
+        return false;
+    }
+    // …/properties/<name>/<keyword>: the object schema that has the member is what precedes `properties`.
+    let path = error.schema_path().as_str();
+    let Some((member, _keyword)) = path.rsplit_once('/') else {
+        return false;
+    };
+    let Some((properties, name)) = member.rsplit_once('/') else {
+        return false;
+    };
+    let Some(owner) = properties.strip_suffix("/properties") else {
+        return false;
+    };
+    let name = name.replace("~1", "/").replace("~0", "~");
+    let required = schema
+        .pointer(owner)
+        .and_then(|owner| owner.get("required"))
+        .and_then(Value::as_array);
+    !required.is_some_and(|required| required.iter().any(|entry| entry.as_str() == Some(&name)))
+}
+
+fn message(error: &ValidationError<'_>) -> String {
+    let quotable = match &**error.instance() {
+        Value::Array(_) | Value::Object(_) => false,
+        Value::String(text) => text.len() <= MAX_QUOTED,
+        Value::Null | Value::Bool(_) | Value::Number(_) => true,
+    };
+    if let ValidationErrorKind::Enum { options } = error.kind()
+        && let Some(options) = options
+            .as_array()
+            .filter(|options| options.len() <= MAX_OPTIONS)
+    {
+        let shown = if quotable {
+            error.instance().to_string()
+        } else {
+            "the value".to_owned()
+        };
+        let options: Vec<_> = options.iter().map(Value::to_string).collect();
+        return format!("{shown} is not one of {}", options.join(", "));
+    }
+    if quotable {
+        error.to_string()
+    } else {
+        error.masked_with("the value").to_string()
+    }
+}

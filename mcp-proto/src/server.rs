@@ -1,0 +1,162 @@
+//! [`Server`]: the registries behind one verb, `handle(Request, Context) -> Response`, which cannot fail: a failure is
+//! an answer. Transports call it; it calls no transport.
+
+mod builder;
+mod changes;
+mod listen;
+mod wire;
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::value::RawValue;
+
+use crate::context::Context;
+use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
+use crate::lifecycle::{Implementation, InitializeParams, ServerCapabilities};
+use crate::tool::ToolRegistry;
+use crate::version::{Era, ProtocolVersion};
+
+pub use builder::{BuildError, ServerBuilder};
+pub use changes::Change;
+pub(crate) use changes::{Changes, Interest, Listener};
+
+/// A server of the Model Context Protocol: cheap to clone, immutable, shared by every transport and connection.
+#[derive(Debug, Clone)]
+pub struct Server(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    info: Implementation,
+    /// `info` as JSON text; part of every modern result.
+    info_json: Box<RawValue>,
+    capabilities: ServerCapabilities,
+    instructions: Option<String>,
+    tools: ToolRegistry,
+    /// The whole results of `tools/list` and `server/discover`: they are the same for everybody.
+    tools_legacy: Payload,
+    tools_modern: Payload,
+    discover: Payload,
+    changes: Changes,
+}
+
+impl Server {
+    /// Starts a server of this name and version whose handlers share `state`.
+    pub fn builder<S>(
+        name: impl Into<String>,
+        version: impl Into<String>,
+        state: S,
+    ) -> ServerBuilder<S>
+    where
+        S: Clone + Send + Sync + 'static,
+    {
+        ServerBuilder::new(Implementation::new(name, version), state)
+    }
+
+    /// Answers one request. Infallible: what fails is told in the answer.
+    ///
+    /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
+    pub async fn handle(&self, request: Request, context: Context) -> Response {
+        let id = request.id.clone();
+        let outcome = AssertUnwindSafe(self.dispatch(request, context))
+            .catch_unwind()
+            .await;
+        let outcome = outcome.unwrap_or_else(|_panic| {
+            tracing::error!(request_id = %id, "a request panicked");
+            Err(ErrorObject::internal())
+        });
+        Response {
+            id: Some(id),
+            outcome,
+        }
+    }
+
+    /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio.
+    pub fn notify(&self, change: Change) {
+        self.0.changes.send(change);
+    }
+
+    /// Ends every listener: listens get their final result, GET streams end. Calls go on. Cannot be undone.
+    pub fn close(&self) {
+        self.0.changes.close();
+    }
+
+    /// The one match from a method's name to its room.
+    async fn dispatch(&self, request: Request, context: Context) -> Result<Payload, ErrorObject> {
+        let Request {
+            id: _,
+            method,
+            params,
+        } = request;
+        match (method.as_str(), context.era()) {
+            ("tools/call", era) if self.0.capabilities.tools.is_some() => {
+                let result = self.0.tools.call(params, context).await?;
+                Payload::of(&wire::WireCallToolResult::new(
+                    &result,
+                    era,
+                    &self.0.info_json,
+                ))
+            }
+            ("tools/list", era) if self.0.capabilities.tools.is_some() => {
+                if params.contains_key("cursor") {
+                    return Err(ErrorObject::invalid_params(
+                        "params.cursor is none of this server's cursors",
+                    ));
+                }
+                Ok(match era {
+                    Era::Legacy => self.0.tools_legacy.clone(),
+                    Era::Modern => self.0.tools_modern.clone(),
+                })
+            }
+            ("server/discover", Era::Modern) => Ok(self.0.discover.clone()),
+            ("subscriptions/listen", Era::Modern) => self.listen(params, context).await,
+            ("ping", Era::Legacy) => Payload::of(&serde_json::json!({})),
+            ("initialize", Era::Legacy) => Err(ErrorObject::invalid_request(
+                "this connection is initialized already: open another one",
+            )),
+            _ => Err(ErrorObject::method_not_found(&method)),
+        }
+    }
+
+    /// The result of a legacy `initialize`; the transport makes the session.
+    pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
+        Payload::of(&wire::InitializeResult {
+            protocol_version: version,
+            capabilities: &self.0.capabilities,
+            server_info: &self.0.info,
+            instructions: self.0.instructions.as_deref(),
+        })
+    }
+
+    /// Changes for one legacy listener.
+    pub(crate) fn changes(&self) -> &Changes {
+        &self.0.changes
+    }
+
+    /// Whether a method exists in an era: the transport answers 404 before it looks at anything else of the params.
+    pub(crate) fn knows(&self, method: &str, era: Era) -> bool {
+        match method {
+            "tools/call" | "tools/list" => self.0.capabilities.tools.is_some(),
+            "server/discover" | "subscriptions/listen" => era == Era::Modern,
+            "ping" | "initialize" => era == Era::Legacy,
+            _ => false,
+        }
+    }
+
+    /// Handles with a future that owns its server, as transports keep it.
+    pub(crate) fn handle_owned(
+        &self,
+        request: Request,
+        context: Context,
+    ) -> BoxFuture<'static, Response> {
+        let server = self.clone();
+        Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+/// Reads the params of a legacy `initialize`.
+pub(crate) fn read_initialize(request: Request) -> Result<InitializeParams, ErrorObject> {
+    InitializeParams::read(request.params)
+}

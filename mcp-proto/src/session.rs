@@ -1,0 +1,100 @@
+//! Sessions: the legacy era only. A session is a small record, not a living thing; it moves between processes.
+
+mod memory;
+
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+use crate::lifecycle::{ClientCapabilities, Implementation};
+use crate::version::ProtocolVersion;
+
+pub use memory::{MemorySessions, MemorySessionsConfig};
+
+/// The name of a session: 128 random bits (UUID v4). Whoever knows it is in, so it is never logged whole.
+#[derive(Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct SessionId(Arc<str>);
+
+/// What a legacy handshake settled, for the requests that follow.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Session {
+    /// Its name.
+    pub id: SessionId,
+    /// The negotiated revision.
+    pub version: ProtocolVersion,
+    /// Who the client says it is.
+    pub client: Implementation,
+    /// What the client can do.
+    pub capabilities: ClientCapabilities,
+    /// The authenticated caller who opened it; nobody else may use it.
+    pub principal: Option<String>,
+}
+
+/// Where sessions are kept. A store shared by several processes lets any of them serve any session.
+pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
+    /// Keeps a new session.
+    fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>>;
+
+    /// The session of that name, if it lives. Loading counts as use: the idle time starts anew.
+    fn load<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
+
+    /// Ends a session; whether there was one.
+    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
+}
+
+/// The store cannot answer now; the client is told to try again.
+#[derive(Debug, thiserror::Error)]
+#[error("the session store is unavailable: {0}")]
+pub struct SessionStoreError(pub String);
+
+impl SessionId {
+    /// A fresh random name.
+    #[must_use]
+    pub fn random() -> Self {
+        Self(uuid::Uuid::new_v4().to_string().into())
+    }
+
+    /// The name as a client sent it. Any visible ASCII is accepted; only a name that a store knows opens anything.
+    #[must_use]
+    pub fn from_header(value: &str) -> Self {
+        Self(value.into())
+    }
+
+    /// The whole name, for the `mcp-session-id` header.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for SessionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown: String = self.0.chars().take(8).collect();
+        write!(formatter, "{shown}…")
+    }
+}
+
+impl Session {
+    /// A session of a client that speaks `version`.
+    #[must_use]
+    pub fn new(
+        version: ProtocolVersion,
+        client: Implementation,
+        capabilities: ClientCapabilities,
+    ) -> Self {
+        Self {
+            id: SessionId::random(),
+            version,
+            client,
+            capabilities,
+            principal: None,
+        }
+    }
+}

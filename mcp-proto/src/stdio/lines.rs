@@ -1,0 +1,89 @@
+//! Lines out of a stream of bytes: bounded, and safe to cancel between any two reads.
+
+use std::io;
+
+use bytes::{Buf as _, Bytes, BytesMut};
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+
+/// How much is read at once at the least.
+const CHUNK: usize = 16 * 1024;
+
+/// A buffer that is filled by reads and emptied by lines.
+#[derive(Debug)]
+pub(super) struct Lines {
+    buffer: BytesMut,
+    /// Where the search for the next line feed goes on.
+    searched: usize,
+    /// The rest of a line that was too long is being dropped.
+    skipping: bool,
+    max_line_bytes: usize,
+}
+
+/// What the buffer holds next.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    /// A line without its end; may be empty.
+    Text(Bytes),
+    /// A line that was longer than allowed and is gone.
+    TooLong,
+}
+
+impl Lines {
+    pub(super) fn new(max_line_bytes: usize) -> Self {
+        Self {
+            buffer: BytesMut::new(),
+            searched: 0,
+            skipping: false,
+            max_line_bytes,
+        }
+    }
+
+    /// Reads once; 0 at the end of the input. Dropping the future loses nothing.
+    pub(super) async fn read(
+        &mut self,
+        reader: &mut (impl AsyncRead + Unpin),
+    ) -> io::Result<usize> {
+        self.buffer.reserve(CHUNK);
+        reader.read_buf(&mut self.buffer).await
+    }
+
+    /// The next whole line, if there is one.
+    pub(super) fn next(&mut self) -> Option<Line> {
+        let unsearched = self.buffer.get(self.searched..).unwrap_or_default();
+        let Some(offset) = unsearched.iter().position(|&byte| byte == b'\n') else {
+            return self.without_end();
+        };
+        let mut line = self.buffer.split_to(self.searched + offset);
+        self.buffer.advance(1);
+        self.searched = 0;
+        if std::mem::take(&mut self.skipping) {
+            return self.next();
+        }
+        if line.len() > self.max_line_bytes {
+            return Some(Line::TooLong);
+        }
+        if line.last() == Some(&b'\r') {
+            line.truncate(line.len() - 1);
+        }
+        Some(Line::Text(line.freeze()))
+    }
+
+    /// What is left when the input ends: a last line without its end.
+    pub(super) fn rest(&mut self) -> Option<Line> {
+        let rest = std::mem::take(&mut self.buffer);
+        self.searched = 0;
+        let skipping = std::mem::take(&mut self.skipping);
+        (!rest.is_empty() && !skipping).then(|| Line::Text(rest.freeze()))
+    }
+
+    fn without_end(&mut self) -> Option<Line> {
+        self.searched = self.buffer.len();
+        if self.searched <= self.max_line_bytes {
+            return None;
+        }
+        self.buffer.clear();
+        self.searched = 0;
+        // Told once, when the line breaks the bound; the rest of it is dropped without a word.
+        (!std::mem::replace(&mut self.skipping, true)).then_some(Line::TooLong)
+    }
+}

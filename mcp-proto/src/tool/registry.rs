@@ -1,0 +1,273 @@
+//! The tools of a server: looked up, checked, called.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+
+use super::{CallToolResult, Tool, ToolError};
+use crate::context::Context;
+use crate::jsonrpc::ErrorObject;
+use crate::schema::{self, CompiledSchema, Finding, SchemaError};
+
+/// The longest name of a tool (MCP 2025-11-25, "Tool names").
+const MAX_NAME: usize = 128;
+
+/// A handler whose types are erased: arguments and context in, a result out.
+type Handler = Box<
+    dyn Fn(Value, Context) -> BoxFuture<'static, Result<CallToolResult, ToolError>> + Send + Sync,
+>;
+
+/// Tools in the order of their registration, which is the order they are listed in.
+#[derive(Debug, Default)]
+pub(crate) struct ToolRegistry {
+    tools: Vec<Registered>,
+    by_name: HashMap<String, usize>,
+}
+
+struct Registered {
+    tool: Tool,
+    input: CompiledSchema,
+    output: Option<CompiledSchema>,
+    handler: Handler,
+}
+
+impl ToolRegistry {
+    /// Adds a tool whose schemas are derived from its handler's types.
+    pub(crate) fn add_typed<S, A, O, F, R>(
+        &mut self,
+        mut tool: Tool,
+        state: S,
+        handler: F,
+    ) -> Result<(), SchemaError>
+    where
+        S: Clone + Send + Sync + 'static,
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        O: Serialize + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, ToolError>> + Send + 'static,
+    {
+        tool.input_schema = schema::input_schema_of::<A>()?;
+        tool.output_schema = Some(schema::output_schema_of::<O>()?);
+        let name = tool.name.clone();
+        let handler = std::sync::Arc::new(handler);
+        self.add(
+            tool,
+            Box::new(move |arguments, context| {
+                let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
+                // Inside the future, so that a panic of the handler's synchronous part is caught too.
+                Box::pin(async move {
+                    let arguments = serde_json::from_value(arguments).map_err(|problem| {
+                        let finding = Finding {
+                            path: String::new(),
+                            message: problem.to_string(),
+                        };
+                        ToolError::invalid_arguments(&name, &[finding])
+                    })?;
+                    let output = handler(state, arguments, context).await?;
+                    CallToolResult::structured(&output)
+                })
+            }),
+        )
+    }
+
+    /// Adds a tool whose schemas are written by hand.
+    pub(crate) fn add_raw<S, F, R>(
+        &mut self,
+        tool: Tool,
+        state: S,
+        handler: F,
+    ) -> Result<(), SchemaError>
+    where
+        S: Clone + Send + Sync + 'static,
+        F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let handler = std::sync::Arc::new(handler);
+        self.add(
+            tool,
+            Box::new(move |arguments, context| {
+                let (state, handler) = (state.clone(), handler.clone());
+                Box::pin(async move {
+                    // The caller made it an object.
+                    let arguments = match arguments {
+                        Value::Object(arguments) => arguments,
+                        _ => Map::new(),
+                    };
+                    handler(state, arguments, context).await
+                })
+            }),
+        )
+    }
+
+    fn add(&mut self, tool: Tool, handler: Handler) -> Result<(), SchemaError> {
+        let name = &tool.name;
+        let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
+        if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(allowed) {
+            return Err(SchemaError(format!(
+                "a tool's name has 1 to {MAX_NAME} of A-Z a-z 0-9 _ . -"
+            )));
+        }
+        if self.by_name.contains_key(name) {
+            return Err(SchemaError("another tool has the same name".to_owned()));
+        }
+        let input = CompiledSchema::compile(tool.input_schema.clone())?;
+        let output = tool
+            .output_schema
+            .clone()
+            .map(CompiledSchema::compile)
+            .transpose()?;
+        self.by_name.insert(name.clone(), self.tools.len());
+        self.tools.push(Registered {
+            tool,
+            input,
+            output,
+            handler,
+        });
+        Ok(())
+    }
+
+    /// The tools as they are listed.
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().map(|registered| &registered.tool)
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.tools.is_empty()
+    }
+
+    /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.
+    pub(crate) async fn call(
+        &self,
+        mut params: Map<String, Value>,
+        context: Context,
+    ) -> Result<CallToolResult, ErrorObject> {
+        let Some(Value::String(name)) = params.remove("name") else {
+            return Err(ErrorObject::invalid_params(
+                "tools/call needs params.name, a string",
+            ));
+        };
+        let arguments = match params.remove("arguments") {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(arguments @ Value::Object(_)) => arguments,
+            Some(_) => {
+                return Err(ErrorObject::invalid_params(
+                    "params.arguments must be an object",
+                ));
+            }
+        };
+        let Some(registered) = self
+            .by_name
+            .get(&name)
+            .and_then(|&index| self.tools.get(index))
+        else {
+            return Err(self.unknown(&name));
+        };
+        Ok(registered
+            .call(arguments, context)
+            .await
+            .unwrap_or_else(|error| registered.failed(error)))
+    }
+
+    fn unknown(&self, name: &str) -> ErrorObject {
+        let names: Vec<_> = self
+            .tools
+            .iter()
+            .take(50)
+            .map(|registered| registered.tool.name.as_str())
+            .collect();
+        ErrorObject::invalid_params(format!("unknown tool {name:?}"))
+            .with_data(json!({ "tools": names }))
+    }
+}
+
+impl Registered {
+    async fn call(&self, arguments: Value, context: Context) -> Result<CallToolResult, ToolError> {
+        self.input
+            .check(&arguments)
+            .map_err(|findings| ToolError::invalid_arguments(&self.tool.name, &findings))?;
+        let request_id = context.request_id.clone();
+        let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
+        let outcome = match self.tool.timeout {
+            None => call.await,
+            Some(limit) => match tokio::time::timeout(limit, call).await {
+                Ok(outcome) => outcome,
+                Err(_) => return Err(self.timed_out()),
+            },
+        };
+        let result = outcome.unwrap_or_else(|_panic| {
+            tracing::error!(tool = self.tool.name, %request_id, "a tool panicked");
+            Err(ToolError::internal())
+        })?;
+        self.check_output(&result)?;
+        Ok(result)
+    }
+
+    /// A failure as a result. Under an output schema its body is told as text alone: the schema describes successes,
+    /// and widely used clients check structured content of failures against it too, and throw.
+    fn failed(&self, error: ToolError) -> CallToolResult {
+        let mut result = CallToolResult::from(error);
+        if self.output.is_some() {
+            result.structured_content = None;
+        }
+        result
+    }
+
+    fn timed_out(&self) -> ToolError {
+        let limit = self.tool.timeout.unwrap_or_default();
+        ToolError::new(
+            "TIMEOUT",
+            format!(
+                "{} did not finish within {} s",
+                self.tool.name,
+                limit.as_secs_f64()
+            ),
+        )
+    }
+
+    /// In debug builds a result that its own schema does not allow is a failure of the tool. Release builds trust the
+    /// tests that ran before them.
+    fn check_output(&self, result: &CallToolResult) -> Result<(), ToolError> {
+        if !cfg!(debug_assertions) || result.is_error {
+            return Ok(());
+        }
+        let Some(schema) = &self.output else {
+            return Ok(());
+        };
+        let content = result
+            .structured_content
+            .as_ref()
+            .map(|json| serde_json::from_str(json.get()));
+        let Some(Ok(content)) = content else {
+            tracing::error!(
+                tool = self.tool.name,
+                "an output schema is published, but no structured content came"
+            );
+            return Err(ToolError::internal());
+        };
+        schema.check(&content).map_err(|findings| {
+            tracing::error!(
+                tool = self.tool.name,
+                ?findings,
+                "the result is not what the output schema says"
+            );
+            ToolError::internal()
+        })
+    }
+}
+
+impl fmt::Debug for Registered {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Registered")
+            .field("tool", &self.tool)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! What can go wrong with a universe, in the terms of the service.
+
+use universe_core::Refusal;
+
+use crate::store::{AppendError, CreateError, DeleteError, ReadError, Revision, UniverseId};
+
+/// Why something was not done. Each message names the universe where there is one.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServiceError {
+    /// No universe has this id.
+    #[error("universe not found: {0}")]
+    NotFound(UniverseId),
+    /// The id is taken.
+    #[error("a universe with the id {0} exists already")]
+    Exists(UniverseId),
+    /// The universe does not allow the command.
+    #[error("universe {id}: {refusal}")]
+    Refused {
+        /// The universe.
+        id: UniverseId,
+        /// Why, with the event that tells it.
+        refusal: Refusal,
+    },
+    /// The universe is at another revision than the one expected.
+    #[error("universe {id} is at revision {revision}, not at the expected one")]
+    Conflict {
+        /// The universe.
+        id: UniverseId,
+        /// The revision it is at.
+        revision: Revision,
+    },
+    /// More than one write may carry.
+    #[error("universe {id}: the change exceeds the limit of {max} bytes")]
+    TooLarge {
+        /// The universe.
+        id: UniverseId,
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The store has no room.
+    #[error("the store is full")]
+    Full,
+    /// The store does not work now; nothing has changed.
+    #[error("the store is unavailable; nothing has changed")]
+    Unavailable,
+    /// The store failed in between: the change may have been made.
+    #[error("the store failed in between; read the universe to see whether the change was made")]
+    Uncertain,
+    /// A failure of this program; the log has the details.
+    #[error("internal error; the server's log has the details")]
+    Internal,
+}
+
+impl ServiceError {
+    pub(super) fn creating(id: &UniverseId, error: &CreateError) -> Self {
+        match error {
+            CreateError::Exists => Self::Exists(id.clone()),
+            CreateError::TooLarge { max } => Self::TooLarge {
+                id: id.clone(),
+                max: *max,
+            },
+            CreateError::Full => Self::Full,
+            CreateError::Unavailable => Self::Unavailable,
+            CreateError::Unknown => Self::Uncertain,
+        }
+    }
+
+    pub(super) fn appending(id: &UniverseId, error: &AppendError) -> Self {
+        match error {
+            AppendError::Conflict { head } => Self::Conflict {
+                id: id.clone(),
+                revision: head.revision,
+            },
+            AppendError::NotFound => Self::NotFound(id.clone()),
+            AppendError::TooLarge { max } => Self::TooLarge {
+                id: id.clone(),
+                max: *max,
+            },
+            AppendError::Full => Self::Full,
+            AppendError::Unavailable => Self::Unavailable,
+            AppendError::Unknown => Self::Uncertain,
+        }
+    }
+
+    pub(super) fn deleting(id: &UniverseId, error: &DeleteError) -> Self {
+        match error {
+            DeleteError::Conflict { head } => Self::Conflict {
+                id: id.clone(),
+                revision: head.revision,
+            },
+            DeleteError::NotFound => Self::NotFound(id.clone()),
+            DeleteError::Unavailable => Self::Unavailable,
+            DeleteError::Unknown => Self::Uncertain,
+        }
+    }
+
+    pub(crate) fn reading(id: &UniverseId, error: &ReadError) -> Self {
+        match error {
+            ReadError::NotFound => Self::NotFound(id.clone()),
+            ReadError::Unavailable => Self::Unavailable,
+        }
+    }
+
+    /// A stable name in upper snake case.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::NotFound(_) => "UNIVERSE_NOT_FOUND",
+            Self::Exists(_) => "UNIVERSE_EXISTS",
+            Self::Refused { refusal, .. } => refusal.code(),
+            Self::Conflict { .. } => "REVISION_CONFLICT",
+            Self::TooLarge { .. } => "TOO_LARGE",
+            Self::Full => "STORE_FULL",
+            Self::Unavailable => "STORE_UNAVAILABLE",
+            Self::Uncertain => "STORE_FAILED",
+            Self::Internal => "INTERNAL_ERROR",
+        }
+    }
+}

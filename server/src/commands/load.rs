@@ -1,0 +1,92 @@
+//! Bringing a universe into memory: its newest snapshot or its genesis, and the entries since.
+
+use futures_util::StreamExt as _;
+use universe_core::{Command, State};
+
+use super::{LogEntry, ServiceError, Universe};
+use crate::store::{Entry, Record, Revision, UniverseId, UniverseLog};
+
+/// A universe, and how much of its log lies after the body it was read from.
+pub(super) struct Loaded {
+    pub(super) universe: Universe,
+    /// The size of the snapshot or genesis in bytes.
+    pub(super) base_bytes: usize,
+    /// The entries applied on top of it, and their bytes.
+    pub(super) entries: u64,
+    pub(super) entry_bytes: usize,
+}
+
+/// Reads a universe at the head of its log.
+pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loaded, ServiceError> {
+    let reading = |error| ServiceError::reading(id, &error);
+    let Record { meta, head } = store.record(id).await.map_err(reading)?;
+    let (base, body) = match store.snapshot(id).await.map_err(reading)? {
+        Some(snapshot) if snapshot.revision <= head.revision => (snapshot.revision, snapshot.body),
+        _ => (Revision::GENESIS, store.genesis(id).await.map_err(reading)?),
+    };
+    let universe = Universe {
+        id: meta.id,
+        name: meta.name,
+        created_at: meta.created_at,
+        updated_at: head.updated_at,
+        revision: base,
+        state: state(id, &body)?,
+    };
+    let mut loaded = Loaded {
+        universe,
+        base_bytes: body.len(),
+        entries: 0,
+        entry_bytes: 0,
+    };
+    let missing = head.revision.0.saturating_sub(base.0);
+    let mut entries = store
+        .tail(id, base)
+        .take(usize::try_from(missing).unwrap_or(usize::MAX));
+    while let Some(entry) = entries.next().await {
+        let entry = entry.map_err(|error| {
+            tracing::warn!(universe = %id, %error, "a universe could not be read");
+            ServiceError::Unavailable
+        })?;
+        loaded.entries += 1;
+        loaded.entry_bytes += entry.body.len();
+        apply(&mut loaded.universe, &entry)?;
+    }
+    Ok(loaded)
+}
+
+/// Replays one entry. What was accepted once is accepted again, or the log is not ours.
+fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
+    let damaged = |problem: &dyn std::fmt::Display| {
+        tracing::error!(universe = %universe.id, revision = %entry.revision, %problem, "an entry cannot be replayed");
+        ServiceError::Internal
+    };
+    let body = LogEntry::read(&entry.body).map_err(|problem| damaged(&problem))?;
+    if let Some(command) = body.command {
+        let command = serde_json::from_str(command.get()).map_err(|problem| damaged(&problem))?;
+        let command = Command::from_value(command).map_err(|problem| damaged(&problem))?;
+        universe.state = universe
+            .state
+            .apply(&command)
+            .map_err(|problem| damaged(&problem))?
+            .state;
+    }
+    if let Some(replaced) = body.state {
+        universe.state = state(&universe.id, replaced.get().as_bytes())?;
+    }
+    if let Some(name) = body.name {
+        universe.name = name;
+    }
+    universe.revision = entry.revision;
+    universe.updated_at = entry.at;
+    Ok(())
+}
+
+fn state(id: &UniverseId, body: &[u8]) -> Result<State, ServiceError> {
+    let value = serde_json::from_slice(body).map_err(|problem| problem.to_string());
+    value
+        .and_then(|value| State::from_value(value).map_err(|problem| problem.to_string()))
+        .map_err(|problem| {
+            tracing::error!(universe = %id, problem, "a stored state cannot be read");
+            ServiceError::Internal
+        })
+}

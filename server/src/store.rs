@@ -1,0 +1,128 @@
+//! The store port: one gapless log per universe, appended by compare-and-set, with a tail.
+//!
+//! A universe is a [`Meta`], a *genesis* (its body at [`Revision::GENESIS`]) and the entries
+//! appended since. Bodies are opaque here. Everything that looks like a feed (broadcast, resumption
+//! of an event stream, catching up before a command) is [`UniverseLog::tail`]; snapshots only save
+//! replaying and may be lost at any time.
+//!
+//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory. One suite
+//! of tests judges both.
+
+mod error;
+mod id;
+mod memory;
+mod model;
+pub mod sqlite;
+mod timestamp;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+
+pub use self::error::{AppendError, CreateError, DeleteError, ReadError, SnapshotError, TailError};
+pub use self::id::{CommandId, InvalidId, Revision, UniverseId};
+pub use self::memory::{MemoryLimits, MemoryStore};
+pub use self::model::{
+    Append, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Snapshot,
+};
+pub use self::sqlite::SqliteStore;
+pub use self::timestamp::Timestamp;
+
+/// Most bytes one write may carry: all its bodies and names together (64 MiB).
+pub const MAX_WRITE: usize = 64 << 20;
+
+/// Most records one [`Page`] gives, however many were asked for.
+pub const MAX_PAGE: usize = 1_000;
+
+/// Where universes are kept.
+///
+/// Every method is safe to call from many tasks at once, inside a Tokio runtime with time and
+/// blocking threads. A write is acknowledged only when it is as durable as the adapter promises.
+/// Dropping the future of a write before it is answered leaves open whether it lands. Ids name at
+/// most one universe at a time; a universe made again under the id of a deleted one is a new
+/// universe, starting at revision 0.
+pub trait UniverseLog: Send + Sync {
+    /// Makes a universe at revision 0 with `genesis` as its body.
+    ///
+    /// # Errors
+    /// [`CreateError::Exists`] if the id is taken, and then nothing changes.
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>>;
+
+    /// Appends a batch after the expected revision, all of it or nothing, and gives the new head's
+    /// revision.
+    ///
+    /// A batch whose last command id is that of the head has landed before (a retry): it is not
+    /// appended again, and the head's revision is the answer whatever was expected. An empty batch
+    /// appends nothing: it compares, and stores the name if it has one.
+    ///
+    /// # Errors
+    /// [`AppendError::Conflict`] with the head that was found instead; [`AppendError::Unknown`] when
+    /// the batch may or may not have landed, which the same call again, or
+    /// [`record`](Self::record), resolves.
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>>;
+
+    /// Deletes a universe with all it has; its tails end. With `expected`, only at that revision.
+    ///
+    /// # Errors
+    /// [`DeleteError::NotFound`], [`DeleteError::Conflict`].
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>>;
+
+    /// What is known of a universe without its bodies: meta and head, read together.
+    ///
+    /// # Errors
+    /// [`ReadError::NotFound`].
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>>;
+
+    /// One page of all universes, the newest created first (then by id, descending).
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`] alone.
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>>;
+
+    /// The body at revision 0.
+    ///
+    /// # Errors
+    /// [`ReadError::NotFound`].
+    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>>;
+
+    /// The newest snapshot that was kept, if any.
+    ///
+    /// # Errors
+    /// [`ReadError::NotFound`] if there is no such universe.
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
+
+    /// Offers a snapshot to keep in place of an older one. One that is not newer is ignored.
+    ///
+    /// # Errors
+    /// [`SnapshotError::Ahead`] if its revision is beyond the head.
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>>;
+
+    /// The entries after revision `after`: the history, then live, in order, without gap or double,
+    /// without end.
+    ///
+    /// The stream does nothing until polled and ends only with an error, its last item. To read the
+    /// history alone, take as many entries as [`record`](Self::record) tells there are. A slow
+    /// reader costs the store nothing: it is cut over to the log.
+    ///
+    /// # Errors
+    /// [`TailError::NotFound`], or [`TailError::Ahead`] if `after` is beyond the head, as the first
+    /// item;
+    /// [`TailError::Deleted`] when the universe goes, possibly before its last entries were seen.
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>>;
+}

@@ -1,0 +1,131 @@
+//! What can go wrong at the port, one type per kind of call, in fragments fit to follow "universe
+//! sol: ".
+
+use super::{Head, Revision};
+
+/// Why a universe was not created.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CreateError {
+    /// The id is taken.
+    #[error("a universe with this id exists already")]
+    Exists,
+    /// Genesis and name together exceed the limit.
+    #[error("the universe exceeds the limit of {max} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// No room; nothing was created.
+    #[error("the store is full")]
+    Full,
+    /// The store does not work now; nothing was created.
+    #[error("the store is unavailable")]
+    Unavailable,
+    /// The store failed in between; it may have been created.
+    #[error("the store failed; the universe may have been created")]
+    Unknown,
+}
+
+/// Why a batch was not appended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AppendError {
+    /// The head is not where it was expected.
+    #[error("the universe is at revision {}, not at the expected one", head.revision)]
+    Conflict {
+        /// The head that was found.
+        head: Head,
+    },
+    /// No universe has this id.
+    #[error("no such universe")]
+    NotFound,
+    /// The batch exceeds the limit.
+    #[error("the entries exceed the limit of {max} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// No room; nothing was appended.
+    #[error("the store is full")]
+    Full,
+    /// The store does not work now; nothing was appended.
+    #[error("the store is unavailable")]
+    Unavailable,
+    /// The store failed in between; the batch may have landed.
+    #[error("the store failed; the entries may have been appended")]
+    Unknown,
+}
+
+/// Why a universe was not deleted.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum DeleteError {
+    /// The head is not where it was expected.
+    #[error("the universe is at revision {}, not at the expected one", head.revision)]
+    Conflict {
+        /// The head that was found.
+        head: Head,
+    },
+    /// No universe has this id.
+    #[error("no such universe")]
+    NotFound,
+    /// The store does not work now; nothing was deleted.
+    #[error("the store is unavailable")]
+    Unavailable,
+    /// The store failed in between; the universe may be gone.
+    #[error("the store failed; the universe may have been deleted")]
+    Unknown,
+}
+
+/// Why a snapshot was not kept. It is a cache: nothing is lost but time.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SnapshotError {
+    /// The snapshot is of a revision that the universe has not reached.
+    #[error("the universe is at revision {head}, before that of the snapshot")]
+    Ahead {
+        /// The head's revision.
+        head: Revision,
+    },
+    /// No universe has this id.
+    #[error("no such universe")]
+    NotFound,
+    /// The body exceeds the limit.
+    #[error("the snapshot exceeds the limit of {max} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The store has no room or does not work now.
+    #[error("the store is unavailable")]
+    Unavailable,
+}
+
+/// Why something could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// No universe has this id.
+    #[error("no such universe")]
+    NotFound,
+    /// The store does not work now.
+    #[error("the store is unavailable")]
+    Unavailable,
+}
+
+/// Why a tail ended.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TailError {
+    /// No universe has this id.
+    #[error("no such universe")]
+    NotFound,
+    /// The tail was to start beyond the head, so its reader knows another universe than this: it
+    /// must read anew.
+    #[error("the universe is at revision {head}, before the one to go on from")]
+    Ahead {
+        /// The head's revision.
+        head: Revision,
+    },
+    /// The universe was deleted.
+    #[error("the universe was deleted")]
+    Deleted,
+    /// The store does not work now; resume after the last entry seen.
+    #[error("the store is unavailable")]
+    Unavailable,
+}

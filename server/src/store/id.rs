@@ -1,0 +1,125 @@
+//! Names and numbers: which universe, which command, which revision.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Names a universe: 1 to [`UniverseId::MAX_LEN`] bytes of text without control characters. Cheap
+/// to clone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String")]
+pub struct UniverseId(Arc<str>);
+
+/// Why a text is no [`UniverseId`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidId {
+    /// It has no bytes or too many.
+    #[error("a universe id has 1 to {} bytes, this has {len}", UniverseId::MAX_LEN)]
+    Length {
+        /// The length found, in bytes.
+        len: usize,
+    },
+    /// It has a control character.
+    #[error("a universe id has no control characters, this has one at byte {at}")]
+    Control {
+        /// Where, in bytes.
+        at: usize,
+    },
+}
+
+impl UniverseId {
+    /// The longest id, in bytes.
+    pub const MAX_LEN: usize = 200;
+
+    /// Takes `id` as it is.
+    ///
+    /// # Errors
+    /// [`InvalidId`] if it is empty, too long or has control characters.
+    pub fn new(id: impl AsRef<str>) -> Result<Self, InvalidId> {
+        let id = id.as_ref();
+        if id.is_empty() || id.len() > Self::MAX_LEN {
+            return Err(InvalidId::Length { len: id.len() });
+        }
+        match id.find(char::is_control) {
+            Some(at) => Err(InvalidId::Control { at }),
+            None => Ok(Self(id.into())),
+        }
+    }
+
+    /// A random one (UUID version 4).
+    #[must_use]
+    pub fn random() -> Self {
+        Self(Uuid::new_v4().to_string().into())
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for UniverseId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl TryFrom<String> for UniverseId {
+    type Error = InvalidId;
+
+    fn try_from(id: String) -> Result<Self, InvalidId> {
+        Self::new(id)
+    }
+}
+
+/// Names a command, so that its retry is recognised. Must be unique per command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct CommandId(pub Uuid);
+
+impl CommandId {
+    /// A random one (UUID version 4).
+    #[must_use]
+    pub fn random() -> Self {
+        Self(Uuid::new_v4())
+    }
+}
+
+impl fmt::Display for CommandId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// How many entries a universe has had: 0 is its genesis, the first entry makes 1, and so on
+/// without gaps.
+///
+/// Never beyond [`Revision::MAX`].
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct Revision(pub u64);
+
+impl Revision {
+    /// The revision of a universe that was just made.
+    pub const GENESIS: Self = Self(0);
+
+    /// The last one a store can keep: 2⁶³ − 1.
+    pub const MAX: Self = Self(i64::MAX as u64);
+
+    /// The one after.
+    #[must_use]
+    pub const fn next(self) -> Self {
+        Self(self.0.saturating_add(1))
+    }
+}
+
+impl fmt::Display for Revision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}

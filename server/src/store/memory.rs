@@ -1,0 +1,351 @@
+//! The adapter that forgets at exit: the port's rules in their plainest form, within fixed limits.
+
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::vec;
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{FutureExt, StreamExt};
+use tokio::sync::watch;
+
+use super::model::Admission;
+use super::{
+    Append, AppendError, CreateError, DeleteError, Entry, Head, MAX_PAGE, MAX_WRITE, Meta, Page,
+    Position, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId,
+    UniverseLog,
+};
+
+/// How many entries a tail takes at a time.
+const TAIL_PAGE: usize = 64;
+
+/// What a [`MemoryStore`] may hold; beyond it, writes are refused as `Full`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MemoryLimits {
+    /// Most universes. Default 10,000.
+    pub universes: usize,
+    /// Most bytes of bodies and names together. Default 1 GiB.
+    pub bytes: usize,
+}
+
+impl Default for MemoryLimits {
+    fn default() -> Self {
+        Self {
+            universes: 10_000,
+            bytes: 1 << 30,
+        }
+    }
+}
+
+/// Universes in memory. Writes are durable for the life of the store.
+pub struct MemoryStore {
+    shelf: Arc<Mutex<Shelf>>,
+    limits: MemoryLimits,
+}
+
+impl MemoryStore {
+    /// An empty store.
+    #[must_use]
+    pub fn new(limits: MemoryLimits) -> Self {
+        Self {
+            shelf: Arc::default(),
+            limits,
+        }
+    }
+
+    fn shelf(&self) -> MutexGuard<'_, Shelf> {
+        lock(&self.shelf)
+    }
+
+    fn create_now(&self, meta: Meta, genesis: Bytes) -> Result<(), CreateError> {
+        let size = genesis.len().saturating_add(meta.name.len());
+        if size > MAX_WRITE {
+            return Err(CreateError::TooLarge { max: MAX_WRITE });
+        }
+        let mut shelf = self.shelf();
+        if shelf.universes.contains_key(&meta.id) {
+            return Err(CreateError::Exists);
+        }
+        let room = self.limits.bytes.saturating_sub(shelf.bytes);
+        if shelf.universes.len() >= self.limits.universes || size > room {
+            return Err(CreateError::Full);
+        }
+        shelf.bytes += size;
+        let record = Record {
+            head: meta.genesis_head(),
+            meta,
+        };
+        let (changed, _) = watch::channel(());
+        shelf.by_age.insert(record.position());
+        shelf.universes.insert(
+            record.meta.id.clone(),
+            Universe {
+                record,
+                genesis,
+                entries: Vec::new(),
+                snapshot: None,
+                size,
+                changed,
+            },
+        );
+        Ok(())
+    }
+
+    fn append_now(&self, id: &UniverseId, append: Append) -> Result<Revision, AppendError> {
+        let size = append.checked_size()?;
+        let mut shelf = self.shelf();
+        let room = self.limits.bytes.saturating_sub(shelf.bytes);
+        let universe = shelf.universes.get_mut(id).ok_or(AppendError::NotFound)?;
+        let before = universe.record.head.revision;
+        let Admission::Proceed(head) = universe.record.head.admit(&append)? else {
+            return Ok(before);
+        };
+        if size > room {
+            return Err(AppendError::Full);
+        }
+        let mut revision = before;
+        universe.entries.extend(append.entries.iter().map(|entry| {
+            revision = revision.next();
+            entry.at_revision(revision)
+        }));
+        universe.record.head = head;
+        if let Some(name) = append.name {
+            universe.record.meta.name = name;
+        }
+        universe.size += size;
+        universe.changed.send_replace(());
+        shelf.bytes += size;
+        Ok(revision)
+    }
+
+    fn delete_now(&self, id: &UniverseId, expected: Option<Revision>) -> Result<(), DeleteError> {
+        let mut shelf = self.shelf();
+        let universe = shelf.universes.get(id).ok_or(DeleteError::NotFound)?;
+        universe.record.head.admit_delete(expected)?;
+        if let Some(gone) = shelf.universes.remove(id) {
+            shelf.by_age.remove(&gone.record.position());
+            shelf.bytes -= gone.size;
+        }
+        Ok(())
+    }
+
+    fn list_now(&self, page: &Page) -> Vec<Record> {
+        let shelf = self.shelf();
+        let before = page
+            .after
+            .as_ref()
+            .map_or(Bound::Unbounded, Bound::Excluded);
+        let positions = shelf.by_age.range((Bound::Unbounded, before)).rev();
+        positions
+            .filter_map(|position| shelf.universes.get(&position.id))
+            .map(|universe| universe.record.clone())
+            .take(page.limit.min(MAX_PAGE))
+            .collect()
+    }
+
+    fn put_snapshot_now(&self, id: &UniverseId, offered: Snapshot) -> Result<(), SnapshotError> {
+        let size = offered.body.len();
+        if size > MAX_WRITE {
+            return Err(SnapshotError::TooLarge { max: MAX_WRITE });
+        }
+        let mut shelf = self.shelf();
+        let room = self.limits.bytes.saturating_sub(shelf.bytes);
+        let universe = shelf.universes.get_mut(id).ok_or(SnapshotError::NotFound)?;
+        let head = universe.record.head.revision;
+        if offered.revision > head {
+            return Err(SnapshotError::Ahead { head });
+        }
+        let kept = universe.snapshot.as_ref();
+        if kept.is_some_and(|kept| kept.revision >= offered.revision) {
+            return Ok(());
+        }
+        let freed = kept.map_or(0, |kept| kept.body.len());
+        if size > room.saturating_add(freed) {
+            return Err(SnapshotError::Unavailable);
+        }
+        universe.snapshot = Some(offered);
+        universe.size = universe.size - freed + size;
+        shelf.bytes = shelf.bytes - freed + size;
+        Ok(())
+    }
+
+    fn read_now<T>(&self, id: &UniverseId, read: fn(&Universe) -> T) -> Result<T, ReadError> {
+        self.shelf()
+            .universes
+            .get(id)
+            .map(read)
+            .ok_or(ReadError::NotFound)
+    }
+}
+
+impl Default for MemoryStore {
+    fn default() -> Self {
+        Self::new(MemoryLimits::default())
+    }
+}
+
+impl fmt::Debug for MemoryStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MemoryStore")
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UniverseLog for MemoryStore {
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+        async move { self.create_now(meta, genesis) }.boxed()
+    }
+
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+        let id = id.clone();
+        async move { self.append_now(&id, append) }.boxed()
+    }
+
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+        let id = id.clone();
+        async move { self.delete_now(&id, expected) }.boxed()
+    }
+
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+        let id = id.clone();
+        async move { self.read_now(&id, |universe| universe.record.clone()) }.boxed()
+    }
+
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+        async move { Ok(self.list_now(&page)) }.boxed()
+    }
+
+    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
+        let id = id.clone();
+        async move { self.read_now(&id, |universe| universe.genesis.clone()) }.boxed()
+    }
+
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        let id = id.clone();
+        async move { self.read_now(&id, |universe| universe.snapshot.clone()) }.boxed()
+    }
+
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+        let id = id.clone();
+        async move { self.put_snapshot_now(&id, snapshot) }.boxed()
+    }
+
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>> {
+        let tail = Tail {
+            shelf: Arc::downgrade(&self.shelf),
+            id: id.clone(),
+            after,
+            page: Vec::new().into_iter(),
+            changed: None,
+        };
+        stream::unfold(Some(tail), |tail| async {
+            let mut tail = tail?;
+            match tail.next().await {
+                Ok(entry) => Some((Ok(entry), Some(tail))),
+                Err(error) => Some((Err(error), None)),
+            }
+        })
+        .boxed()
+    }
+}
+
+#[derive(Default)]
+struct Shelf {
+    universes: HashMap<UniverseId, Universe>,
+    by_age: BTreeSet<Position>,
+    /// The sum of every universe's `size`.
+    bytes: usize,
+}
+
+struct Universe {
+    record: Record,
+    genesis: Bytes,
+    /// The entry of revision `n` is at `n - 1`.
+    entries: Vec<Entry>,
+    snapshot: Option<Snapshot>,
+    size: usize,
+    /// Tells tails to look again; closed when the universe or the store goes.
+    changed: watch::Sender<()>,
+}
+
+fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
+    shelf.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+struct Tail {
+    /// Weak, so that a forgotten tail does not keep the store.
+    shelf: Weak<Mutex<Shelf>>,
+    id: UniverseId,
+    after: Revision,
+    page: vec::IntoIter<Entry>,
+    /// `None` until first polled.
+    changed: Option<watch::Receiver<()>>,
+}
+
+impl Tail {
+    async fn next(&mut self) -> Result<Entry, TailError> {
+        loop {
+            if let Some(entry) = self.page.next() {
+                self.after = entry.revision;
+                return Ok(entry);
+            }
+            self.turn_page()?;
+            if self.page.len() == 0
+                && let Some(changed) = &mut self.changed
+            {
+                // An error means closed: turning the page tells why.
+                let _closed = changed.changed().await;
+            }
+        }
+    }
+
+    fn turn_page(&mut self) -> Result<(), TailError> {
+        let shelf = self.shelf.upgrade().ok_or(TailError::Unavailable)?;
+        let shelf = lock(&shelf);
+        let universe = shelf.universes.get(&self.id);
+        match &mut self.changed {
+            None => {
+                let universe = universe.ok_or(TailError::NotFound)?;
+                let Head { revision: head, .. } = universe.record.head;
+                if self.after > head {
+                    return Err(TailError::Ahead { head });
+                }
+                self.changed = Some(universe.changed.subscribe());
+            }
+            // Another universe under the same id has another channel.
+            Some(changed) if changed.has_changed().is_err() => return Err(TailError::Deleted),
+            // What is read below is seen: only what comes later is a change.
+            Some(changed) => changed.mark_unchanged(),
+        }
+        let entries = universe.map_or(&[][..], |universe| &universe.entries);
+        let start = usize::try_from(self.after.0).unwrap_or(usize::MAX);
+        let page: Vec<Entry> = entries
+            .iter()
+            .skip(start)
+            .take(TAIL_PAGE)
+            .cloned()
+            .collect();
+        self.page = page.into_iter();
+        Ok(())
+    }
+}

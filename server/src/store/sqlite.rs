@@ -1,0 +1,276 @@
+//! The default adapter: SQLite in one data directory, used by one process.
+//!
+//! One thread writes and commits in groups; reads go to a few connections of their own. The log of
+//! all universes is one table in the order of commits, so that the cost of a commit does not grow
+//! with the number of busy universes.
+
+mod directory;
+mod job;
+mod ledger;
+mod live;
+mod reader;
+mod readers;
+mod schema;
+mod tail;
+mod writer;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use rusqlite::Connection;
+use tokio::sync::Semaphore;
+
+pub use self::directory::OpenError;
+use self::directory::{Directory, unreadable};
+use self::job::{Failure, Job, Reply, Work};
+use self::live::Live;
+use self::readers::Readers;
+use self::writer::Writer;
+use super::{
+    Append, AppendError, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page, ReadError, Record,
+    Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
+};
+
+/// Most bytes of writes waiting or being written. A write that finds no room waits.
+const QUEUE_BYTES: usize = 2 * MAX_WRITE;
+
+/// How long a store that is dropped waits for what is being read, and then for what is queued.
+const DRAIN: Duration = Duration::from_secs(5);
+
+/// When a write counts as done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Durability {
+    /// The disk has it: it survives a power failure.
+    #[default]
+    Fsync,
+    /// The operating system has it: it survives the end of the process, however sudden, but not
+    /// that of the machine.
+    Os,
+}
+
+/// How to open a [`SqliteStore`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// When a write counts as done. Default [`Durability::Fsync`].
+    pub durability: Durability,
+    /// Most reads at a time, each with a connection and a blocking thread; 1 to 64. Default 4.
+    pub readers: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            durability: Durability::Fsync,
+            readers: 4,
+        }
+    }
+}
+
+/// Universes in a data directory.
+///
+/// Dropping it commits what is queued, which blocks for up to ten seconds, ends all tails as
+/// [`TailError::Unavailable`] and frees the directory. Should the disk or the database fail, so that
+/// writing cannot go on, all calls answer that the store is unavailable.
+pub struct SqliteStore {
+    dir: PathBuf,
+    writer: Writer,
+    readers: Arc<Readers>,
+    live: Arc<Live>,
+    budget: Arc<Semaphore>,
+}
+
+impl SqliteStore {
+    /// Opens the store in `dir`, which is made if missing, for its owner alone.
+    ///
+    /// # Errors
+    /// [`OpenError`], and then nothing in the directory has changed.
+    pub fn open(dir: &Path, options: Options) -> Result<Self, OpenError> {
+        let Directory {
+            database,
+            lock,
+            ledger,
+        } = Directory::open(dir, options.durability)?;
+        let live = Arc::new(Live::new());
+        let readers = Arc::new(Readers::new(database, Arc::clone(&lock), options.readers));
+        let writer = Writer::start(ledger, Arc::clone(&live), lock)
+            .map_err(|error| unreadable(dir, &error))?;
+        let budget = Arc::new(Semaphore::new(QUEUE_BYTES));
+        Ok(Self {
+            dir: dir.to_owned(),
+            writer,
+            readers,
+            live,
+            budget,
+        })
+    }
+
+    /// Queues a write of `size` bytes and waits for its answer.
+    async fn write<T, E: From<Failure>>(
+        &self,
+        size: usize,
+        work: impl FnOnce(Reply<T, E>) -> Work,
+    ) -> Result<T, E> {
+        let share = u32::try_from(size.clamp(1, QUEUE_BYTES)).unwrap_or(u32::MAX);
+        let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
+        let (Ok(share), Some(queue)) = (share, self.writer.queue()) else {
+            return Err(Failure::Unavailable.into());
+        };
+        let (reply, answer) = Reply::new();
+        let job = Job {
+            work: work(reply),
+            size,
+            _share: share,
+        };
+        queue
+            .send(job)
+            .await
+            .map_err(|_closed| Failure::Unavailable)?;
+        answer
+            .await
+            .unwrap_or_else(|_died| Err(Failure::Unknown.into()))
+    }
+
+    async fn read<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+    ) -> Result<T, ReadError> {
+        // What a writer that failed has left behind may be less than what it said.
+        self.writer.queue().ok_or(ReadError::Unavailable)?;
+        self.readers.read(read).await
+    }
+
+    /// Reads something of one universe.
+    async fn find<T: Send + 'static>(
+        &self,
+        id: UniverseId,
+        find: fn(&Connection, &UniverseId) -> rusqlite::Result<Option<T>>,
+    ) -> Result<T, ReadError> {
+        self.read(move |connection| find(connection, &id))
+            .await?
+            .ok_or(ReadError::NotFound)
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        // Before the writer's connection, which tidies up if it is the last.
+        self.readers.close(DRAIN);
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore")
+            .field("dir", &self.dir)
+            .finish_non_exhaustive()
+    }
+}
+
+impl UniverseLog for SqliteStore {
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+        async move {
+            let size = meta.name.len().saturating_add(genesis.len());
+            if size > MAX_WRITE {
+                return Err(CreateError::TooLarge { max: MAX_WRITE });
+            }
+            self.write(size, |reply| Work::Create {
+                meta,
+                genesis,
+                reply,
+            })
+            .await
+        }
+        .boxed()
+    }
+
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+        let id = id.clone();
+        async move {
+            let size = append.checked_size()?;
+            self.write(size, |reply| Work::Append {
+                id,
+                append,
+                landed: None,
+                reply,
+            })
+            .await
+        }
+        .boxed()
+    }
+
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+        let id = id.clone();
+        self.write(0, move |reply| Work::Delete {
+            id,
+            expected,
+            gone: None,
+            reply,
+        })
+        .boxed()
+    }
+
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+        self.find(id.clone(), reader::record).boxed()
+    }
+
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+        self.read(move |connection| reader::list(connection, &page))
+            .boxed()
+    }
+
+    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
+        self.find(id.clone(), reader::genesis).boxed()
+    }
+
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        self.find(id.clone(), reader::snapshot).boxed()
+    }
+
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+        let id = id.clone();
+        async move {
+            let size = snapshot.body.len();
+            if size > MAX_WRITE {
+                return Err(SnapshotError::TooLarge { max: MAX_WRITE });
+            }
+            self.write(size, |reply| Work::PutSnapshot {
+                id,
+                snapshot,
+                reply,
+            })
+            .await
+        }
+        .boxed()
+    }
+
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>> {
+        tail::tail(
+            Arc::clone(&self.readers),
+            Arc::clone(&self.live),
+            id.clone(),
+            after,
+        )
+    }
+}

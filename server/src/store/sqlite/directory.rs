@@ -1,0 +1,205 @@
+//! The data directory: who may use it, and whether what lies there is ours and of a known format.
+//!
+//! A directory is judged before anything in it is touched.
+
+use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::ledger::Ledger;
+use super::{Durability, schema};
+
+const DATABASE: &str = "universes.db";
+const LOCK: &str = "universes.lock";
+
+/// The beginning of every SQLite file (SQLite, "Database File Format", section 1.3).
+const MAGIC: &[u8] = b"SQLite format 3\0";
+
+/// Why a data directory was refused, in a sentence for whoever chose it. Nothing in it was changed.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// Another server uses it.
+    #[error("the data directory {} is in use by another server", dir.display())]
+    InUse {
+        /// The directory.
+        dir: PathBuf,
+    },
+    /// A newer server wrote it.
+    #[error(
+        "the data directory {} has format {found}, but this server knows formats up to {supported}: \
+         use a newer server or another directory",
+        dir.display()
+    )]
+    NewerFormat {
+        /// The directory.
+        dir: PathBuf,
+        /// The format found.
+        found: i32,
+        /// The newest format known here.
+        supported: i32,
+    },
+    /// It cannot be read or written, or its content is not a store's.
+    #[error("the data directory {} cannot be used: {reason}", dir.display())]
+    Unreadable {
+        /// The directory.
+        dir: PathBuf,
+        /// What stands in the way.
+        reason: String,
+    },
+}
+
+/// Holds a directory until dropped. Every connection has one, so that the directory is free again
+/// only when all are closed.
+#[derive(Debug)]
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A child process that is just being started may still share the file, and so the lock.
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the data directory's lock could not be released");
+        }
+    }
+}
+
+/// A directory that was found fit.
+pub(super) struct Directory {
+    pub(super) database: PathBuf,
+    pub(super) lock: Arc<Lock>,
+    pub(super) ledger: Ledger,
+}
+
+impl Directory {
+    /// Locks the directory, made if missing, and opens the database in it, made if missing.
+    pub(super) fn open(dir: &Path, durability: Durability) -> Result<Self, OpenError> {
+        make(dir).map_err(|error| unreadable(dir, &error))?;
+        let traces = Traces::new(dir);
+        let lock = Arc::new(lock(dir)?);
+        match Self::open_locked(dir, &lock, durability) {
+            Ok(directory) => Ok(directory),
+            Err(refused) => {
+                traces.remove();
+                Err(refused)
+            }
+        }
+    }
+
+    /// The lock comes before any look at the database file: closing that file would take away the
+    /// locks which SQLite has on it if this very process had it open (POSIX advisory locks).
+    fn open_locked(
+        dir: &Path,
+        lock: &Arc<Lock>,
+        durability: Durability,
+    ) -> Result<Self, OpenError> {
+        let database = dir.join(DATABASE);
+        judge_header(dir, &database)?;
+        let ledger =
+            open_database(&database, durability).map_err(|error| unreadable(dir, &error))?;
+        Ok(Self {
+            database,
+            lock: Arc::clone(lock),
+            ledger,
+        })
+    }
+}
+
+pub(super) fn unreadable(dir: &Path, reason: &impl ToString) -> OpenError {
+    OpenError::Unreadable {
+        dir: dir.to_owned(),
+        reason: reason.to_string(),
+    }
+}
+
+fn make(dir: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    builder.recursive(true);
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.create(dir)
+}
+
+fn lock(dir: &Path) -> Result<Lock, OpenError> {
+    let mut options = OpenOptions::new();
+    let file = options
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(dir.join(LOCK));
+    let file = file.map_err(|error| unreadable(dir, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Lock(file)),
+        Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
+            dir: dir.to_owned(),
+        }),
+        Err(TryLockError::Error(error)) => Err(unreadable(dir, &error)),
+    }
+}
+
+/// Reads the file's header as bytes. A missing or empty file is a new one.
+fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError> {
+    let mut header = Vec::with_capacity(100);
+    match File::open(database) {
+        Ok(file) => file
+            .take(100)
+            .read_to_end(&mut header)
+            .map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(unreadable(dir, &format_args!("{DATABASE}: {error}"))),
+    };
+    if header.is_empty() {
+        return Ok(());
+    }
+    // Offsets: "Database File Format", section 1.3.
+    let (found, application) = (be_i32(&header, 60), be_i32(&header, 68));
+    if !header.starts_with(MAGIC) || application != Some(schema::APPLICATION_ID) {
+        return Err(unreadable(
+            dir,
+            &format_args!("{DATABASE} is not a store of universes"),
+        ));
+    }
+    match found {
+        Some(found) if found > schema::FORMAT => Err(OpenError::NewerFormat {
+            dir: dir.to_owned(),
+            found,
+            supported: schema::FORMAT,
+        }),
+        Some(found) if found > 0 => Ok(()),
+        _ => Err(unreadable(
+            dir,
+            &format_args!("{DATABASE} has no known format"),
+        )),
+    }
+}
+
+fn be_i32(bytes: &[u8], at: usize) -> Option<i32> {
+    bytes
+        .get(at..)?
+        .first_chunk()
+        .map(|chunk| i32::from_be_bytes(*chunk))
+}
+
+fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Ledger> {
+    let connection = schema::connect(database)?;
+    if schema::format(&connection)? == 0 {
+        schema::create(&connection)?;
+    }
+    Ledger::open(connection, durability)
+}
+
+/// The files that opening may put beside the database and that were not there before.
+struct Traces(Vec<PathBuf>);
+
+impl Traces {
+    fn new(dir: &Path) -> Self {
+        let beside = [LOCK, "universes.db-wal", "universes.db-shm"].map(|name| dir.join(name));
+        Self(beside.into_iter().filter(|path| !path.exists()).collect())
+    }
+
+    fn remove(&self) {
+        for path in &self.0 {
+            // Missing is as good as removed.
+            let _gone = std::fs::remove_file(path);
+        }
+    }
+}

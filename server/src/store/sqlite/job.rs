@@ -1,0 +1,194 @@
+//! One write on its way through the writer, with the caller who waits for it.
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use super::ledger::{Landed, Ledger};
+use super::live::Channels;
+use crate::store::{
+    Append, AppendError, CreateError, DeleteError, Meta, Revision, Snapshot, SnapshotError,
+    UniverseId,
+};
+
+/// A write in the queue.
+pub(super) struct Job {
+    pub(super) work: Work,
+    /// What it weighs, in bytes.
+    pub(super) size: usize,
+    /// Its share of the bytes that may be queued.
+    pub(super) _share: OwnedSemaphorePermit,
+}
+
+pub(super) enum Work {
+    Create {
+        meta: Meta,
+        genesis: Bytes,
+        reply: Reply<(), CreateError>,
+    },
+    Append {
+        id: UniverseId,
+        append: Append,
+        landed: Option<Landed>,
+        reply: Reply<Revision, AppendError>,
+    },
+    Delete {
+        id: UniverseId,
+        expected: Option<Revision>,
+        gone: Option<i64>,
+        reply: Reply<(), DeleteError>,
+    },
+    PutSnapshot {
+        id: UniverseId,
+        snapshot: Snapshot,
+        reply: Reply<(), SnapshotError>,
+    },
+}
+
+/// The answer to a write: first found, then, once the transaction has ended, given.
+pub(super) struct Reply<T, E> {
+    to: oneshot::Sender<Result<T, E>>,
+    answer: Option<Result<T, E>>,
+}
+
+/// A transaction that did not end well, as every write in it is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Failure {
+    /// No room on the disk; nothing has changed.
+    Full,
+    /// Nothing has changed.
+    Unavailable,
+    /// It may or may not have been committed.
+    Unknown,
+}
+
+impl Work {
+    /// Does the work within the open transaction and keeps the answer.
+    pub(super) fn apply(&mut self, ledger: &mut Ledger) -> rusqlite::Result<()> {
+        match self {
+            Self::Create {
+                meta,
+                genesis,
+                reply,
+            } => {
+                reply.answer = Some(ledger.create(meta, genesis)?);
+            }
+            Self::Append {
+                id,
+                append,
+                landed,
+                reply,
+            } => {
+                reply.answer = Some(ledger.append(id, append)?.map(|done| {
+                    let after = done.after;
+                    *landed = Some(done);
+                    after
+                }));
+            }
+            Self::Delete {
+                id,
+                expected,
+                gone,
+                reply,
+            } => {
+                reply.answer = Some(ledger.delete(id, *expected)?.map(|uni| *gone = Some(uni)));
+            }
+            Self::PutSnapshot {
+                id,
+                snapshot,
+                reply,
+            } => {
+                reply.answer = Some(ledger.put_snapshot(id, snapshot)?);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells readers and the caller that it is committed.
+    pub(super) fn settle(self, channels: &mut Channels) {
+        match self {
+            Self::Create { reply, .. } => reply.give(),
+            Self::Append {
+                append,
+                landed,
+                reply,
+                ..
+            } => {
+                if let Some(landed) = landed {
+                    channels.appended(&landed, &append.entries);
+                }
+                reply.give();
+            }
+            Self::Delete { gone, reply, .. } => {
+                if let Some(uni) = gone {
+                    channels.deleted(uni);
+                }
+                reply.give();
+            }
+            Self::PutSnapshot { reply, .. } => reply.give(),
+        }
+    }
+
+    /// Tells the caller that it failed.
+    pub(super) fn fail(self, failure: Failure) {
+        match self {
+            Self::Create { reply, .. } => reply.fail(failure),
+            Self::Append { reply, .. } => reply.fail(failure),
+            Self::Delete { reply, .. } => reply.fail(failure),
+            Self::PutSnapshot { reply, .. } => reply.fail(failure),
+        }
+    }
+}
+
+impl<T, E: From<Failure>> Reply<T, E> {
+    /// A reply and where it will arrive.
+    pub(super) fn new() -> (Self, oneshot::Receiver<Result<T, E>>) {
+        let (to, from) = oneshot::channel();
+        (Self { to, answer: None }, from)
+    }
+
+    fn give(self) {
+        if let Some(answer) = self.answer {
+            // A caller who has gone does not want to know.
+            let _gone = self.to.send(answer);
+        }
+    }
+
+    fn fail(self, failure: Failure) {
+        let _gone = self.to.send(Err(failure.into()));
+    }
+}
+
+impl From<Failure> for CreateError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full => Self::Full,
+            Failure::Unavailable => Self::Unavailable,
+            Failure::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<Failure> for AppendError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full => Self::Full,
+            Failure::Unavailable => Self::Unavailable,
+            Failure::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<Failure> for DeleteError {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Full | Failure::Unavailable => Self::Unavailable,
+            Failure::Unknown => Self::Unknown,
+        }
+    }
+}
+
+impl From<Failure> for SnapshotError {
+    fn from(_: Failure) -> Self {
+        Self::Unavailable
+    }
+}

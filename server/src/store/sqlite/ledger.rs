@@ -1,0 +1,334 @@
+//! What a write does to the tables, within the transaction that the writer has open.
+//!
+//! Results are doubly wrapped: the outer error is the database's and spoils the whole transaction,
+//! the inner one is the answer to this call alone.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use uuid::Uuid;
+
+use super::Durability;
+use super::schema::{self, MARK};
+use crate::store::model::Admission;
+use crate::store::{
+    Append, AppendError, CommandId, CreateError, DeleteError, Head, Meta, Revision, Snapshot,
+    SnapshotError, Timestamp, UniverseId,
+};
+
+/// Most heads that are remembered; beyond it all are forgotten and read again as needed.
+const MAX_HEADS: usize = 1 << 16;
+
+/// The writer's connection with what it remembers of the tables.
+pub(super) struct Ledger {
+    connection: Connection,
+    heads: HashMap<UniverseId, Slot>,
+    next_seq: i64,
+    /// Whether deleted universes have entries left.
+    sweeping: bool,
+}
+
+/// Where a universe stands in the tables.
+#[derive(Clone, Copy)]
+struct Slot {
+    uni: i64,
+    /// Its last entry, 0 for none.
+    seq: i64,
+    head: Head,
+}
+
+/// What an append came to.
+pub(super) struct Landed {
+    /// The universe's number.
+    pub(super) uni: i64,
+    /// The head's revision before and after. The same if there was nothing to do.
+    pub(super) before: Revision,
+    pub(super) after: Revision,
+}
+
+impl Ledger {
+    /// Takes the connection for writing, after a look whether the tables can be read.
+    pub(super) fn open(connection: Connection, durability: Durability) -> rusqlite::Result<Self> {
+        let mut ledger = Self {
+            connection,
+            heads: HashMap::new(),
+            next_seq: 1,
+            sweeping: false,
+        };
+        ledger.recall()?;
+        schema::prepare_writer(&ledger.connection, durability)?;
+        Ok(ledger)
+    }
+
+    pub(super) fn is_sweeping(&self) -> bool {
+        self.sweeping
+    }
+
+    pub(super) fn begin(&self) -> rusqlite::Result<()> {
+        self.run("BEGIN IMMEDIATE", [])
+    }
+
+    pub(super) fn commit(&self) -> rusqlite::Result<()> {
+        self.run("COMMIT", [])
+    }
+
+    /// Gives up the open transaction, if there is one, and what was remembered of it.
+    pub(super) fn roll_back(&mut self) -> rusqlite::Result<()> {
+        if !self.connection.is_autocommit() {
+            self.run("ROLLBACK", [])?;
+        }
+        self.recall()
+    }
+
+    pub(super) fn create(
+        &mut self,
+        meta: &Meta,
+        genesis: &Bytes,
+    ) -> rusqlite::Result<Result<(), CreateError>> {
+        if self.find(&meta.id)?.is_some() {
+            return Ok(Err(CreateError::Exists));
+        }
+        self.run(
+            "INSERT INTO universe (id, name, created_at) VALUES (?1, ?2, ?3)",
+            params![meta.id.as_str(), meta.name, meta.created_at.as_millis()],
+        )?;
+        let slot = Slot {
+            uni: self.connection.last_insert_rowid(),
+            seq: 0,
+            head: meta.genesis_head(),
+        };
+        self.run(
+            "INSERT INTO head (uni, rev, seq, command, at) VALUES (?1, 0, 0, NULL, ?2)",
+            params![slot.uni, slot.head.updated_at.as_millis()],
+        )?;
+        self.run(
+            "INSERT INTO genesis (uni, body) VALUES (?1, ?2)",
+            params![slot.uni, &genesis[..]],
+        )?;
+        self.remember(&meta.id, slot);
+        Ok(Ok(()))
+    }
+
+    pub(super) fn append(
+        &mut self,
+        id: &UniverseId,
+        append: &Append,
+    ) -> rusqlite::Result<Result<Landed, AppendError>> {
+        let Some(Slot { uni, mut seq, head }) = self.find(id)? else {
+            return Ok(Err(AppendError::NotFound));
+        };
+        let before = head.revision;
+        let head = match head.admit(append) {
+            Ok(Admission::Proceed(head)) => head,
+            Ok(Admission::Landed) => {
+                return Ok(Ok(Landed {
+                    uni,
+                    before,
+                    after: before,
+                }));
+            }
+            Err(error) => return Ok(Err(error)),
+        };
+        let mut revision = before;
+        for entry in &append.entries {
+            revision = revision.next();
+            let prev = seq;
+            seq = self.next_seq;
+            self.next_seq += 1;
+            self.run(
+                "INSERT INTO log (seq, uni, rev, prev, at, command, body) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                params![
+                    seq,
+                    uni,
+                    integer(revision),
+                    prev,
+                    entry.at.as_millis(),
+                    entry.command_id.0.as_bytes(),
+                    &entry.body[..]
+                ],
+            )?;
+            if revision.0.is_multiple_of(MARK) {
+                self.run(
+                    "INSERT INTO mark (uni, rev, seq) VALUES (?1, ?2, ?3)",
+                    [uni, integer(revision), seq],
+                )?;
+            }
+        }
+        self.run(
+            "UPDATE head SET rev = ?2, seq = ?3, command = ?4, at = ?5 WHERE uni = ?1",
+            params![
+                uni,
+                integer(revision),
+                seq,
+                head.last_command_id.as_ref().map(|id| id.0.as_bytes()),
+                head.updated_at.as_millis()
+            ],
+        )?;
+        if let Some(name) = &append.name {
+            self.run(
+                "UPDATE universe SET name = ?2 WHERE uni = ?1",
+                params![uni, name],
+            )?;
+        }
+        self.remember(id, Slot { uni, seq, head });
+        Ok(Ok(Landed {
+            uni,
+            before,
+            after: revision,
+        }))
+    }
+
+    /// Removes a universe from sight and leaves its entries to [`sweep`](Self::sweep). Gives its
+    /// number.
+    pub(super) fn delete(
+        &mut self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> rusqlite::Result<Result<i64, DeleteError>> {
+        let Some(Slot { uni, seq, head }) = self.find(id)? else {
+            return Ok(Err(DeleteError::NotFound));
+        };
+        if let Err(error) = head.admit_delete(expected) {
+            return Ok(Err(error));
+        }
+        self.run("DELETE FROM universe WHERE uni = ?1", [uni])?;
+        self.run("DELETE FROM head WHERE uni = ?1", [uni])?;
+        self.run("DELETE FROM genesis WHERE uni = ?1", [uni])?;
+        self.run("DELETE FROM snap WHERE uni = ?1", [uni])?;
+        if seq != 0 {
+            self.run("INSERT INTO doomed (uni, seq) VALUES (?1, ?2)", [uni, seq])?;
+            self.sweeping = true;
+        }
+        self.heads.remove(id);
+        Ok(Ok(uni))
+    }
+
+    pub(super) fn put_snapshot(
+        &mut self,
+        id: &UniverseId,
+        snapshot: &Snapshot,
+    ) -> rusqlite::Result<Result<(), SnapshotError>> {
+        let Some(Slot { uni, head, .. }) = self.find(id)? else {
+            return Ok(Err(SnapshotError::NotFound));
+        };
+        if snapshot.revision > head.revision {
+            return Ok(Err(SnapshotError::Ahead {
+                head: head.revision,
+            }));
+        }
+        self.run(
+            "INSERT INTO snap (uni, rev, body) VALUES (?1, ?2, ?3) \
+             ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body \
+             WHERE excluded.rev > rev",
+            params![uni, integer(snapshot.revision), &snapshot.body[..]],
+        )?;
+        Ok(Ok(()))
+    }
+
+    /// Removes up to `rows` entries of deleted universes.
+    pub(super) fn sweep(&mut self, rows: u32) -> rusqlite::Result<()> {
+        let next = "SELECT uni, seq FROM doomed LIMIT 1";
+        let doomed = self.get(next, [], |row| Ok((row.get(0)?, row.get(1)?)));
+        let Some((uni, mut seq)): Option<(i64, i64)> = doomed.optional()? else {
+            self.sweeping = false;
+            return Ok(());
+        };
+        for _ in 0..rows {
+            if seq == 0 {
+                break;
+            }
+            let step = "DELETE FROM log WHERE seq = ?1 AND uni = ?2 RETURNING prev, rev";
+            let (prev, rev): (i64, i64) =
+                self.get(step, [seq, uni], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            if rev.cast_unsigned().is_multiple_of(MARK) {
+                self.run("DELETE FROM mark WHERE uni = ?1 AND rev = ?2", [uni, rev])?;
+            }
+            seq = prev;
+        }
+        if seq == 0 {
+            self.run("DELETE FROM doomed WHERE uni = ?1", [uni])
+        } else {
+            self.run("UPDATE doomed SET seq = ?2 WHERE uni = ?1", [uni, seq])
+        }
+    }
+
+    fn find(&mut self, id: &UniverseId) -> rusqlite::Result<Option<Slot>> {
+        if let Some(slot) = self.heads.get(id) {
+            return Ok(Some(*slot));
+        }
+        let find =
+            "SELECT uni, seq, rev, command, at FROM universe JOIN head USING (uni) WHERE id = ?1";
+        let slot = self.get(find, [id.as_str()], |row| {
+            Ok(Slot {
+                uni: row.get(0)?,
+                seq: row.get(1)?,
+                head: head(row, 2)?,
+            })
+        });
+        let slot = slot.optional()?;
+        if let Some(slot) = slot {
+            self.remember(id, slot);
+        }
+        Ok(slot)
+    }
+
+    fn remember(&mut self, id: &UniverseId, slot: Slot) {
+        if let Some(known) = self.heads.get_mut(id) {
+            *known = slot;
+            return;
+        }
+        if self.heads.len() >= MAX_HEADS {
+            self.heads.clear();
+        }
+        self.heads.insert(id.clone(), slot);
+    }
+
+    /// Reads anew what is remembered besides heads, and forgets those.
+    fn recall(&mut self) -> rusqlite::Result<()> {
+        self.heads.clear();
+        let last: i64 = self.get("SELECT coalesce(max(seq), 0) FROM log", [], |row| {
+            row.get(0)
+        })?;
+        self.next_seq = last + 1;
+        self.sweeping = self.get("SELECT EXISTS (SELECT 1 FROM doomed)", [], |row| row.get(0))?;
+        Ok(())
+    }
+
+    fn get<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        row: impl FnOnce(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> rusqlite::Result<T> {
+        self.connection.prepare_cached(sql)?.query_row(params, row)
+    }
+
+    fn run(&self, sql: &str, params: impl Params) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached(sql)?
+            .execute(params)
+            .map(drop)
+    }
+}
+
+/// A head from three columns, beginning at `first`: revision, command, time.
+pub(super) fn head(row: &Row<'_>, first: usize) -> rusqlite::Result<Head> {
+    let command: Option<[u8; 16]> = row.get(first + 1)?;
+    Ok(Head {
+        revision: revision(row.get(first)?),
+        last_command_id: command.map(|bytes| CommandId(Uuid::from_bytes(bytes))),
+        updated_at: Timestamp::from_millis(row.get(first + 2)?),
+    })
+}
+
+/// A revision as SQLite has it. None is beyond [`Revision::MAX`] but one that a reader made up.
+pub(super) fn integer(revision: Revision) -> i64 {
+    i64::try_from(revision.0).unwrap_or(i64::MAX)
+}
+
+/// A revision from SQLite.
+pub(super) fn revision(integer: i64) -> Revision {
+    Revision(integer.cast_unsigned())
+}

@@ -1,0 +1,134 @@
+//! From the writer to the tails: what was committed, for the universes that someone reads.
+//!
+//! Messages are hints: a tail that misses some reads the log instead. With no readers there are no
+//! channels, and a commit looks into an empty map once.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::broadcast::{self, Receiver, Sender};
+
+use super::ledger::Landed;
+use crate::store::{Entry, NewEntry, Revision};
+
+/// Hints kept for the slowest reader of a universe. With [`MAX_BODY`], it bounds a universe's
+/// memory.
+const CAPACITY: usize = 64;
+
+/// Bodies beyond this many bytes are not passed on but read from the log.
+const MAX_BODY: usize = 16 << 10;
+
+#[derive(Debug, Clone)]
+pub(super) enum Hint {
+    Entry(Entry),
+    /// There is an entry of this revision, too large to be passed on.
+    At(Revision),
+    Deleted,
+}
+
+/// The channels of all universes that are read, by number.
+#[derive(Debug)]
+pub(super) struct Live(Mutex<Channels>);
+
+#[derive(Debug)]
+pub(super) struct Channels {
+    open: bool,
+    senders: HashMap<i64, Sender<Hint>>,
+}
+
+impl Live {
+    pub(super) fn new() -> Self {
+        Self(Mutex::new(Channels {
+            open: true,
+            senders: HashMap::new(),
+        }))
+    }
+
+    pub(super) fn channels(&self) -> MutexGuard<'_, Channels> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Listens to a universe; `None` once the writer has gone.
+    pub(super) fn subscribe(self: &Arc<Self>, uni: i64) -> Option<Subscription> {
+        let mut channels = self.channels();
+        if !channels.open {
+            return None;
+        }
+        let sender = channels
+            .senders
+            .entry(uni)
+            .or_insert_with(|| Sender::new(CAPACITY));
+        Some(Subscription {
+            live: Arc::clone(self),
+            uni,
+            hints: Some(sender.subscribe()),
+        })
+    }
+
+    /// Ends every subscription, for good.
+    pub(super) fn close(&self) {
+        let mut channels = self.channels();
+        channels.open = false;
+        channels.senders.clear();
+    }
+}
+
+impl Channels {
+    pub(super) fn appended(&self, landed: &Landed, entries: &[NewEntry]) {
+        if landed.before == landed.after {
+            return;
+        }
+        let Some(sender) = self.senders.get(&landed.uni) else {
+            return;
+        };
+        let mut revision = landed.before;
+        for entry in entries {
+            revision = revision.next();
+            let hint = if entry.body.len() > MAX_BODY {
+                Hint::At(revision)
+            } else {
+                Hint::Entry(entry.at_revision(revision))
+            };
+            // Fails only without receivers, who then do not care.
+            let _missed = sender.send(hint);
+        }
+    }
+
+    pub(super) fn deleted(&mut self, uni: i64) {
+        if let Some(sender) = self.senders.remove(&uni) {
+            let _missed = sender.send(Hint::Deleted);
+        }
+    }
+}
+
+/// One reader's hints about one universe. The last to be dropped closes the channel.
+pub(super) struct Subscription {
+    live: Arc<Live>,
+    pub(super) uni: i64,
+    hints: Option<Receiver<Hint>>,
+}
+
+impl Subscription {
+    /// The next hint, or why there is none.
+    pub(super) async fn next(&mut self) -> Result<Hint, broadcast::error::RecvError> {
+        match &mut self.hints {
+            Some(hints) => hints.recv().await,
+            None => Err(broadcast::error::RecvError::Closed),
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        let mut channels = self.live.channels();
+        // Under the lock, so that of two who leave at once the second sees that it is the last.
+        self.hints = None;
+        if channels
+            .senders
+            .get(&self.uni)
+            .is_some_and(|sender| sender.receiver_count() == 0)
+        {
+            channels.senders.remove(&self.uni);
+        }
+    }
+}

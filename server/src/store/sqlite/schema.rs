@@ -1,0 +1,120 @@
+//! The tables, and how a connection to them is set up.
+//!
+//! All universes share one `log`, in the order of commits: however many are busy, a commit writes
+//! to the end of one B-tree. An entry points to the one before of the same universe (`prev`), and
+//! every
+//! [`MARK`]th is in `mark`, so that any stretch of a universe is found by walking back less than
+//! [`MARK`] steps.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use super::Durability;
+
+/// "Univ", in the file's header: the file is ours.
+pub(super) const APPLICATION_ID: i32 = 0x556e_6976;
+
+/// The format of the tables below, in the file's header as `user_version`.
+pub(super) const FORMAT: i32 = 1;
+
+/// Every entry whose revision is a multiple of this is in `mark`.
+pub(super) const MARK: u64 = 256;
+
+/// How long to wait for a foreign connection, such as a backup, to let go of the file.
+const BUSY: Duration = Duration::from_secs(5);
+
+/// Unix milliseconds in `at` and `created_at`. A `seq` of 0 is none. `uni` is never used twice, so
+/// it names one universe even if its `id` is taken again. `doomed` has the chains still to be
+/// removed.
+const TABLES: &str = "
+CREATE TABLE universe (
+    uni INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    name TEXT NOT NULL,
+    created_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX universe_by_age ON universe (created_at, id);
+CREATE TABLE head (
+    uni INTEGER PRIMARY KEY,
+    rev INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    command BLOB,
+    at INTEGER NOT NULL
+) STRICT;
+CREATE TABLE log (
+    seq INTEGER PRIMARY KEY,
+    uni INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    prev INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    command BLOB NOT NULL,
+    body BLOB NOT NULL
+) STRICT;
+CREATE TABLE mark (
+    uni INTEGER NOT NULL,
+    rev INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (uni, rev)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE genesis (uni INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
+CREATE TABLE snap (uni INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+CREATE TABLE doomed (uni INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+";
+
+/// Opens the file for writing, with nothing changed in it, neither now nor by closing.
+pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(connection)
+}
+
+/// The format of the file, 0 for a new one.
+pub(super) fn format(connection: &Connection) -> rusqlite::Result<i32> {
+    connection.pragma_query_value(None, "user_version", |row| row.get(0))
+}
+
+/// Makes the tables in a new file, all or nothing.
+///
+/// This comes before the write-ahead log, so that application id and format are in the header of
+/// the file itself, where they can be judged without opening it as a database.
+pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} \
+         PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
+    ))
+}
+
+/// Makes a connection the writer. Memory-mapped reads stay off: a fault there kills the process.
+pub(super) fn prepare_writer(
+    connection: &Connection,
+    durability: Durability,
+) -> rusqlite::Result<()> {
+    let synchronous = match durability {
+        Durability::Fsync => "FULL",
+        Durability::Os => "NORMAL",
+    };
+    connection.execute_batch(&format!(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; \
+         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
+         PRAGMA cache_size = -65536; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+    ))?;
+    connection.set_prepared_statement_cache_capacity(32);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    Ok(())
+}
+
+/// Opens the file for reading beside the writer.
+pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.execute_batch("PRAGMA cache_size = -8192; PRAGMA mmap_size = 0;")?;
+    Ok(connection)
+}

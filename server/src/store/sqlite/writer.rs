@@ -1,0 +1,215 @@
+//! The one thread that writes: it takes what is queued as one transaction and answers after the
+//! commit (group commit).
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::mpsc as std_mpsc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{self, JoinHandle};
+
+use rusqlite::ErrorCode;
+use tokio::sync::mpsc::error::TryRecvError;
+use tokio::sync::mpsc::{self, Receiver, Sender};
+
+use super::DRAIN;
+use super::directory::Lock;
+use super::job::{Failure, Job};
+use super::ledger::Ledger;
+use super::live::Live;
+
+/// Most writes waiting for the writer.
+const QUEUE: usize = 1_024;
+
+/// Most writes in one transaction.
+const GROUP: usize = 512;
+
+/// A write of more bytes than this goes alone, and a group that has reached it is closed, so that
+/// no write delays others by more than its own time.
+const HEAVY: usize = 512 << 10;
+
+/// Entries of deleted universes removed along with other writes, and with nothing else to do.
+const SWEEP_BUSY: u32 = 64;
+const SWEEP_IDLE: u32 = 1_024;
+
+/// The thread's handle. Dropping it lets the queue run empty and waits for that, at most [`DRAIN`].
+pub(super) struct Writer {
+    /// `None` only while dropping.
+    queue: Option<Sender<Job>>,
+    thread: Option<JoinHandle<()>>,
+    /// Closed when the thread has let go of everything. The lock is there to share the handle.
+    ended: Mutex<std_mpsc::Receiver<()>>,
+}
+
+impl Writer {
+    /// Starts the thread. The lock is held until its connection is closed.
+    pub(super) fn start(ledger: Ledger, live: Arc<Live>, lock: Arc<Lock>) -> io::Result<Self> {
+        let (queue, jobs) = mpsc::channel(QUEUE);
+        let (end, ended) = std_mpsc::channel();
+        let thread = thread::Builder::new()
+            .name("universe-store".into())
+            .spawn(move || {
+                // Dropped in reverse, also by a panic: connection, lock, then the word that all
+                // ended.
+                let _end = end;
+                let _lock = lock;
+                let _live = CloseAtEnd(Arc::clone(&live));
+                Loop {
+                    ledger,
+                    jobs,
+                    carried: None,
+                }
+                .run(&live);
+            })?;
+        Ok(Self {
+            queue: Some(queue),
+            thread: Some(thread),
+            ended: Mutex::new(ended),
+        })
+    }
+
+    /// Where writes go; `None` once the thread has ended.
+    pub(super) fn queue(&self) -> Option<&Sender<Job>> {
+        self.queue.as_ref().filter(|queue| !queue.is_closed())
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.queue = None;
+        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if ended.recv_timeout(DRAIN) == Err(std_mpsc::RecvTimeoutError::Timeout) {
+            tracing::error!("the store is still writing and is left to end by itself");
+        } else if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the store's writer had panicked");
+        }
+    }
+}
+
+/// Ends all tails when the writer ends, whatever the reason.
+struct CloseAtEnd(Arc<Live>);
+
+impl Drop for CloseAtEnd {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+struct Loop {
+    ledger: Ledger,
+    jobs: Receiver<Job>,
+    /// Taken from the queue for the next transaction.
+    carried: Option<Job>,
+}
+
+impl Loop {
+    fn run(mut self, live: &Live) {
+        while let Some(group) = self.next_group() {
+            if self.transact(group, live).is_break() {
+                break;
+            }
+        }
+    }
+
+    /// What to do next, nothing being a sweep; `None` at the end.
+    fn next_group(&mut self) -> Option<Vec<Job>> {
+        let first = match self.carried.take() {
+            Some(job) => job,
+            None if self.ledger.is_sweeping() => match self.jobs.try_recv() {
+                Ok(job) => job,
+                Err(TryRecvError::Empty) => return Some(Vec::new()),
+                Err(TryRecvError::Disconnected) => return None,
+            },
+            None => self.jobs.blocking_recv()?,
+        };
+        let mut weight = first.size;
+        let mut group = vec![first];
+        while weight <= HEAVY && group.len() < GROUP {
+            let Ok(job) = self.jobs.try_recv() else { break };
+            if job.size > HEAVY {
+                self.carried = Some(job);
+                break;
+            }
+            weight += job.size;
+            group.push(job);
+        }
+        Some(group)
+    }
+
+    /// One transaction. Breaks if the database cannot be trusted with another.
+    fn transact(&mut self, mut group: Vec<Job>, live: &Live) -> ControlFlow<()> {
+        let Err(Fault {
+            failure,
+            passing,
+            error,
+        }) = self.commit(&mut group)
+        else {
+            let mut channels = live.channels();
+            for job in group {
+                job.work.settle(&mut channels);
+            }
+            return ControlFlow::Continue(());
+        };
+        tracing::error!(%error, writes = group.len(), "a transaction of the store failed");
+        let recovered = self.ledger.roll_back();
+        for job in group {
+            job.work.fail(failure);
+        }
+        if passing && recovered.is_ok() {
+            return ControlFlow::Continue(());
+        }
+        tracing::error!("the store has stopped: mend the cause and start the server again");
+        ControlFlow::Break(())
+    }
+
+    fn commit(&mut self, group: &mut [Job]) -> Result<(), Fault> {
+        self.fill(group)
+            .map_err(|error| Fault::new(error, Failure::Unavailable))?;
+        self.ledger
+            .commit()
+            .map_err(|error| Fault::new(error, Failure::Unknown))
+    }
+
+    fn fill(&mut self, group: &mut [Job]) -> rusqlite::Result<()> {
+        self.ledger.begin()?;
+        for job in group.iter_mut() {
+            job.work.apply(&mut self.ledger)?;
+        }
+        if self.ledger.is_sweeping() {
+            self.ledger.sweep(if group.is_empty() {
+                SWEEP_IDLE
+            } else {
+                SWEEP_BUSY
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a transaction failed.
+struct Fault {
+    /// What that means to those who wait.
+    failure: Failure,
+    /// Whether the next one may fare better.
+    passing: bool,
+    error: rusqlite::Error,
+}
+
+impl Fault {
+    /// A full disk and a foreign lock are found before anything is committed, and may pass.
+    fn new(error: rusqlite::Error, otherwise: Failure) -> Self {
+        let (failure, passing) = match error.sqlite_error_code() {
+            Some(ErrorCode::DiskFull) => (Failure::Full, true),
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+                (Failure::Unavailable, true)
+            }
+            _ => (otherwise, false),
+        };
+        Self {
+            failure,
+            passing,
+            error,
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The store port: every rule is put to every adapter.
+
+mod crash;
+mod directory;
+mod machine;
+mod rules;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::{BoxStream, StreamExt};
+use tempfile::TempDir;
+use universe_server::store::sqlite::Options;
+use universe_server::store::{
+    Append, CommandId, Entry, MemoryStore, Meta, NewEntry, Revision, SqliteStore, TailError,
+    Timestamp, UniverseId, UniverseLog,
+};
+
+/// Long enough that only a store that hangs exceeds it.
+const HANG: Duration = Duration::from_secs(60);
+
+type Tail = BoxStream<'static, Result<Entry, TailError>>;
+
+/// An adapter under test.
+trait Subject {
+    fn log(&self) -> &dyn UniverseLog;
+
+    /// Closes and opens the store, if it outlives that. Tells whether it did.
+    fn reopen(&mut self) -> bool;
+}
+
+impl Subject for MemoryStore {
+    fn log(&self) -> &dyn UniverseLog {
+        self
+    }
+
+    fn reopen(&mut self) -> bool {
+        false
+    }
+}
+
+/// A store in a directory of its own.
+struct OnDisk {
+    dir: TempDir,
+    store: Option<SqliteStore>,
+}
+
+impl OnDisk {
+    fn new() -> Self {
+        let dir = TempDir::new().unwrap();
+        let store = Some(SqliteStore::open(dir.path(), Options::default()).unwrap());
+        Self { dir, store }
+    }
+}
+
+impl Subject for OnDisk {
+    fn log(&self) -> &dyn UniverseLog {
+        self.store.as_ref().unwrap()
+    }
+
+    fn reopen(&mut self) -> bool {
+        self.store = None;
+        self.store = Some(SqliteStore::open(self.dir.path(), Options::default()).unwrap());
+        true
+    }
+}
+
+fn id(text: &str) -> UniverseId {
+    UniverseId::new(text).unwrap()
+}
+
+fn meta(id: &UniverseId, created_at: i64) -> Meta {
+    let created_at = Timestamp::from_millis(created_at);
+    Meta {
+        id: id.clone(),
+        name: format!("name of {id}"),
+        created_at,
+    }
+}
+
+fn entry(body: impl Into<Bytes>) -> NewEntry {
+    NewEntry {
+        command_id: CommandId::random(),
+        at: Timestamp::from_millis(7),
+        body: body.into(),
+    }
+}
+
+fn after(expected: u64, entries: Vec<NewEntry>) -> Append {
+    Append {
+        expected: Revision(expected),
+        entries,
+        name: None,
+    }
+}
+
+/// The next item; panics if the store hangs.
+async fn next(tail: &mut Tail) -> Option<Result<Entry, TailError>> {
+    tokio::time::timeout(HANG, tail.next())
+        .await
+        .expect("the tail hangs")
+}
+
+async fn next_entry(tail: &mut Tail) -> Entry {
+    next(tail)
+        .await
+        .expect("the tail has ended")
+        .expect("the tail has failed")
+}

@@ -1,0 +1,137 @@
+//! The commands described: for people, for language models, and as JSON Schema.
+
+mod bodies;
+mod groups;
+mod regions;
+mod universe;
+
+use serde_json::Value;
+
+use crate::command::CommandKind;
+use crate::member::Table;
+use crate::schema::{self, Detail};
+
+/// Commands that belong together.
+#[derive(Debug)]
+pub struct Category {
+    /// The name, e.g. `Star hierarchy`.
+    pub name: &'static str,
+    /// The name in kebab case, e.g. `star-hierarchy`.
+    pub slug: &'static str,
+    /// The commands, in the order people meet them.
+    pub commands: &'static [CommandSpec],
+}
+
+/// One command described.
+#[derive(Debug)]
+pub struct CommandSpec {
+    /// Which command; [`CommandKind::name`] is the value of its `type`.
+    pub kind: CommandKind,
+    /// What it does, in one sentence or two.
+    pub description: &'static str,
+    /// Its members besides `type`, as in something new ([`Mode::New`](crate::member::Mode::New)).
+    pub fields: &'static Table,
+    example: &'static str,
+}
+
+impl Category {
+    /// The category of this name or slug, in any case.
+    pub fn find(name: &str) -> Option<&'static Self> {
+        let is_named = |category: &&Self| {
+            category.name.eq_ignore_ascii_case(name) || category.slug.eq_ignore_ascii_case(name)
+        };
+        categories().iter().find(is_named)
+    }
+}
+
+impl CommandSpec {
+    /// A well-formed command of this kind.
+    pub fn example(&self) -> Value {
+        // A test reads them all.
+        serde_json::from_str(self.example).unwrap_or_default()
+    }
+
+    /// The JSON Schema of this command alone, with the members of its objects and what they mean.
+    pub fn schema(&self) -> Value {
+        schema::command(self, Detail::Full)
+    }
+}
+
+/// The ten categories, in the order people meet them.
+pub fn categories() -> &'static [Category] {
+    static CATEGORIES: [Category; 10] = [
+        Category {
+            name: "Simulation",
+            slug: "simulation",
+            commands: &universe::SIMULATION,
+        },
+        Category {
+            name: "Star CRUD",
+            slug: "star-crud",
+            commands: &bodies::STARS,
+        },
+        Category {
+            name: "Star hierarchy",
+            slug: "star-hierarchy",
+            commands: &bodies::HIERARCHY,
+        },
+        Category {
+            name: "Group CRUD",
+            slug: "group-crud",
+            commands: &groups::GROUPS,
+        },
+        Category {
+            name: "Group hierarchy",
+            slug: "group-hierarchy",
+            commands: &groups::HIERARCHY,
+        },
+        Category {
+            name: "Small body fields",
+            slug: "small-body-fields",
+            commands: &regions::FIELDS,
+        },
+        Category {
+            name: "Protoplanetary disks",
+            slug: "protoplanetary-disks",
+            commands: &regions::DISKS,
+        },
+        Category {
+            name: "Nebulae",
+            slug: "nebulae",
+            commands: &regions::NEBULAE,
+        },
+        Category {
+            name: "Rings",
+            slug: "rings",
+            commands: &bodies::RINGS,
+        },
+        Category {
+            name: "Snapshot",
+            slug: "snapshot",
+            commands: &universe::SNAPSHOT,
+        },
+    ];
+    &CATEGORIES
+}
+
+/// The 25 commands, category by category.
+pub fn commands() -> impl Iterator<Item = &'static CommandSpec> {
+    categories().iter().flat_map(|category| category.commands)
+}
+
+/// The command whose `type` this is; case matters.
+pub fn command(name: &str) -> Option<&'static CommandSpec> {
+    commands().find(|spec| spec.kind.name() == name)
+}
+
+/// The JSON Schema of any command, to be published as the parameter of a tool.
+///
+/// An object with a required `type`, and a variant per command. Plain on purpose: inlined, each
+/// object of `type: object`, no unions with null, no closed objects; and compact, with the objects
+/// inside entities only named. It is looser than [`Command::from_value`]: what that accepts is
+/// valid here once an explicit null of an optional member is taken out.
+///
+/// [`Command::from_value`]: crate::Command::from_value
+pub fn command_schema() -> Value {
+    schema::any_command()
+}

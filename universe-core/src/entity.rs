@@ -1,0 +1,216 @@
+//! The entities of a universe: bodies, groups, and the records that stand for themselves.
+//!
+//! An entity keeps its members as JSON, unknown ones included, except those that tie it to others:
+//! these are typed, so that the hierarchies can be changed in logarithmic time.
+
+pub(crate) mod parts;
+pub(crate) mod regions;
+pub(crate) mod tables;
+
+use std::sync::Arc;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::{Map, Value};
+
+use crate::state::sequence::Sequence;
+
+/// An id: any text, the empty one included. Cheap to clone.
+pub type Id = Arc<str>;
+
+/// The members of a JSON object.
+pub type Members = Map<String, Value>;
+
+/// A body of any kind: star, planet, moon, asteroid, comet, Lagrange point, black hole.
+///
+/// Cheap to clone: its members are shared.
+#[derive(Debug, Clone)]
+pub struct Star {
+    pub(crate) id: Id,
+    pub(crate) parent: Option<Id>,
+    /// Where it stands in the parent's `children`, or in `rootIds`. `None` for a body without a
+    /// parent that is not listed (a rogue planet of an imported universe).
+    pub(crate) slot: Option<u64>,
+    pub(crate) children: Sequence<Id>,
+    /// Everything but `id`, `parentId` and `children`.
+    pub(crate) members: Arc<Members>,
+}
+
+impl Star {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The body it orbits; `None` for a root body.
+    pub fn parent_id(&self) -> Option<&str> {
+        self.parent.as_deref()
+    }
+
+    /// The ids of the bodies in orbit around it, in order.
+    pub fn children(&self) -> impl ExactSizeIterator<Item = &str> {
+        self.children.iter().map(|id| &**id)
+    }
+
+    /// A member by its JSON name, other than `id`, `parentId` and `children`.
+    pub fn get(&self, member: &str) -> Option<&Value> {
+        self.members.get(member)
+    }
+}
+
+/// Equal as JSON.
+impl PartialEq for Star {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+            && self.parent == other.parent
+            && self.children == other.children
+            && self.members == other.members
+    }
+}
+
+impl Serialize for Star {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.members.len() + 3))?;
+        map.serialize_entry("id", &self.id)?;
+        for (name, value) in &*self.members {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("parentId", &self.parent)?;
+        map.serialize_entry("children", &self.children)?;
+        map.end()
+    }
+}
+
+/// An organisational folder of bodies and groups. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Group {
+    pub(crate) id: Id,
+    pub(crate) parent: Option<Id>,
+    /// Where it stands in the parent's `children`, or in `rootGroupIds`.
+    pub(crate) slot: Option<u64>,
+    pub(crate) children: Sequence<Arc<GroupChild>>,
+    /// Everything but `id`, `parentGroupId` and `children`.
+    pub(crate) members: Arc<Members>,
+}
+
+impl Group {
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The group it is in; `None` for a root group.
+    pub fn parent_group_id(&self) -> Option<&str> {
+        self.parent.as_deref()
+    }
+
+    /// Its members, in order.
+    pub fn children(&self) -> impl ExactSizeIterator<Item = &GroupChild> {
+        self.children.iter().map(|child| &**child)
+    }
+
+    /// A member by its JSON name, other than `id`, `parentGroupId` and `children`.
+    pub fn get(&self, member: &str) -> Option<&Value> {
+        self.members.get(member)
+    }
+}
+
+/// Equal as JSON.
+impl PartialEq for Group {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+            && self.parent == other.parent
+            && self.children == other.children
+            && self.members == other.members
+    }
+}
+
+impl Serialize for Group {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.members.len() + 3))?;
+        map.serialize_entry("id", &self.id)?;
+        for (name, value) in &*self.members {
+            map.serialize_entry(name, value)?;
+        }
+        map.serialize_entry("parentGroupId", &self.parent)?;
+        map.serialize_entry("children", &self.children)?;
+        map.end()
+    }
+}
+
+/// One entry in the `children` of a group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GroupChild {
+    pub(crate) id: Id,
+    pub(crate) kind: ChildKind,
+    /// Everything but `id` and `type`.
+    pub(crate) members: Members,
+}
+
+/// What an entry in a group points at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChildKind {
+    /// A body, `"system"` in JSON.
+    System,
+    /// A group, `"group"` in JSON.
+    Group,
+}
+
+impl ChildKind {
+    /// The JSON value of `type`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::Group => "group",
+        }
+    }
+}
+
+impl GroupChild {
+    pub(crate) fn new(id: Id, kind: ChildKind) -> Self {
+        let members = Members::new();
+        Self { id, kind, members }
+    }
+
+    /// The id of the body or group.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// What the id is the id of.
+    pub fn kind(&self) -> ChildKind {
+        self.kind
+    }
+}
+
+impl Serialize for GroupChild {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.members.len() + 2))?;
+        map.serialize_entry("id", &self.id)?;
+        map.serialize_entry("type", self.kind.as_str())?;
+        for (name, value) in &self.members {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+/// An entity that stands for itself: asteroid belt, small body field, protoplanetary disk or
+/// nebula. What it says about other entities is taken as it is. Cheap to clone.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Record {
+    /// Everything, `id` included.
+    pub(crate) members: Arc<Members>,
+}
+
+impl Record {
+    /// A member by its JSON name.
+    pub fn get(&self, member: &str) -> Option<&Value> {
+        self.members.get(member)
+    }
+}
+
+impl Serialize for Record {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.members.serialize(serializer)
+    }
+}

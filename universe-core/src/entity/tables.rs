@@ -1,0 +1,86 @@
+//! The bodies and the groups: their members, and those of a whole universe.
+
+use super::parts::{BLACK_HOLE, COMET, GROUP_CHILD, LAGRANGE_POINT, POSITION, RING, ROGUE_PLANET};
+use super::regions::{BELT, DISK, FIELD, NEBULA};
+use crate::member::Kind::{Choice, Flag, IdOrNull, Ids, List, Map, Number, Object, Text};
+use crate::member::Mode::Part;
+use crate::member::Need::{Defaulted, Fixed, Managed, Optional, Required};
+use crate::member::{Kind, Member, Need, Table};
+
+/// One line of a table.
+pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'static str) -> Member {
+    Member {
+        name,
+        kind,
+        need,
+        doc,
+    }
+}
+
+const BODY_TYPES: &[&str] = &[
+    "star",
+    "planet",
+    "moon",
+    "asteroid",
+    "comet",
+    "lagrangePoint",
+    "blackHole",
+];
+
+// Tables are read by column.
+#[rustfmt::skip]
+pub(crate) static STAR: Table = Table { name: "body", members: &[
+    row("id", Text, Managed, "id of the body, equal to its key"),
+    row("name", Text, Required, "display name"),
+    row("mass", Number, Required, "mass, arbitrary units (Earth = 1 by custom)"),
+    row("radius", Number, Required, "radius, world units"),
+    row("color", Text, Required, "CSS colour, e.g. #FFAA00"),
+    row("children", Ids, Managed, "ids of the bodies in orbit around it, in order"),
+    row("parentId", IdOrNull, Fixed, "id of the body it orbits, or null for a root body"),
+    row("orbitalDistance", Number, Required, "radius of a circular orbit, world units"),
+    row("orbitalSpeed", Number, Required, "degrees per simulated second"),
+    row("orbitalPhase", Number, Defaulted, "angle at time 0, degrees; 0 if absent"),
+    row("bodyType", Choice(BODY_TYPES), Optional, "kind of body"),
+    row("ring", Object(&RING, Part), Optional, "planetary ring"),
+    row("parentBeltId", Text, Optional, "belt an asteroid belongs to"),
+    row("asteroidSubType", Choice(&["mainBelt", "kuiperBelt", "generic"]), Optional, "kind of asteroid"),
+    row("comet", Object(&COMET, Part), Optional, "comet data"),
+    row("lagrangePoint", Object(&LAGRANGE_POINT, Part), Optional, "Lagrange point data"),
+    row("lagrangeHostId", Text, Optional, "for a Trojan: id of the Lagrange point"),
+    row("blackHole", Object(&BLACK_HOLE, Part), Optional, "black hole data"),
+    row("isRoguePlanet", Flag, Optional, "whether it moves on a path of its own"),
+    row("roguePlanet", Object(&ROGUE_PLANET, Part), Optional, "path of a rogue planet"),
+    row("semiMajorAxis", Number, Optional, "world units; orbitalDistance if absent"),
+    row("eccentricity", Number, Optional, "0 to below 1; 0 if absent"),
+    row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre, world units"),
+    row("orbitOffsetY", Number, Optional, "shift of the ellipse's centre, world units"),
+    row("orbitOffsetZ", Number, Optional, "shift of the ellipse's centre, world units"),
+    row("orbitRotX", Number, Optional, "rotation of the orbit, degrees; applied last"),
+    row("orbitRotY", Number, Optional, "rotation of the orbit, degrees; applied second"),
+    row("orbitRotZ", Number, Optional, "rotation of the orbit, degrees; applied first"),
+] };
+
+#[rustfmt::skip]
+pub(crate) static GROUP: Table = Table { name: "group", members: &[
+    row("id", Text, Managed, "id of the group, equal to its key"),
+    row("name", Text, Required, "display name"),
+    row("children", List(&GROUP_CHILD), Fixed, "members, in order; [] for none"),
+    row("parentGroupId", IdOrNull, Fixed, "id of the group it is in, or null for a root group"),
+    row("color", Text, Optional, "CSS colour"),
+    row("icon", Text, Optional, "emoji or text"),
+    row("position", Object(&POSITION, Part), Optional, "place of the group, world units"),
+] };
+
+/// A universe. Imported, any part of it will do; a new snapshot needs its bodies, and has no time.
+#[rustfmt::skip]
+pub(crate) static UNIVERSE: Table = Table { name: "universe", members: &[
+    row("stars", Map(&STAR), Required, "every body"),
+    row("rootIds", Ids, Required, "ids of the bodies without a parent, in order"),
+    row("groups", Map(&GROUP), Optional, "every group"),
+    row("rootGroupIds", Ids, Optional, "ids of the groups without a parent, in order"),
+    row("belts", Map(&BELT), Optional, "asteroid belts"),
+    row("smallBodyFields", Map(&FIELD), Optional, "particle belts"),
+    row("protoplanetaryDisks", Map(&DISK), Optional, "protoplanetary disks"),
+    row("nebulae", Map(&NEBULA), Optional, "nebulae"),
+    row("time", Number, Managed, "simulated time, seconds"),
+] };

@@ -1,0 +1,123 @@
+//! The vocabulary of the member tables: what an object may hold, said once.
+//!
+//! The checker, the JSON Schemas and the catalog all read these tables, so they cannot disagree.
+
+/// An object type: an entity, a part of one, or the fields of a command.
+#[derive(Debug)]
+pub struct Table {
+    /// The name of the type, as people say it.
+    pub name: &'static str,
+    /// The known members. Unknown members are always kept.
+    pub members: &'static [Member],
+}
+
+/// One known member of an object.
+#[derive(Debug)]
+pub struct Member {
+    /// The name in JSON.
+    pub name: &'static str,
+    /// The type of its value.
+    pub kind: Kind,
+    /// When it must be there.
+    pub need: Need,
+    /// Meaning, unit and usual range, as a fragment. Ranges are intentions and are not enforced.
+    pub doc: &'static str,
+}
+
+/// When a member must be there, and whether it may be null.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Need {
+    /// Always there and never null; in a patch it may be absent.
+    Required,
+    /// May be absent or null. A null is kept as it is.
+    Optional,
+    /// May be absent, never null.
+    Omittable,
+    /// Required where an entity is stored; a new one gets a default if it is absent or null.
+    Defaulted,
+    /// Always there, and not a patch's to set: it may repeat the present value.
+    Fixed,
+    /// Kept by the commands: required where an entity is stored, ignored in a new one, and not a
+    /// patch's to set: it may repeat the present value.
+    Managed,
+}
+
+/// The type of a member's value.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// Text, colours included.
+    Text,
+    /// A number (IEEE double).
+    Number,
+    /// True or false.
+    Flag,
+    /// The seed of a random number generator: text or a number.
+    Seed,
+    /// An id or null.
+    IdOrNull,
+    /// One of these texts.
+    Choice(&'static [&'static str]),
+    /// An array of ids.
+    Ids,
+    /// An array of two numbers.
+    Pair,
+    /// An object of this type.
+    Object(&'static Table, Mode),
+    /// An array of complete objects of this type.
+    List(&'static Table),
+    /// An object from id to complete entity of this type; each `id` equals its key.
+    Map(&'static Table),
+}
+
+/// How much of an object is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// All of it, as stored.
+    Whole,
+    /// All of it, as given for a new entity.
+    New,
+    /// Any part of it.
+    Part,
+}
+
+impl Member {
+    /// Whether the member must be there in this mode.
+    pub fn is_required(&self, mode: Mode) -> bool {
+        match (mode, self.need) {
+            (Mode::Part, _) | (_, Need::Optional | Need::Omittable) => false,
+            (_, Need::Required | Need::Fixed) => true,
+            (Mode::Whole, Need::Defaulted | Need::Managed) => true,
+            (Mode::New, Need::Defaulted | Need::Managed) => false,
+        }
+    }
+
+    /// Whether the member's value does not matter in this mode.
+    pub fn is_ignored(&self, mode: Mode) -> bool {
+        mode == Mode::New && self.need == Need::Managed
+    }
+
+    /// Whether the member is there to be set in this mode.
+    pub fn is_settable(&self, mode: Mode) -> bool {
+        match mode {
+            Mode::Whole => true,
+            Mode::New => self.need != Need::Managed,
+            Mode::Part => !matches!(self.need, Need::Fixed | Need::Managed),
+        }
+    }
+
+    /// Whether null stands for "absent" in this mode. (A kind may allow null by itself.)
+    pub fn may_be_null(&self, mode: Mode) -> bool {
+        match self.need {
+            Need::Optional => true,
+            Need::Defaulted => mode == Mode::New,
+            Need::Required | Need::Omittable | Need::Fixed | Need::Managed => false,
+        }
+    }
+}
+
+impl Table {
+    /// The member of this name.
+    pub fn member(&self, name: &str) -> Option<&'static Member> {
+        self.members.iter().find(|member| member.name == name)
+    }
+}

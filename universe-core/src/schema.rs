@@ -1,0 +1,148 @@
+//! JSON Schema out of the member tables, in the plain form that clients of every kind accept.
+
+use serde_json::{Map, Value, json};
+
+use crate::catalog::{self, CommandSpec};
+use crate::member::{Kind, Member, Mode, Table};
+
+/// How much a schema tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    /// Every known member with its meaning, those of objects inside entities, too.
+    Full,
+    /// The members of what is new, with their meaning; of all other objects the names.
+    Compact,
+}
+
+/// The schema of any command.
+pub(crate) fn any_command() -> Value {
+    let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
+    let variants: Vec<_> = catalog::commands()
+        .map(|spec| command(spec, Detail::Compact))
+        .collect();
+    json!({
+        "type": "object",
+        "required": ["type"],
+        "properties": { "type": { "type": "string", "enum": names } },
+        "anyOf": variants,
+    })
+}
+
+/// The schema of one command.
+pub(crate) fn command(spec: &CommandSpec, detail: Detail) -> Value {
+    let mut schema = object(spec.fields, Mode::New, detail, Inside::Command);
+    schema.insert("description".to_owned(), spec.description.into());
+    if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        properties.insert("type".to_owned(), json!({ "const": spec.kind.name() }));
+    }
+    if let Some(Value::Array(required)) = schema.get_mut("required") {
+        required.insert(0, "type".into());
+    }
+    Value::Object(schema)
+}
+
+/// What an object is inside of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inside {
+    Command,
+    Entity,
+}
+
+fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<String, Value> {
+    let members = table
+        .members
+        .iter()
+        .filter(|member| member.is_settable(mode));
+    let properties: Map<_, _> = members
+        .clone()
+        .map(|member| (member.name.to_owned(), property(member, detail, inside)))
+        .collect();
+    let required: Vec<_> = members
+        .filter(|member| member.is_required(mode))
+        .map(|member| Value::from(member.name))
+        .collect();
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), "object".into());
+    schema.insert("properties".to_owned(), properties.into());
+    if !required.is_empty() || inside == Inside::Command {
+        schema.insert("required".to_owned(), required.into());
+    }
+    schema
+}
+
+fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
+    let mut schema = match member.kind {
+        Kind::Text => typed("string"),
+        Kind::Number => typed("number"),
+        Kind::Flag => typed("boolean"),
+        // Either of two types: a union is not plain, so the description says it.
+        Kind::Seed | Kind::IdOrNull => Map::new(),
+        Kind::Choice(choices) => {
+            let mut schema = typed("string");
+            schema.insert("enum".to_owned(), choices.into());
+            schema
+        }
+        Kind::Ids => array(typed("string")),
+        Kind::Pair => array(typed("number")),
+        Kind::List(table) => array(object(table, Mode::Whole, detail, Inside::Entity)),
+        Kind::Object(table, mode) if is_told(mode, detail, inside) => {
+            object(table, mode, detail, Inside::Entity)
+        }
+        Kind::Map(table) if detail == Detail::Full => {
+            let mut schema = typed("object");
+            let entity = object(table, Mode::Whole, detail, Inside::Entity);
+            schema.insert("additionalProperties".to_owned(), entity.into());
+            schema
+        }
+        Kind::Object(..) | Kind::Map(_) => typed("object"),
+    };
+    schema.insert(
+        "description".to_owned(),
+        description(member, detail, inside).into(),
+    );
+    Value::Object(schema)
+}
+
+/// Whether the members of an object are told, not only named.
+fn is_told(mode: Mode, detail: Detail, inside: Inside) -> bool {
+    detail == Detail::Full || (inside == Inside::Command && mode != Mode::Part)
+}
+
+fn description(member: &Member, detail: Detail, inside: Inside) -> String {
+    let doc = member.doc;
+    match member.kind {
+        Kind::Seed => format!("{doc} (text or number)"),
+        Kind::Object(table, mode) if !is_told(mode, detail, inside) => {
+            let names = table
+                .members
+                .iter()
+                .filter(|member| member.is_settable(mode));
+            format!("{doc}: {}", join(names))
+        }
+        Kind::Map(table) if detail == Detail::Compact && inside == Inside::Command => {
+            let names = table
+                .members
+                .iter()
+                .filter(|member| member.is_required(Mode::Whole));
+            format!("{doc}, each with: {}", join(names))
+        }
+        _ => doc.to_owned(),
+    }
+}
+
+fn join<'a>(members: impl Iterator<Item = &'a Member>) -> String {
+    let names: Vec<_> = members.map(|member| member.name).collect();
+    names.join(", ")
+}
+
+fn typed(name: &str) -> Map<String, Value> {
+    let mut schema = Map::new();
+    schema.insert("type".to_owned(), name.into());
+    schema
+}
+
+fn array(items: Map<String, Value>) -> Map<String, Value> {
+    let mut schema = typed("array");
+    schema.insert("items".to_owned(), items.into());
+    schema
+}

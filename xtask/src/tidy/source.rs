@@ -1,0 +1,103 @@
+//! Rules about one file: it says what it is for, is short, finished, and knows no machine.
+
+/// The most lines a source file may have.
+const LINES: usize = 500;
+
+/// Words of unfinished work, in pieces so that this file does not contain them.
+const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
+
+/// How paths of somebody's machine begin, in pieces for the same reason.
+const MACHINE_PATHS: [&str; 5] = [
+    concat!("/ho", "me/"),
+    concat!("/ro", "ot/"),
+    concat!("/Us", "ers/"),
+    concat!("/wo", "rk/"),
+    concat!("C:", "\\"),
+];
+
+/// What is read for words. Lock files and recordings are data.
+const PROSE_AND_CODE: [&str; 8] = [".rs", ".md", ".toml", ".mjs", ".py", ".js", ".html", ".sh"];
+
+/// What breaks a rule in the file at `path`.
+pub(super) fn check(path: &str, text: &str) -> Vec<String> {
+    let mut findings = Vec::new();
+    if path.ends_with(".rs") {
+        if !text.starts_with("//!") {
+            findings.push(format!("{path}: does not open with //! and what it is for"));
+        }
+        let lines = text.lines().count();
+        if lines > LINES {
+            findings.push(format!("{path}: {lines} lines, more than {LINES}"));
+        }
+    }
+    if PROSE_AND_CODE.iter().any(|end| path.ends_with(end)) {
+        for (number, line) in (1..).zip(text.lines()) {
+            for word in UNFINISHED.iter().filter(|word| has_word(line, word)) {
+                findings.push(format!("{path}:{number}: {word}"));
+            }
+            for start in MACHINE_PATHS.iter().filter(|start| has_path(line, start)) {
+                findings.push(format!("{path}:{number}: a path of one machine, {start}…"));
+            }
+        }
+    }
+    findings
+}
+
+fn has_word(line: &str, word: &str) -> bool {
+    line.split(|c: char| !c.is_alphanumeric())
+        .any(|part| part == word)
+}
+
+/// Whether a path begins with `start`: not in the middle of a longer path or of an address.
+fn has_path(line: &str, start: &str) -> bool {
+    line.match_indices(start).any(|(at, _)| {
+        let before = line.get(..at).and_then(|head| head.chars().next_back());
+        !before.is_some_and(|c| c.is_alphanumeric() || "._-~}/".contains(c))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_good_file_has_no_findings() {
+        assert!(check("a.rs", "//! What it is for.\nfn main() {}\n").is_empty());
+        assert!(check("a.rs", &format!("//! x\n{}", "\n".repeat(LINES - 1))).is_empty());
+        assert!(
+            check(
+                "a.md",
+                "A mastodon, src/home/x, https://host/work/x and ../work/y"
+            )
+            .is_empty()
+        );
+    }
+
+    #[test]
+    fn each_rule_can_fail() {
+        assert_eq!(check("a.rs", "fn main() {}").len(), 1);
+        assert_eq!(check("a.rs", "// what\n//! late").len(), 1);
+        assert_eq!(
+            check("a.rs", &format!("//! x\n{}", "\n".repeat(LINES))).len(),
+            1
+        );
+        for word in UNFINISHED {
+            assert_eq!(
+                check("a.md", &format!("fine\n{word}: later")),
+                [format!("a.md:2: {word}")]
+            );
+        }
+        for start in MACHINE_PATHS {
+            assert_eq!(
+                check("a.toml", &format!("x = \"{start}x\"")).len(),
+                1,
+                "{start}"
+            );
+        }
+    }
+
+    #[test]
+    fn data_is_not_read_for_words() {
+        assert!(check("transcript.jsonl", MACHINE_PATHS[0]).is_empty());
+    }
+}
