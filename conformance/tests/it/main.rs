@@ -3,11 +3,11 @@
 
 mod command_line;
 mod event_stream;
-mod fake;
 mod mutation;
 mod patterns;
 mod replays;
 mod report;
 mod serve;
+mod server;
 mod transcripts;
 mod universe;

@@ -12,14 +12,9 @@ use futures_util::stream;
 use mcp_conformance::{Era, Failure, Replay, Target, TextReporter, Transcript};
 use serde_json::json;
 
-use crate::fake;
 use crate::mutation::{self, Answer, broken, instead};
 use crate::serve::serve;
-
-/// The server under test, as the special one called `fixture` if a name is given.
-fn target(fixture: Option<&str>) -> Target {
-    fake::target(fixture)
-}
+use crate::server::{binary, target};
 
 /// How long a broken server is waited for: it fails by what it says, or by saying nothing for so long.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -41,19 +36,29 @@ async fn all_requirements_hold_over_http() {
     all_requirements_hold(|target| Target::url(&serve(target)).unwrap()).await;
 }
 
+#[tokio::test]
+async fn all_requirements_hold_for_the_binary() {
+    let (_server, url) = binary().await;
+    hold(&Replay::new(Target::url(&url).unwrap())).await;
+}
+
 async fn all_requirements_hold(reach: fn(Target) -> Target) {
     for fixture in [None, Some("failing-store"), Some("failing-reducer")] {
         let mut replay = Replay::new(reach(target(fixture)));
         if let Some(fixture) = fixture {
             replay = replay.fixture(fixture);
         }
-        let mut report = Vec::new();
-        let mut reporter = TextReporter::new(&mut report, false);
-        let summary = replay
-            .run(&transcripts(), |event| reporter.report(event).unwrap())
-            .await;
-        assert!(summary.is_success(), "{}", String::from_utf8_lossy(&report));
+        hold(&replay).await;
     }
+}
+
+async fn hold(replay: &Replay) {
+    let mut report = Vec::new();
+    let mut reporter = TextReporter::new(&mut report, false);
+    let summary = replay
+        .run(&transcripts(), |event| reporter.report(event).unwrap())
+        .await;
+    assert!(summary.is_success(), "{}", String::from_utf8_lossy(&report));
 }
 
 #[test]

@@ -241,7 +241,7 @@ pub(crate) fn table() -> Vec<Mutation> {
             "REQ-MCP-16",
             BOTH,
             "a refusal names no universe",
-            "a refusal names",
+            "of a refusal names",
             || {
                 errors("send_universe_command", |result| {
                     if !result["content"][0]["text"]
