@@ -83,7 +83,7 @@ impl RpcClient {
     }
 
     /// What opens the stream for notifications that answer no request.
-    pub(crate) fn listen(&self, filter: Value) -> Result<Request<Bytes>, Problem> {
+    pub(crate) fn listen(&self, filter: &Value) -> Result<Request<Bytes>, Problem> {
         match self.era {
             Era::Modern => Ok(self
                 .request(

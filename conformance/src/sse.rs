@@ -89,8 +89,15 @@ impl Decoder {
     }
 
     fn end_line(&mut self, frames: &mut VecDeque<Frame>) -> Result<(), DecodeError> {
-        let bytes = std::mem::take(&mut self.line);
-        let mut line = std::str::from_utf8(&bytes).map_err(|_| DecodeError::NotUtf8)?;
+        let mut bytes = std::mem::take(&mut self.line);
+        self.read_line(&bytes, frames)?;
+        bytes.clear();
+        self.line = bytes;
+        Ok(())
+    }
+
+    fn read_line(&mut self, line: &[u8], frames: &mut VecDeque<Frame>) -> Result<(), DecodeError> {
+        let mut line = std::str::from_utf8(line).map_err(|_| DecodeError::NotUtf8)?;
         if !self.past_first_line {
             self.past_first_line = true;
             line = line.strip_prefix('\u{feff}').unwrap_or(line);

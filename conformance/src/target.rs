@@ -29,19 +29,20 @@ pub struct Target(Kind);
 
 #[derive(Clone)]
 enum Kind {
-    Url {
-        client: Client<HttpConnector, Full<Bytes>>,
-        authority: Authority,
-        prefix: String,
-    },
-    InProcess(
-        Arc<
-            dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Response<Body>, BoxError>>
-                + Send
-                + Sync,
-        >,
-    ),
+    Remote(Arc<Remote>),
+    InProcess(Arc<Service>),
 }
+
+struct Remote {
+    client: Client<HttpConnector, Full<Bytes>>,
+    authority: Authority,
+    /// The path of the base URL, without a slash at its end.
+    prefix: String,
+}
+
+type Service = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Response<Body>, BoxError>>
+    + Send
+    + Sync;
 
 /// Why there was no answer at all.
 #[derive(Debug, thiserror::Error)]
@@ -91,11 +92,11 @@ impl Target {
             .ok_or_else(|| refuse("it has no host"))?;
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
-        Ok(Self(Kind::Url {
+        Ok(Self(Kind::Remote(Arc::new(Remote {
             client: Client::builder(TokioExecutor::new()).build(connector),
             authority,
             prefix: uri.path().trim_end_matches('/').to_owned(),
-        }))
+        }))))
     }
 
     /// A server in this process: a function from a request to an answer, as hyper services are.
@@ -128,19 +129,15 @@ impl Target {
         let (mut head, body) = request.into_parts();
         let body = Full::new(body);
         let answer = match &self.0 {
-            Kind::Url {
-                client,
-                authority,
-                prefix,
-            } => {
+            Kind::Remote(remote) => {
                 let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
                 head.uri = Uri::builder()
                     .scheme(Scheme::HTTP)
-                    .authority(authority.clone())
-                    .path_and_query(format!("{prefix}{path}"))
+                    .authority(remote.authority.clone())
+                    .path_and_query(format!("{}{path}", remote.prefix))
                     .build()
                     .map_err(|error| self.no_answer(error))?;
-                let response = client.request(Request::from_parts(head, body)).await;
+                let response = remote.client.request(Request::from_parts(head, body)).await;
                 response
                     .map(|response| {
                         response.map(|body| body.map_err(BoxError::from).boxed_unsync())
@@ -158,26 +155,25 @@ impl Target {
     }
 
     fn no_answer(&self, source: impl Into<BoxError>) -> TargetError {
-        let target = match &self.0 {
-            Kind::Url {
-                authority, prefix, ..
-            } => format!("http://{authority}{prefix}"),
-            Kind::InProcess(_) => "the server in this process".to_owned(),
-        };
         TargetError::NoAnswer {
-            target,
+            target: self.to_string(),
             source: source.into(),
+        }
+    }
+}
+
+/// The base URL, or `the server in this process`.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Remote(remote) => write!(f, "http://{}{}", remote.authority, remote.prefix),
+            Kind::InProcess(_) => f.write_str("the server in this process"),
         }
     }
 }
 
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Url {
-                authority, prefix, ..
-            } => write!(f, "Target(http://{authority}{prefix})"),
-            Kind::InProcess(_) => f.write_str("Target(in process)"),
-        }
+        write!(f, "Target({self})")
     }
 }

@@ -1,28 +1,27 @@
 //! Captured variables, and the places in requests that are filled with them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
 use crate::error::Problem;
 
 /// The values captured so far in one replay, by name.
+///
+/// Cloning shares the values.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Vars(BTreeMap<String, Value>);
+pub struct Vars(BTreeMap<Arc<str>, Arc<Value>>);
 
 impl Vars {
     /// The value captured under `name`.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+        self.0.get(name).map(Arc::as_ref)
     }
 
     /// Binds `name`, replacing what it was bound to.
-    pub fn set(&mut self, name: impl Into<String>, value: Value) {
-        self.0.insert(name.into(), value);
-    }
-
-    pub(crate) fn extend(&mut self, other: Self) {
-        self.0.extend(other.0);
+    pub fn set(&mut self, name: &str, value: Value) {
+        self.0.insert(name.into(), Arc::new(value));
     }
 }
 

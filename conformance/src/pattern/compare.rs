@@ -1,7 +1,7 @@
 //! Comparing a value with a pattern, path by path.
 
 use regex::Regex;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::unordered::pair;
 use super::{Kind, Pattern};
@@ -27,14 +27,10 @@ impl Pattern {
     /// When there is none, what the pattern captures is added to `vars`; otherwise `vars` stays as it was. A `$var`
     /// sees what was captured before this comparison and what it captured in members compared earlier.
     pub fn compare(&self, actual: Option<&Value>, vars: &mut Vars) -> Vec<Mismatch> {
-        let mut comparison = Comparison {
-            vars: vars.clone(),
-            path: String::new(),
-            mismatches: Vec::new(),
-        };
+        let mut comparison = Comparison::new(vars, true);
         comparison.visit(self, actual);
-        if comparison.mismatches.is_empty() {
-            vars.extend(comparison.vars);
+        if comparison.matches {
+            *vars = comparison.vars;
         }
         comparison.mismatches
     }
@@ -43,10 +39,23 @@ impl Pattern {
 struct Comparison {
     vars: Vars,
     path: String,
+    matches: bool,
+    /// Whether anybody wants to know what differs.
+    tells: bool,
     mismatches: Vec<Mismatch>,
 }
 
 impl Comparison {
+    fn new(vars: &Vars, tells: bool) -> Self {
+        Self {
+            vars: vars.clone(),
+            path: String::new(),
+            matches: true,
+            tells,
+            mismatches: Vec::new(),
+        }
+    }
+
     fn visit(&mut self, pattern: &Pattern, actual: Option<&Value>) {
         match (&pattern.0, actual) {
             (Kind::Absent | Kind::Optional(_), None) => {}
@@ -76,7 +85,7 @@ impl Comparison {
                 Ok(expected) if same(&expected, value) => true,
                 Ok(expected) => {
                     let reason = format!("`{name}` is {expected}");
-                    return self.differs_because(pattern, value, Some(reason));
+                    return self.differs_because(pattern, value, reason);
                 }
                 Err(problem) => return self.broken(pattern, value, &problem),
             },
@@ -94,7 +103,7 @@ impl Comparison {
                         expected.len(),
                         items.len()
                     );
-                    return self.differs_because(pattern, value, Some(reason));
+                    return self.differs_because(pattern, value, reason);
                 }
                 for (index, (expected, item)) in expected.iter().zip(items).enumerate() {
                     self.within(&index.to_string(), |inner| {
@@ -164,7 +173,7 @@ impl Comparison {
                     }
                     Err(error) => {
                         let reason = format!("the string holds no JSON: {error}");
-                        return self.differs_because(pattern, value, Some(reason));
+                        return self.differs_because(pattern, value, reason);
                     }
                 }
             }
@@ -176,11 +185,7 @@ impl Comparison {
                     _ => return self.differs(pattern, Some(value)),
                 };
                 if u64::try_from(length) != Ok(*expected) {
-                    return self.differs_because(
-                        pattern,
-                        value,
-                        Some(format!("its length is {length}")),
-                    );
+                    return self.differs_because(pattern, value, format!("its length is {length}"));
                 }
                 true
             }
@@ -195,7 +200,7 @@ impl Comparison {
         match text.fill(&self.vars) {
             Ok(expected) if value.as_str() == Some(&expected) => {}
             Ok(expected) if text.names().next().is_some() => {
-                self.differs_because(pattern, value, Some(format!("expected {expected:?}")));
+                self.differs_because(pattern, value, format!("expected {expected:?}"));
             }
             Ok(_) => self.differs(pattern, Some(value)),
             Err(problem) => self.broken(pattern, value, &problem),
@@ -219,7 +224,7 @@ impl Comparison {
         });
         let Some(partners) = paired else {
             let reason = "too many elements to compare without their order".to_owned();
-            return self.differs_because(pattern, value, Some(reason));
+            return self.differs_because(pattern, value, reason);
         };
         for (expected, partner) in expected.iter().zip(&partners) {
             match partner.and_then(|index| items.get(index).map(|item| (index, item))) {
@@ -228,7 +233,7 @@ impl Comparison {
                 }),
                 None => {
                     let missing = format!("no element is {}", expected.source());
-                    self.differs_because(pattern, value, Some(missing));
+                    self.differs_because(pattern, value, missing);
                 }
             }
         }
@@ -242,7 +247,9 @@ impl Comparison {
     }
 
     fn would_match(&self, pattern: &Pattern, actual: Option<&Value>) -> bool {
-        pattern.compare(actual, &mut self.vars.clone()).is_empty()
+        let mut trial = Self::new(&self.vars, false);
+        trial.visit(pattern, actual);
+        trial.matches
     }
 
     fn within(&mut self, name: &str, visit: impl FnOnce(&mut Self)) {
@@ -255,33 +262,37 @@ impl Comparison {
     }
 
     fn differs(&mut self, pattern: &Pattern, actual: Option<&Value>) {
-        self.push(pattern.source(), actual, None);
+        self.push(|| pattern.source(), actual, None);
     }
 
-    fn differs_because(&mut self, pattern: &Pattern, actual: &Value, reason: Option<String>) {
-        self.push(pattern.source(), Some(actual), reason);
+    fn differs_because(&mut self, pattern: &Pattern, actual: &Value, reason: String) {
+        self.push(|| pattern.source(), Some(actual), Some(reason));
     }
 
     fn broken(&mut self, pattern: &Pattern, actual: &Value, problem: &Problem) {
-        self.push(pattern.source(), Some(actual), Some(problem.to_string()));
+        self.push(|| pattern.source(), Some(actual), Some(problem.to_string()));
     }
 
     fn unexpected(&mut self, actual: &Value) {
         let reason = "nothing expected here".to_owned();
-        self.push(
-            serde_json::json!({"$absent": true}),
-            Some(actual),
-            Some(reason),
-        );
+        self.push(|| json!({"$absent": true}), Some(actual), Some(reason));
     }
 
-    fn push(&mut self, expected: Value, actual: Option<&Value>, reason: Option<String>) {
-        self.mismatches.push(Mismatch {
-            path: self.path.clone(),
-            expected,
-            actual: actual.cloned(),
-            reason,
-        });
+    fn push(
+        &mut self,
+        expected: impl FnOnce() -> Value,
+        actual: Option<&Value>,
+        reason: Option<String>,
+    ) {
+        self.matches = false;
+        if self.tells {
+            self.mismatches.push(Mismatch {
+                path: self.path.clone(),
+                expected: expected(),
+                actual: actual.cloned(),
+                reason,
+            });
+        }
     }
 }
 

@@ -112,7 +112,7 @@ impl Run<'_> {
                 .await?;
             self.judge(initialized, &Expect::only_status(202)).await?;
             if let Some(session) = client.session() {
-                self.vars().set(format!("{name}.session"), session.into());
+                self.vars().set(&format!("{name}.session"), session.into());
             }
         }
         self.put_client(name, client);
@@ -181,7 +181,7 @@ impl Run<'_> {
             StreamSource::Listen { client, filter } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
-                client.listen(filter)?
+                client.listen(&filter)?
             }
         };
         let response = self.send(request).await?;

@@ -80,8 +80,7 @@ impl<W: Write> TextReporter<W> {
         let (name, title) = (transcript.name(), transcript.title());
         writeln!(
             self.writer,
-            "{mark} {:>7.1?} {era:<6} {name} {title}",
-            elapsed
+            "{mark} {elapsed:>7.1?} {era:<6} {name} {title}"
         )
     }
 

@@ -35,6 +35,9 @@ pub(crate) enum BodyExpectation {
     Error(Pattern),
 }
 
+/// A member that says what the body must be, and how.
+type BodyMember = (&'static str, fn(Pattern) -> BodyExpectation);
+
 /// Which members an `expect` may have.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Of {
@@ -73,7 +76,7 @@ impl Expect {
             body: BodyExpectation::Any,
             notifications: None,
         };
-        let kinds: &[(&'static str, fn(Pattern) -> BodyExpectation)] = match of {
+        let kinds: &[BodyMember] = match of {
             Of::Http => &[
                 ("json", BodyExpectation::Json),
                 ("text", BodyExpectation::Text),

@@ -36,7 +36,7 @@ fn check_list(steps: &[Step], era: Era, known: &mut Known) -> Result<(), (usize,
                 for branch in branches {
                     let mut seen = before.clone();
                     check_list(branch, era, &mut seen)?;
-                    known.merge(seen, &before).map_err(at)?;
+                    known.merge(&seen, &before).map_err(at)?;
                 }
             }
             action => known.check(action, era).map_err(at)?,
@@ -168,7 +168,7 @@ impl Known {
     }
 
     /// Adds what a branch introduced, which no other branch may have introduced too.
-    fn merge(&mut self, branch: Self, before: &Self) -> Result<(), Problem> {
+    fn merge(&mut self, branch: &Self, before: &Self) -> Result<(), Problem> {
         for (all, new, old, kind) in [
             (&mut self.vars, &branch.vars, &before.vars, "variable"),
             (

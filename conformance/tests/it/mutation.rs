@@ -1,10 +1,14 @@
 //! Servers broken on purpose: a layer around a target that spoils requests, answers or streams in one chosen way.
 
-pub(crate) mod errors;
-pub(crate) mod results;
-pub(crate) mod sessions;
-pub(crate) mod streams;
-pub(crate) mod tools;
+mod commands;
+mod errors;
+mod formats;
+mod identifiers;
+mod results;
+mod sessions;
+mod streams;
+mod tools;
+mod transport;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -32,6 +36,24 @@ pub(crate) struct Mutation {
 pub(crate) const BOTH: &[Era] = &Era::ALL;
 pub(crate) const LEGACY: &[Era] = &[Era::Legacy];
 pub(crate) const MODERN: &[Era] = &[Era::Modern];
+
+/// All rows.
+pub(crate) fn table() -> Vec<Mutation> {
+    [
+        tools::table(),
+        results::table(),
+        commands::table(),
+        formats::table(),
+        errors::table(),
+        transport::table(),
+        identifiers::table(),
+        sessions::table(),
+        streams::table(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
 
 pub(crate) fn row(
     transcript: &'static str,
@@ -133,14 +155,20 @@ pub(crate) enum Overheard {
     Ends,
 }
 
+type Ask = dyn Fn(&mut Asked) + Send + Sync;
+type Instead = dyn Fn(&Asked) -> Option<Answer> + Send + Sync;
+type ChangeAnswer = dyn Fn(&Asked, &mut Answer) + Send + Sync;
+type ChangeFrame = dyn Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync;
+type React = dyn Fn(&Asked, &Asked) -> Overheard + Send + Sync;
+
 /// What is wrong with a server. Every part left out does what a sound server does.
 #[derive(Default)]
 pub(crate) struct Fault {
-    ask: Option<Box<dyn Fn(&mut Asked) + Send + Sync>>,
-    instead: Option<Box<dyn Fn(&Asked) -> Option<Answer> + Send + Sync>>,
-    answer: Option<Box<dyn Fn(&Asked, &mut Answer) + Send + Sync>>,
-    frame: Option<Box<dyn Fn(&Asked, Frame) -> Vec<Frame> + Send + Sync>>,
-    overhear: Option<Box<dyn Fn(&Asked, &Asked) -> Overheard + Send + Sync>>,
+    ask: Option<Box<Ask>>,
+    instead: Option<Box<Instead>>,
+    answer: Option<Box<ChangeAnswer>>,
+    frame: Option<Box<ChangeFrame>>,
+    overhear: Option<Box<React>>,
     endless: bool,
 }
 
@@ -210,7 +238,9 @@ pub(crate) fn restate(result: &mut Value, change: impl Fn(&mut Value)) {
         serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
     change(&mut value);
     result["content"][0]["text"] = value.to_string().into();
-    result["structuredContent"] = value;
+    if let Some(structured) = result.get_mut("structuredContent") {
+        *structured = value;
+    }
 }
 
 /// The frames of streams come changed, multiplied or not at all.

@@ -241,7 +241,7 @@ pub(crate) fn table() -> Vec<Mutation> {
             "REQ-MCP-16",
             BOTH,
             "a refusal names no universe",
-            "a refusal names",
+            "of a refusal names",
             || {
                 errors("send_universe_command", |result| {
                     if !result["content"][0]["text"]
@@ -294,7 +294,7 @@ fn failures(transcript: &'static str) -> [Mutation; 11] {
             BOTH,
             "commands fail from the start",
             "before the failure",
-            || errors_of_ticks(),
+            errors_of_ticks,
         ),
         row(
             transcript,
