@@ -1,9 +1,8 @@
 //! What the runner sends and how it judges answers, shown on servers of a few lines.
 
 use bytes::Bytes;
-use futures_util::StreamExt as _;
 use http::{Request, Response};
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::Full;
 use mcp_conformance::{Body, BoxError, Era, Target};
 use serde_json::json;
 
