@@ -27,7 +27,7 @@ enum Kind {
     Absent,
     Optional(Box<Pattern>),
     Type(String),
-    Match(Text),
+    Match(TextRegex),
     ContainsText(Text),
     ContainsElements(Vec<Pattern>),
     ContainsMembers(BTreeMap<String, Pattern>),
@@ -107,7 +107,7 @@ impl Pattern {
             ("$type", Value::String(kind)) if TYPES.contains(&kind.as_str()) => {
                 Kind::Type(kind.clone())
             }
-            ("$match", Value::String(regex)) => Kind::Match(checked_regex(regex)?),
+            ("$match", Value::String(regex)) => Kind::Match(TextRegex::parse(regex)?),
             ("$contains", Value::String(text)) => Kind::ContainsText(Text::parse(text)?),
             ("$contains", Value::Array(items)) => Kind::ContainsElements(elements(items)?),
             ("$contains", Value::Object(source)) => Kind::ContainsMembers(members(source)?),
@@ -182,9 +182,8 @@ impl Pattern {
     pub(crate) fn each_name<'a>(&'a self, visit: &mut dyn FnMut(&'a str)) {
         self.walk(&mut |node| match node {
             Kind::Var(name) => visit(name),
-            Kind::Text(text) | Kind::Match(text) | Kind::ContainsText(text) => {
-                text.names().for_each(&mut *visit)
-            }
+            Kind::Match(regex) => regex.source.names().for_each(&mut *visit),
+            Kind::Text(text) | Kind::ContainsText(text) => text.names().for_each(&mut *visit),
             _ => {}
         });
     }
@@ -228,7 +227,7 @@ impl Pattern {
             Kind::Absent => json!({"$absent": true}),
             Kind::Optional(inner) => json!({"$optional": inner.source()}),
             Kind::Type(name) => json!({"$type": name}),
-            Kind::Match(text) => json!({"$match": text.source()}),
+            Kind::Match(regex) => json!({"$match": regex.source.source()}),
             Kind::ContainsText(text) => json!({"$contains": text.source()}),
             Kind::ContainsElements(items) => json!({"$contains": list(items)}),
             Kind::ContainsMembers(members) => json!({"$contains": object(members)}),
@@ -281,13 +280,40 @@ fn literal(value: &Value) -> Pattern {
     })
 }
 
-/// A regular expression that compiles whatever its variables hold: they are matched literally.
-fn checked_regex(source: &str) -> Result<Text, Problem> {
-    let text = Text::parse(source)?;
-    let mut vars = Vars::default();
-    text.names()
-        .for_each(|name| vars.set(name, Value::String("x".into())));
-    let filled = text.fill_with(&vars, |value| regex::escape(&value))?;
-    Regex::new(&filled).map_err(|error| Problem::new(error.to_string()))?;
-    Ok(text)
+/// A regular expression in which variables are matched literally.
+#[derive(Debug, Clone)]
+struct TextRegex {
+    source: Text,
+    /// There once and for all if it has no variables.
+    compiled: Option<Regex>,
+}
+
+impl TextRegex {
+    fn parse(source: &str) -> Result<Self, Problem> {
+        let source = Text::parse(source)?;
+        let mut vars = Vars::default();
+        let mut fixed = true;
+        for name in source.names() {
+            fixed = false;
+            vars.set(name, "x".into());
+        }
+        // Whatever the variables hold will be escaped, so that what compiles now compiles then.
+        let compiled = Self::compile(&source, &vars)?;
+        Ok(Self {
+            source,
+            compiled: fixed.then_some(compiled),
+        })
+    }
+
+    fn compile(source: &Text, vars: &Vars) -> Result<Regex, Problem> {
+        let filled = source.fill_with(vars, |value| regex::escape(&value))?;
+        Regex::new(&filled).map_err(|error| Problem::new(error.to_string()))
+    }
+
+    fn is_match(&self, text: &str, vars: &Vars) -> Result<bool, Problem> {
+        match &self.compiled {
+            Some(regex) => Ok(regex.is_match(text)),
+            None => Ok(Self::compile(&self.source, vars)?.is_match(text)),
+        }
+    }
 }

@@ -1,6 +1,5 @@
 //! Comparing a value with a pattern, path by path.
 
-use regex::Regex;
 use serde_json::{Value, json};
 
 use super::unordered::pair;
@@ -150,17 +149,11 @@ impl Comparison {
             (Kind::ContainsElements(expected), Value::Array(items)) => {
                 return self.visit_pairs(pattern, expected, value, items, false);
             }
-            (Kind::Match(text), Value::String(string)) => {
-                let regex = text
-                    .fill_with(&self.vars, |value| regex::escape(&value))
-                    .and_then(|filled| {
-                        Regex::new(&filled).map_err(|error| Problem::new(error.to_string()))
-                    });
-                match regex {
-                    Ok(regex) => regex.is_match(string),
-                    Err(problem) => return self.broken(pattern, value, &problem),
-                }
-            }
+            (Kind::Match(regex), Value::String(string)) => match regex.is_match(string, &self.vars)
+            {
+                Ok(matches) => matches,
+                Err(problem) => return self.broken(pattern, value, &problem),
+            },
             (Kind::ContainsText(text), Value::String(string)) => match text.fill(&self.vars) {
                 Ok(part) => string.contains(&part),
                 Err(problem) => return self.broken(pattern, value, &problem),

@@ -9,5 +9,7 @@ mod replays;
 mod report;
 mod serve;
 mod server;
+mod small_server;
+mod streaming;
 mod transcripts;
 mod universe;

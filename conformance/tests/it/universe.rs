@@ -16,6 +16,9 @@ use crate::mutation::{self, Answer, broken, instead};
 use crate::serve::serve;
 use crate::server::{binary, target};
 
+/// The kinds of servers that the transcripts need.
+const FIXTURES: [Option<&str>; 3] = [None, Some("failing-store"), Some("failing-reducer")];
+
 /// How long a broken server is waited for: it fails by what it says, or by saying nothing for so long.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// How many broken servers are judged at the same time.
@@ -43,7 +46,7 @@ async fn all_requirements_hold_for_the_binary() {
 }
 
 async fn all_requirements_hold(reach: fn(Target) -> Target) {
-    for fixture in [None, Some("failing-store"), Some("failing-reducer")] {
+    for fixture in FIXTURES {
         let mut replay = Replay::new(reach(target(fixture)));
         if let Some(fixture) = fixture {
             replay = replay.fixture(fixture);
@@ -84,6 +87,7 @@ fn every_requirement_has_a_transcript_named_after_it() {
 #[tokio::test]
 async fn no_transcript_passes_on_a_broken_server() {
     let (transcripts, mutations) = (transcripts(), mutation::table());
+    let servers = &Servers::start();
     let runs = mutations
         .iter()
         .flat_map(|mutation| mutation.eras.iter().map(move |&era| (mutation, era)));
@@ -94,7 +98,9 @@ async fn no_transcript_passes_on_a_broken_server() {
                 .find(|transcript| transcript.name() == mutation.transcript)
                 .unwrap();
             async move {
-                let outcome = replay_broken(transcript, era, (mutation.fault)()).await;
+                let outcome = servers
+                    .replay_broken(transcript, era, (mutation.fault)())
+                    .await;
                 let label = format!("{} {era}, {}", mutation.transcript, mutation.broken);
                 match outcome {
                     Ok(()) => Some(format!("{label}: passed")),
@@ -178,6 +184,7 @@ fn notes(source: &str, era: Era) -> Vec<String> {
 #[tokio::test]
 async fn no_single_answer_of_any_transcript_may_fail() {
     let transcripts = transcripts();
+    let servers = &Servers::start();
     let mut runs = Vec::new();
     for (transcript, era) in transcripts
         .iter()
@@ -189,7 +196,10 @@ async fn no_single_answer_of_any_transcript_may_fail() {
             counted.fetch_add(1, Ordering::Relaxed);
             None
         });
-        replay_broken(transcript, era, counting).await.unwrap();
+        servers
+            .replay_broken(transcript, era, counting)
+            .await
+            .unwrap();
         runs.extend((0..asked.load(Ordering::Relaxed)).map(|nth| (transcript, era, nth)));
     }
     let unnoticed: Vec<String> = stream::iter(runs)
@@ -199,7 +209,7 @@ async fn no_single_answer_of_any_transcript_may_fail() {
                 let failed = count.fetch_add(1, Ordering::Relaxed) == nth;
                 failed.then(|| Answer::new(500, json!({"error": "failed"})))
             });
-            let passed = replay_broken(transcript, era, fails).await.is_ok();
+            let passed = servers.replay_broken(transcript, era, fails).await.is_ok();
             passed.then(|| format!("request {nth} of {} {era}", transcript.name()))
         })
         .buffer_unordered(AT_ONCE)
@@ -212,14 +222,26 @@ async fn no_single_answer_of_any_transcript_may_fail() {
     );
 }
 
-async fn replay_broken(
-    transcript: &Transcript,
-    era: Era,
-    fault: mutation::Fault,
-) -> Result<(), Failure> {
-    let server = broken(target(transcript.fixture()), fault);
-    Replay::new(server)
-        .step_timeout(PATIENCE)
-        .run_one(transcript, era)
-        .await
+/// One sound server of each kind. Replays do not disturb each other on it: each makes its own universes.
+struct Servers(Vec<(Option<&'static str>, Target)>);
+
+impl Servers {
+    fn start() -> Self {
+        Self(FIXTURES.map(|fixture| (fixture, target(fixture))).into())
+    }
+
+    async fn replay_broken(
+        &self,
+        transcript: &Transcript,
+        era: Era,
+        fault: mutation::Fault,
+    ) -> Result<(), Failure> {
+        let (_, sound) = self
+            .0
+            .iter()
+            .find(|(fixture, _)| *fixture == transcript.fixture())
+            .unwrap();
+        let replay = Replay::new(broken(sound.clone(), fault)).step_timeout(PATIENCE);
+        replay.run_one(transcript, era).await
+    }
 }
