@@ -10,10 +10,11 @@ use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{CallToolResult, Tool, ToolError};
 use crate::context::Context;
+use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
 
@@ -66,7 +67,7 @@ impl ToolRegistry {
                 let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
                 // Inside the future, so that a panic of the handler's synchronous part is caught too.
                 Box::pin(async move {
-                    let arguments = serde_json::from_value(arguments).map_err(|problem| {
+                    let arguments = read(arguments).map_err(|problem| {
                         let finding = Finding {
                             path: String::new(),
                             message: problem.to_string(),
@@ -188,7 +189,7 @@ impl ToolRegistry {
             .map(|registered| registered.tool.name.as_str())
             .collect();
         ErrorObject::invalid_params(format!("unknown tool {name:?}"))
-            .with_data(json!({ "tools": names }))
+            .with_data(serde_json::json!({ "tools": names }))
     }
 }
 
@@ -265,6 +266,15 @@ impl Registered {
             );
             ToolError::internal()
         })
+    }
+}
+
+/// Arguments as the handler's type.
+fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, serde_json::Error> {
+    let whole = json::with_whole_numbers(&arguments);
+    match (serde_json::from_value(arguments), whole) {
+        (Err(_), Some(whole)) => serde_json::from_value(whole),
+        (read, _) => read,
     }
 }
 
