@@ -1,15 +1,15 @@
 //! What one request carries in ([`Context`]) and its way back out ([`Outbox`]).
 
+mod outbox;
+
 use http::Extensions;
 use serde_json::{Map, Value, json};
-use tokio::sync::mpsc;
 
 use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::version::{Era, ProtocolVersion};
 
-/// How many notifications of one request may wait to be written before [`Outbox::send`] waits.
-pub const OUTBOX_CAPACITY: usize = 16;
+pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader};
 
 /// Everything a handler may want to know of the request it serves.
 ///
@@ -33,15 +33,6 @@ pub struct Context {
     /// What the embedding service attached to the HTTP request: the caller's identity, trace context.
     pub extensions: Extensions,
 }
-
-/// The bounded way back of one request's notifications. They travel on the request's own stream and nowhere else.
-#[derive(Debug, Clone)]
-pub struct Outbox(Option<mpsc::Sender<Notification>>);
-
-/// Nobody will read what was sent: the stream of the request is gone or cannot carry notifications.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the stream of this request takes no notifications")]
-pub struct OutboxClosed;
 
 /// A stable name for the authenticated caller (a subject, never a token).
 ///
@@ -118,32 +109,6 @@ impl Context {
             meta,
             outbox,
             extensions: Extensions::new(),
-        }
-    }
-}
-
-impl Outbox {
-    /// An outbox that refuses everything.
-    #[must_use]
-    pub fn closed() -> Self {
-        Self(None)
-    }
-
-    /// An outbox and the end to read it from.
-    #[must_use]
-    pub fn channel() -> (Self, mpsc::Receiver<Notification>) {
-        let (sender, receiver) = mpsc::channel(OUTBOX_CAPACITY);
-        (Self(Some(sender)), receiver)
-    }
-
-    /// Sends a notification about this request; waits while [`OUTBOX_CAPACITY`] others have not been written.
-    ///
-    /// # Errors
-    /// [`OutboxClosed`] when nobody will read it.
-    pub async fn send(&self, notification: Notification) -> Result<(), OutboxClosed> {
-        match &self.0 {
-            Some(sender) => sender.send(notification).await.map_err(|_| OutboxClosed),
-            None => Err(OutboxClosed),
         }
     }
 }

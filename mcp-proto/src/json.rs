@@ -22,8 +22,11 @@ pub(crate) enum JsonError {
     Duplicate(String),
 }
 
-/// Reads one JSON text.
-pub(crate) fn parse(text: &[u8]) -> Result<Value, JsonError> {
+/// Reads one JSON text as `seed` says; [`Strict`] gives a tree.
+pub(crate) fn parse<'t, S: DeserializeSeed<'t>>(
+    text: &'t [u8],
+    seed: S,
+) -> Result<S::Value, JsonError> {
     let text = std::str::from_utf8(text).map_err(|error| {
         JsonError::Syntax(format!(
             "the message is not UTF-8: bad byte at offset {}",
@@ -31,8 +34,7 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, JsonError> {
         ))
     })?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let value = Strict
-        .deserialize(&mut deserializer)
+    seed.deserialize(&mut deserializer)
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
             if error.is_data() {
@@ -40,13 +42,12 @@ pub(crate) fn parse(text: &[u8]) -> Result<Value, JsonError> {
             } else {
                 JsonError::Syntax(format!("the message is not JSON: {error}"))
             }
-        })?;
-    Ok(value)
+        })
 }
 
 /// Builds a [`Value`] and refuses repeated member names. serde_json's own recursion limit bounds the depth.
-#[derive(Clone, Copy)]
-struct Strict;
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Strict;
 
 impl<'de> DeserializeSeed<'de> for Strict {
     type Value = Value;

@@ -4,6 +4,7 @@
 //! broken request when it can be read, so that the sender can match the refusal to what it sent.
 
 mod error;
+mod members;
 mod write;
 
 use std::fmt;
@@ -12,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::json::{self, JsonError};
+use crate::json::{self, JsonError, Strict};
+use members::{Members, ReadMembers};
 
 pub use error::{ErrorObject, MessageError};
 
@@ -78,8 +80,13 @@ impl Message {
     /// JSON but not one JSON-RPC message of MCP: a batch, another version, an id that is null or a fraction, params
     /// that are no object, a member given twice.
     pub fn from_slice(text: &[u8]) -> Result<Self, MessageError> {
-        match json::parse(text) {
-            Ok(value) => Self::from_value(value),
+        let read = if text.trim_ascii_start().starts_with(b"{") {
+            json::parse(text, ReadMembers).map(Self::from_members)
+        } else {
+            json::parse(text, Strict).map(Self::from_value)
+        };
+        match read {
+            Ok(message) => message,
             Err(JsonError::Syntax(message)) => Err(MessageError {
                 id: None,
                 error: ErrorObject::parse(message),
@@ -95,35 +102,25 @@ impl Message {
     /// # Errors
     /// −32600, as for [`Message::from_slice`].
     pub fn from_value(value: Value) -> Result<Self, MessageError> {
-        let mut members = match value {
-            Value::Object(members) => members,
-            Value::Array(_) => {
-                return Err(MessageError::invalid(
-                    None,
-                    "batches are not supported: send one message per request",
-                ));
-            }
-            _ => {
-                return Err(MessageError::invalid(
-                    None,
-                    "a message must be a JSON object",
-                ));
-            }
+        let problem = match value {
+            Value::Object(members) => return Self::from_members(members.into()),
+            Value::Array(_) => "batches are not supported: send one message per request",
+            _ => "a message must be a JSON object",
         };
-        let id = match members.remove("id") {
+        Err(MessageError::invalid(None, problem))
+    }
+
+    fn from_members(members: Members) -> Result<Self, MessageError> {
+        let id = match members.id {
             None => None,
             // JSON-RPC 2.0 §5: the answer to a request whose id could not be read.
-            Some(Value::Null)
-                if members.contains_key("error") && !members.contains_key("method") =>
-            {
-                None
-            }
+            Some(Value::Null) if members.error.is_some() && members.method.is_none() => None,
             Some(id) => Some(
                 RequestId::from_value(id)
                     .map_err(|message| MessageError::invalid(None, message))?,
             ),
         };
-        match members.get("jsonrpc") {
+        match members.jsonrpc {
             Some(Value::String(version)) if version == "2.0" => {}
             _ => {
                 return Err(MessageError::invalid(
@@ -132,13 +129,13 @@ impl Message {
                 ));
             }
         }
-        match members.remove("method") {
-            Some(Value::String(method)) => Self::call(id, method, members.remove("params")),
+        match members.method {
+            Some(Value::String(method)) => Self::call(id, method, members.params),
             Some(_) => Err(MessageError::invalid(
                 id,
                 "the member \"method\" must be a string",
             )),
-            None => Response::from_members(id, members).map(Self::Response),
+            None => Response::from_members(id, members.result, members.error).map(Self::Response),
         }
     }
 
@@ -252,9 +249,10 @@ impl Response {
 
     fn from_members(
         id: Option<RequestId>,
-        mut members: Map<String, Value>,
+        result: Option<Value>,
+        error: Option<Value>,
     ) -> Result<Self, MessageError> {
-        let outcome = match (members.remove("result"), members.remove("error")) {
+        let outcome = match (result, error) {
             (Some(result), None) => Ok(Payload::of(&result).map_err(|error| MessageError {
                 id: id.clone(),
                 error,

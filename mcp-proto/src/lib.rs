@@ -137,7 +137,7 @@ pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, MediaContent, ResourceContents,
     ResourceLink, Role, TextContent,
 };
-pub use context::{Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, Principal};
+pub use context::{Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Principal};
 pub use http::StreamableHttpService;
 pub use lifecycle::{
     ClientCapabilities, Implementation, META_CLIENT_CAPABILITIES, META_CLIENT_INFO,

@@ -5,7 +5,6 @@
 //! and disconnects. It prints one line of JSON and exits with 0 or 1.
 
 mod install;
-mod process;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,7 +14,7 @@ use clap::Args;
 use serde_json::Value;
 
 use self::install::{Installed, Toolbox};
-use self::process::Server;
+use crate::process::{self, Server};
 use crate::{Result, say, target};
 
 /// How long one client may take. The Inspector starts itself anew for each of its requests.

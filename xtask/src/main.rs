@@ -1,6 +1,9 @@
 //! The project's own chores: `cargo xtask --help`.
 
+mod bench;
 mod interop;
+mod process;
+mod test;
 mod tidy;
 
 use std::error::Error;
@@ -22,15 +25,21 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
+    Bench(bench::Arguments),
     /// Puts the official clients through one scenario, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
+    /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, official clients.
+    Test(interop::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy,
 }
 
 fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
+        Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Test(arguments) => test::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     match passed {

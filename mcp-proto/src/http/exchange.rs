@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::Sleep;
 
 use super::body::ResponseBody;
@@ -20,6 +20,7 @@ use super::legacy::Hold;
 use super::live::CallGuard;
 use super::rejection::json_response;
 use super::sse;
+use crate::context::{Outbox, OutboxReader};
 use crate::jsonrpc::{ErrorObject, Notification, Response};
 use crate::version::Era;
 
@@ -28,7 +29,7 @@ pub(super) struct Exchange {
     /// `None` once it has answered or was cancelled.
     call: Option<BoxFuture<'static, Response>>,
     answer: Option<Response>,
-    notifications: mpsc::Receiver<Notification>,
+    notifications: OutboxReader,
     keep_alive: Duration,
     /// Started when the call first has to wait: quick calls never pay for a timer.
     timer: Option<Pin<Box<Sleep>>>,
@@ -65,7 +66,7 @@ enum Step {
 impl Exchange {
     pub(super) fn new(
         call: BoxFuture<'static, Response>,
-        notifications: mpsc::Receiver<Notification>,
+        notifications: OutboxReader,
         keep_alive: Duration,
     ) -> Self {
         Self {
@@ -143,7 +144,7 @@ impl Exchange {
             self.answer = Some(answer);
         }
         // After the call, so that what it said last comes before its answer.
-        if let Poll::Ready(Some(notification)) = self.notifications.poll_recv(context) {
+        if let Poll::Ready(notification) = self.notifications.poll_recv(context) {
             self.timer = None;
             self.touch();
             return Poll::Ready(Step::Notification(notification));
@@ -193,7 +194,7 @@ impl Drop for Exchange {
             tracing::warn!("a call whose client went away was cancelled: too many run already");
             return;
         };
-        let (_, notifications) = mpsc::channel(1);
+        let (_, notifications) = Outbox::channel();
         let rest = Self {
             call: Some(call),
             answer: None,

@@ -5,14 +5,14 @@ use std::task::{Context, Poll};
 
 use futures_util::Stream;
 use futures_util::future::BoxFuture;
-use tokio::sync::mpsc;
 
+use crate::context::OutboxReader;
 use crate::jsonrpc::{Notification, Response};
 
 /// A running call and its own outbox.
 pub(super) struct Call {
     state: State,
-    notifications: mpsc::Receiver<Notification>,
+    notifications: OutboxReader,
 }
 
 enum State {
@@ -30,10 +30,7 @@ pub(super) enum Said {
 }
 
 impl Call {
-    pub(super) fn new(
-        call: BoxFuture<'static, Response>,
-        notifications: mpsc::Receiver<Notification>,
-    ) -> Self {
+    pub(super) fn new(call: BoxFuture<'static, Response>, notifications: OutboxReader) -> Self {
         Self {
             state: State::Running(call),
             notifications,
@@ -53,7 +50,7 @@ impl Stream for Call {
         if matches!(self.state, State::Ended) {
             return Poll::Ready(None);
         }
-        if let Poll::Ready(Some(notification)) = self.notifications.poll_recv(context) {
+        if let Poll::Ready(notification) = self.notifications.poll_recv(context) {
             return Poll::Ready(Some(Said::Notification(notification)));
         }
         match std::mem::replace(&mut self.state, State::Ended) {

@@ -16,7 +16,7 @@ use super::{CallToolResult, Tool, ToolError};
 use crate::context::Context;
 use crate::json;
 use crate::jsonrpc::ErrorObject;
-use crate::schema::{self, CompiledSchema, Finding, SchemaError};
+use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
 const MAX_NAME: usize = 128;
@@ -37,6 +37,7 @@ struct Registered {
     tool: Tool,
     input: CompiledSchema,
     output: Option<CompiledSchema>,
+    nulls: Nulls,
     handler: Handler,
 }
 
@@ -61,6 +62,7 @@ impl ToolRegistry {
         let handler = std::sync::Arc::new(handler);
         self.add(
             tool,
+            Nulls::TakeOut,
             Box::new(move |arguments, context| {
                 let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
                 // Inside the future, so that a panic of the handler's synchronous part is caught too.
@@ -94,6 +96,7 @@ impl ToolRegistry {
         let handler = std::sync::Arc::new(handler);
         self.add(
             tool,
+            Nulls::Keep,
             Box::new(move |arguments, context| {
                 let (state, handler) = (state.clone(), handler.clone());
                 Box::pin(async move {
@@ -108,7 +111,7 @@ impl ToolRegistry {
         )
     }
 
-    fn add(&mut self, tool: Tool, handler: Handler) -> Result<(), SchemaError> {
+    fn add(&mut self, tool: Tool, nulls: Nulls, handler: Handler) -> Result<(), SchemaError> {
         let name = &tool.name;
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(allowed) {
@@ -130,6 +133,7 @@ impl ToolRegistry {
             tool,
             input,
             output,
+            nulls,
             handler,
         });
         Ok(())
@@ -190,13 +194,10 @@ impl ToolRegistry {
 }
 
 impl Registered {
-    async fn call(
-        &self,
-        mut arguments: Value,
-        context: Context,
-    ) -> Result<CallToolResult, ToolError> {
-        self.input
-            .accept(&mut arguments)
+    async fn call(&self, arguments: Value, context: Context) -> Result<CallToolResult, ToolError> {
+        let arguments = self
+            .input
+            .accept(arguments, self.nulls)
             .map_err(|findings| ToolError::invalid_arguments(&self.tool.name, &findings))?;
         let request_id = context.request_id.clone();
         let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();

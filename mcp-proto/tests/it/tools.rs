@@ -205,7 +205,7 @@ async fn a_choice_is_explained_by_the_alternative_that_was_chosen() {
         ),
         (
             json!({"type": "createBody", "name": "x", "mass": "heavy", "color": "green"}),
-            "/command/color: \"green\" is not one of \"red\" or \"blue\"; /command/mass: \"heavy\" is not of type \"number\"",
+            "/command/color: \"green\" is not one of \"red\", \"blue\"; /command/mass: \"heavy\" is not of type \"number\"",
         ),
         (
             json!({"type": "deleteBody", "id": 1}),

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::time::Duration;
 use std::{env, fs};
 
-use super::process;
+use crate::process;
 use crate::{Result, root};
 
 /// How long the registries may take.

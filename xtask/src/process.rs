@@ -12,6 +12,8 @@ use crate::Result;
 
 /// How long the server may take to say where it listens.
 const START_DEADLINE: Duration = Duration::from_secs(20);
+/// How long a server may take to end when it is asked to.
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How much of a child's output is kept; the rest is read and dropped.
 const OUTPUT_LIMIT: u64 = 1 << 20;
@@ -30,17 +32,17 @@ impl Drop for Guard {
 
 /// How a child ended.
 #[derive(Debug)]
-pub(super) struct Finished {
-    pub(super) success: bool,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
+pub(crate) struct Finished {
+    pub(crate) success: bool,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 /// Runs a command to its end.
 ///
 /// # Errors
 /// When it cannot be started, or does not end within `deadline`: then it is killed.
-pub(super) fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
+pub(crate) fn run(command: &mut Command, deadline: Duration) -> Result<Finished> {
     let program = command.get_program().to_string_lossy().into_owned();
     command
         .stdin(Stdio::null())
@@ -73,7 +75,7 @@ pub(super) fn run(command: &mut Command, deadline: Duration) -> Result<Finished>
 ///
 /// # Errors
 /// As [`run`], and with the end of its output when it fails.
-pub(super) fn succeed(command: &mut Command, deadline: Duration) -> Result<()> {
+pub(crate) fn succeed(command: &mut Command, deadline: Duration) -> Result<()> {
     let finished = run(command, deadline)?;
     if finished.success {
         return Ok(());
@@ -112,11 +114,11 @@ fn keep(mut pipe: impl Read + Send + 'static) -> Receiver<String> {
     output
 }
 
-/// A universe server that listens on a port of its own choice until it is dropped.
+/// A server that listens on a port of its own choice until it is dropped.
 #[derive(Debug)]
-pub(super) struct Server {
+pub(crate) struct Server {
     url: String,
-    _child: Guard,
+    child: Guard,
 }
 
 impl Server {
@@ -124,7 +126,7 @@ impl Server {
     ///
     /// # Errors
     /// When it cannot be started, ends, or says nothing in time; with the last line it wrote.
-    pub(super) fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
+    pub(crate) fn start(binary: &Path, arguments: &[OsString]) -> Result<Self> {
         let mut command = Command::new(binary);
         command
             .args(arguments)
@@ -154,7 +156,7 @@ impl Server {
                     if let Some(url) = listening_on(&line) {
                         return Ok(Self {
                             url: format!("{url}/mcp"),
-                            _child: child,
+                            child,
                         });
                     }
                     last = line;
@@ -172,8 +174,26 @@ impl Server {
     }
 
     /// The address of its MCP endpoint.
-    pub(super) fn url(&self) -> &str {
+    pub(crate) fn url(&self) -> &str {
         &self.url
+    }
+
+    /// Its process id.
+    pub(crate) fn id(&self) -> u32 {
+        self.child.0.id()
+    }
+
+    /// Asks the server to end (SIGTERM) and waits until it has.
+    ///
+    /// # Errors
+    /// When it does not end in time: then it is killed.
+    pub(crate) fn stop(mut self) -> Result<()> {
+        let mut kill = Command::new("kill");
+        kill.arg("-TERM").arg(self.id().to_string());
+        succeed(&mut kill, STOP_DEADLINE)?;
+        wait(&mut self.child.0, Instant::now() + STOP_DEADLINE)?
+            .map(drop)
+            .ok_or_else(|| "the server did not end when asked to".into())
     }
 }
 

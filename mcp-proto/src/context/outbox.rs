@@ -1,0 +1,162 @@
+//! The bounded way back of one request's notifications.
+//!
+//! A channel of its own, since most calls say nothing: a quiet one costs a small allocation, where a general channel
+//! prepares the slots of its first messages at once.
+
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
+
+use futures_util::task::AtomicWaker;
+use tokio::sync::Semaphore;
+
+use crate::jsonrpc::Notification;
+
+/// How many notifications of one request may wait to be written before [`Outbox::send`] waits.
+pub const OUTBOX_CAPACITY: usize = 16;
+
+/// Sends notifications about one request. They travel on the request's own stream and nowhere else.
+#[derive(Debug, Clone)]
+pub struct Outbox(Option<Arc<Shared>>);
+
+/// The end of an [`Outbox`] that a transport reads. Dropping it closes the outbox.
+#[derive(Debug)]
+pub struct OutboxReader(Arc<Shared>);
+
+/// Nobody will read what was sent: the stream of the request is gone or cannot carry notifications.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the stream of this request takes no notifications")]
+pub struct OutboxClosed;
+
+#[derive(Debug)]
+struct Shared {
+    /// At most [`OUTBOX_CAPACITY`] long: whoever pushes took a permit of `room` before, whoever pops gives it back.
+    queue: Mutex<VecDeque<Notification>>,
+    room: Semaphore,
+    reader: AtomicWaker,
+}
+
+impl Outbox {
+    /// An outbox that refuses everything.
+    #[must_use]
+    pub fn closed() -> Self {
+        Self(None)
+    }
+
+    /// An outbox and the end to read it from.
+    #[must_use]
+    pub fn channel() -> (Self, OutboxReader) {
+        let shared = Arc::new(Shared {
+            queue: Mutex::default(),
+            room: Semaphore::new(OUTBOX_CAPACITY),
+            reader: AtomicWaker::new(),
+        });
+        (Self(Some(Arc::clone(&shared))), OutboxReader(shared))
+    }
+
+    /// Sends a notification about this request; waits while [`OUTBOX_CAPACITY`] others have not been written.
+    ///
+    /// # Errors
+    /// [`OutboxClosed`] when nobody will read it.
+    pub async fn send(&self, notification: Notification) -> Result<(), OutboxClosed> {
+        let Some(shared) = &self.0 else {
+            return Err(OutboxClosed);
+        };
+        // Only the reader closes the semaphore, by going away.
+        let room = shared.room.acquire().await.map_err(|_| OutboxClosed)?;
+        room.forget();
+        shared.queue().push_back(notification);
+        shared.reader.wake();
+        Ok(())
+    }
+}
+
+impl OutboxReader {
+    /// The next notification. It has no end of its own: the answer is the end, after which [`OutboxReader::try_recv`]
+    /// gives what was said before. Cancel-safe.
+    pub async fn recv(&mut self) -> Notification {
+        poll_fn(|context| self.poll_recv(context)).await
+    }
+
+    /// [`OutboxReader::recv`] for futures written by hand.
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Notification> {
+        if let Some(notification) = self.try_recv() {
+            return Poll::Ready(notification);
+        }
+        self.0.reader.register(context.waker());
+        // What came before the waker was in place.
+        self.try_recv().map_or(Poll::Pending, Poll::Ready)
+    }
+
+    /// A notification that is there already.
+    pub fn try_recv(&mut self) -> Option<Notification> {
+        let notification = self.0.queue().pop_front()?;
+        self.0.room.add_permits(1);
+        Some(notification)
+    }
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Notification>> {
+        // Nothing panics while it holds the queue.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for OutboxReader {
+    fn drop(&mut self) {
+        self.0.room.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt as _;
+    use serde_json::json;
+
+    use super::*;
+
+    fn numbered(number: usize) -> Notification {
+        Notification::new("test", json!({ "number": number }))
+    }
+
+    #[tokio::test]
+    async fn what_was_sent_comes_in_order_and_a_full_outbox_waits_for_the_reader() {
+        let (outbox, mut reader) = Outbox::channel();
+        for number in 0..OUTBOX_CAPACITY {
+            assert_eq!(outbox.send(numbered(number)).now_or_never(), Some(Ok(())));
+        }
+        let mut waiting = Box::pin(outbox.send(numbered(OUTBOX_CAPACITY)));
+        assert_eq!(waiting.as_mut().now_or_never(), None);
+        assert_eq!(reader.recv().await.params, numbered(0).params);
+        assert_eq!(waiting.now_or_never(), Some(Ok(())));
+        for number in 1..=OUTBOX_CAPACITY {
+            let said = reader.try_recv().expect("is there");
+            assert_eq!(said.params, numbered(number).params);
+        }
+        assert!(reader.try_recv().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_reader_that_waits_is_woken() {
+        let (outbox, mut reader) = Outbox::channel();
+        let reading = tokio::spawn(async move { reader.recv().await });
+        // Lets the reader run until it waits.
+        tokio::task::yield_now().await;
+        outbox.send(numbered(7)).await.expect("is read");
+        assert_eq!(reading.await.expect("reads").params, numbered(7).params);
+    }
+
+    #[tokio::test]
+    async fn without_a_reader_it_is_closed_for_those_who_wait_too() {
+        let (outbox, reader) = Outbox::channel();
+        for number in 0..OUTBOX_CAPACITY {
+            outbox.send(numbered(number)).await.expect("has room");
+        }
+        let waiting = outbox.send(numbered(OUTBOX_CAPACITY));
+        drop(reader);
+        assert_eq!(waiting.await, Err(OutboxClosed));
+        assert_eq!(Outbox::closed().send(numbered(0)).await, Err(OutboxClosed));
+    }
+}
