@@ -1,1 +1,104 @@
-//! Transcripts.
+//! Holds MCP servers against transcripts: requests, and what is expected of the answers.
+//!
+//! ```no_run
+//! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+//! use mcp_conformance::{Replay, Target, TextReporter, Transcript};
+//!
+//! let transcripts = Transcript::read_all(["transcripts/universe"])?;
+//! let mut reporter = TextReporter::new(std::io::stderr(), false);
+//! let summary = Replay::new(Target::url("http://127.0.0.1:3001")?)
+//!     .run(&transcripts, |event| drop(reporter.report(event)))
+//!     .await;
+//! assert!(summary.is_success());
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Transcripts
+//!
+//! A transcript is a file of JSON Lines. The first line is its header:
+//!
+//! ```json
+//! {"transcript":1,"name":"REQ-MCP-06","title":"get_universe_state","requirements":["REQ-MCP-6"],"eras":["legacy","modern"]}
+//! ```
+//!
+//! | member | meaning |
+//! |---|---|
+//! | `transcript` | version of the format: 1 |
+//! | `name` | what reports call it |
+//! | `title`, `requirements` | what it shows, which requirements it covers |
+//! | `eras` | the eras it can be replayed in; both if absent |
+//! | `fixture` | the special server it needs, such as one whose store fails; any server will do if absent |
+//! | `endpoint` | path of the MCP endpoint; `/mcp` if absent |
+//!
+//! Every other line is a step. Steps run in order until one fails. Each may have an `era` (it is left out in the other
+//! one) and a `note` (what it shows; it appears in failure reports).
+//!
+//! | step | meaning |
+//! |---|---|
+//! | `{"open":"a"}` | opens the MCP client `a`. Legacy: `initialize` (of `version`, compared with `expect.result`) and `notifications/initialized`; the variable `a.session` holds the session id. Modern: nothing is sent. |
+//! | `{"mcp":{"method":…,"params":…},"client":"a","expect":…}` | an MCP request by `a` (`main` if absent), framed as the era wants it. `expect` has `result` or `error`, and may have `status`, `headers`, `notifications` |
+//! | `{"mcp":{"notify":…,"params":…}}` | an MCP notification; without `expect` the answer must be 202 |
+//! | `{"http":{"method":…,"path":…,"headers":{},"json":…},"expect":…}` | a plain HTTP exchange; the body is `json`, `text` or empty. `expect` has `status`, may have `headers` and one of `json`, `text`, `message` (a JSON-RPC answer, sent as JSON or as an event stream) |
+//! | `{"stream":"s","http":…}` | opens the event stream `s` by an HTTP request; `expect` may have `status`, `headers` |
+//! | `{"stream":"s","listen":{…},"client":"a"}` | opens the stream for unasked notifications. Legacy: GET. Modern: `subscriptions/listen` with this filter |
+//! | `{"await":"s","event":…}` | the next event on `s`, as `{"event","data","id"?,"retry"?}`; `"message"` compares its data as JSON-RPC; `"comment"` a comment instead. Events pass over comments |
+//! | `{"silent":["s"],"while":[…]}` | runs steps, during which `s` stays open and no event comes |
+//! | `{"end":"s"}` | `s` ends, without another event |
+//! | `{"close":"s"}` | drops `s` from this side |
+//! | `{"check":"x","is":P}` | compares the variable `x` |
+//! | `{"parallel":[[…],[…]]}` | lists of steps that run at the same time |
+//!
+//! Everything a replay waits for is bounded by the step timeout. What every MCP answer of an era carries is judged
+//! without being written out: the JSON-RPC frame and the id; in the modern era `resultType`, `_meta` and the caching
+//! hints, which are taken out of a result before it is compared unless the pattern mentions them.
+//!
+//! # Variables
+//!
+//! A `$capture` binds a name, once. Requests use it as `{"$var":"u"}`, or inside any string as `${u}` (`$${` is a
+//! literal `${`). A name that no earlier step of the same era binds makes the transcript broken.
+//!
+//! # Matchers
+//!
+//! Expected JSON is compared exactly: objects have just these members, an absent member is not `null`, numbers are
+//! equal as 64-bit floats. An object with one member that begins with `$` is a matcher:
+//!
+//! | matcher | what it accepts |
+//! |---|---|
+//! | `{"$any":true}` | any value that is there |
+//! | `{"$absent":true}` | a member that is not there |
+//! | `{"$optional":P}` | a member that is not there, or matches P |
+//! | `{"$type":"string"}` | a value of this JSON type; also `integer` |
+//! | `{"$match":"^a+$"}` | a string in which the regular expression is found |
+//! | `{"$contains":"text"}` | a string with this part |
+//! | `{"$contains":{…}}` | an object with at least these members |
+//! | `{"$contains":[…]}` | an array with an element of its own for each of these |
+//! | `{"$unordered":[…]}` | an array of just these elements in any order (at most 512) |
+//! | `{"$each":P}` | an array or object all of whose elements match P |
+//! | `{"$length":3}` | a string (characters), array or object of this length |
+//! | `{"$json":P}` | a string that holds JSON that matches P |
+//! | `{"$not":P}` | a value that does not match P |
+//! | `{"$all":[…]}`, `{"$oneOf":[…]}` | a value that matches all of them, at least one of them |
+//! | `{"$capture":"u"}` | any value; binds the name |
+//! | `{"$var":"u"}` | the value bound to the name; members are compared in the order of their names, so a name bound in `content` can be used in `structuredContent` |
+//! | `{"$literal":…}` | this value, in which nothing is special |
+
+mod client;
+mod error;
+mod pattern;
+mod replay;
+mod report;
+mod sse;
+mod target;
+mod template;
+mod transcript;
+mod wire;
+
+pub use error::{Problem, TranscriptError};
+pub use pattern::{Mismatch, Pattern};
+pub use replay::Replay;
+pub use report::{Event, Failure, Summary, TextReporter};
+pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
+pub use target::{Body, BoxError, Target, TargetError};
+pub use template::Vars;
+pub use transcript::{Era, MAX_FILE_BYTES, MAX_STEPS, Transcript};

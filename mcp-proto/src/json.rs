@@ -130,3 +130,48 @@ impl<'de> DeserializeSeed<'de> for Name {
         String::deserialize(deserializer)
     }
 }
+
+/// The same value with every number such as `1.0` written as the integer it is; `None` if there is none.
+///
+/// JSON Schema takes `1.0` for an integer, and some clients send it; serde does not.
+pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {
+    let mut open = vec![value];
+    let mut found = false;
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Number(number) => found |= whole(number).is_some(),
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values()),
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
+        }
+    }
+    if !found {
+        return None;
+    }
+    let mut rewritten = value.clone();
+    let mut open = vec![&mut rewritten];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Number(number) => {
+                if let Some(integer) = whole(number) {
+                    *number = integer.into();
+                }
+            }
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => open.extend(members.values_mut()),
+            Value::Null | Value::Bool(_) | Value::String(_) => {}
+        }
+    }
+    Some(rewritten)
+}
+
+/// The integer that a number with a fraction of zero stands for, where every reader agrees on it (RFC 8259 §6).
+fn whole(number: &Number) -> Option<i64> {
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    let value = number.as_f64().filter(|_| number.is_f64())?;
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the value is whole and within the exact range"
+    )]
+    (value.fract() == 0.0 && value.abs() <= EXACT).then_some(value as i64)
+}

@@ -21,6 +21,15 @@ const MAX_DEPTH: usize = 64;
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
 
+/// What becomes of explicit nulls for optional members.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nulls {
+    /// The handler sees what was sent.
+    Keep,
+    /// They are gone before a type is made of the rest, which might not take them.
+    TakeOut,
+}
+
 /// A published schema together with its compiled form: what is listed is what is enforced.
 #[derive(Debug)]
 pub(crate) struct CompiledSchema {
@@ -70,16 +79,21 @@ impl CompiledSchema {
         Err(explain::findings(self.validator.iter_errors(instance)))
     }
 
-    /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out, and is taken
-    /// out: models send it, and the plain form has no way to allow it.
-    pub(crate) fn accept(&self, instance: &mut Value) -> Result<(), Vec<Finding>> {
-        if self.validator.is_valid(instance) {
-            return Ok(());
+    /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
+    /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says.
+    pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
+        if self.validator.is_valid(&instance) {
+            return Ok(instance);
         }
-        let nulls = explain::nulls(&self.schema, self.validator.iter_errors(instance));
-        for path in nulls {
-            explain::remove(instance, &path);
+        let paths = explain::nulls(&self.schema, self.validator.iter_errors(&instance));
+        let mut without = instance.clone();
+        for path in paths {
+            explain::remove(&mut without, &path);
         }
-        self.check(instance)
+        self.check(&without)?;
+        Ok(match nulls {
+            Nulls::Keep => instance,
+            Nulls::TakeOut => without,
+        })
     }
 }

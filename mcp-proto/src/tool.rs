@@ -17,7 +17,7 @@ pub use result::{CallToolResult, ToolError};
 ///
 /// Registered with [`ServerBuilder::tool`](crate::ServerBuilder::tool) its schemas are derived from the handler;
 /// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Tool {

@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use universe_core::{Applied, Command, Event, Refusal, State};
@@ -66,6 +67,17 @@ pub struct Processed {
     pub state: State,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+/// [`Processed`] as both dialects tell it: `{"nextState": …, "events": […]}`. Borrowed, since the state may be large.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandResult<'a> {
+    /// The state after the command; absent when it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_state: Option<&'a State>,
+    /// What happened.
+    pub events: &'a [Event],
 }
 
 /// What `PUT` sets; what is absent stays.
@@ -232,14 +244,7 @@ impl CommandService {
         id: &UniverseId,
         expected: Option<Revision>,
     ) -> Result<(), ServiceError> {
-        self.0
-            .store
-            .delete(id, expected)
-            .await
-            .map_err(|error| ServiceError::deleting(id, &error))?;
-        // Its writer ends when its queue does; should the id come back, another one starts.
-        self.writers().by_universe.remove(id);
-        Ok(())
+        self.ask(id, |reply| Job::Delete { expected, reply }).await
     }
 
     /// Sends a job to the universe's writer, starting one if there is none, and waits for the answer.
@@ -322,6 +327,26 @@ impl Writers {
             .min_by_key(|(_, handle)| handle.used);
         if let Some(oldest) = oldest.map(|(id, _)| id.clone()) {
             self.by_universe.remove(&oldest);
+        }
+    }
+}
+
+impl<'a> CommandResult<'a> {
+    /// All of it.
+    #[must_use]
+    pub fn of(processed: &'a Processed) -> Self {
+        Self {
+            next_state: Some(&processed.state),
+            events: &processed.events,
+        }
+    }
+
+    /// Without the state.
+    #[must_use]
+    pub fn events_of(processed: &'a Processed) -> Self {
+        Self {
+            next_state: None,
+            events: &processed.events,
         }
     }
 }

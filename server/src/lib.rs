@@ -1,5 +1,10 @@
 //! The universe server: star-system universes over REST and MCP, on one durable command service.
 
 pub mod commands;
+pub mod config;
 pub mod demo;
+pub mod http;
+pub mod mcp;
+pub mod rest;
+pub mod run;
 pub mod store;

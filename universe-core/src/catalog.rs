@@ -8,7 +8,7 @@ mod universe;
 use serde_json::Value;
 
 use crate::command::CommandKind;
-use crate::member::{Mode, Table};
+use crate::member::Table;
 use crate::schema::{self, Detail};
 
 /// Commands that belong together.
@@ -29,7 +29,7 @@ pub struct CommandSpec {
     pub kind: CommandKind,
     /// What it does, in one sentence or two.
     pub description: &'static str,
-    /// Its members besides `type`.
+    /// Its members besides `type`, as in something new ([`Mode::New`](crate::member::Mode::New)).
     pub fields: &'static Table,
     example: &'static str,
 }
@@ -135,6 +135,3 @@ pub fn command(name: &str) -> Option<&'static CommandSpec> {
 pub fn command_schema() -> Value {
     schema::any_command()
 }
-
-/// The fields of a command, to be judged as those of something new.
-pub(crate) const FIELDS_MODE: Mode = Mode::New;

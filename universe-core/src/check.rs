@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::finding::{Findings, Path};
+use crate::finding::{Findings, Path, Quoted};
 use crate::member::{Kind, Member, Mode, Table};
 
 /// How deep the value of a member may nest. A state wraps its entities in a few levels more, and
@@ -29,7 +29,10 @@ pub(crate) fn check_object(
         match object.get(member.name) {
             None if member.is_required(mode) => {
                 let (expected, doc) = (expectation(member.kind), member.doc);
-                findings.push(&place, format_args!("is missing: {expected}, {doc}"));
+                findings.push(
+                    &place,
+                    format_args!("is missing; expected {expected}: {doc}"),
+                );
             }
             None => {}
             Some(Value::Null) if member.may_be_null(mode) => {}
@@ -83,7 +86,8 @@ fn check_value(value: &Value, member: &Member, path: &Path<'_>, findings: &mut F
                 check_whole(entry, table, &place, findings);
                 match entry.get("id") {
                     Some(Value::String(id)) if id != key => {
-                        let message = format_args!("must equal its key {key:?}, found {id:?}");
+                        let (key, id) = (Quoted(key), Quoted(id));
+                        let message = format_args!("must equal its key {key}, found {id}");
                         findings.push(&place.at(&"id"), message);
                     }
                     _ => {}
@@ -129,13 +133,11 @@ pub(crate) fn expectation(kind: Kind) -> String {
 
 /// What was found, short enough for a message.
 pub(crate) fn describe(value: &Value) -> String {
-    const SHOWN: usize = 40;
     match value {
         Value::Null => "null".to_owned(),
         Value::Bool(flag) => flag.to_string(),
         Value::Number(number) => number.to_string(),
-        Value::String(text) if text.chars().nth(SHOWN).is_none() => format!("{text:?}"),
-        Value::String(_) => "a long text".to_owned(),
+        Value::String(text) => Quoted(text).to_string(),
         Value::Array(_) => "an array".to_owned(),
         Value::Object(_) => "an object".to_owned(),
     }

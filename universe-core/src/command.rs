@@ -2,6 +2,7 @@
 
 mod action;
 mod kind;
+mod nearest;
 mod parse;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};

@@ -7,7 +7,8 @@ use serde::Serialize;
 /// One thing that is wrong, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Finding {
-    /// Where: a JSON Pointer (RFC 6901) into the input, empty for the input itself.
+    /// Where: a JSON Pointer (RFC 6901) into the input, empty for the input itself. Names of more
+    /// than 80 characters are cut.
     pub path: String,
     /// What is wrong and what would be right, as a fragment that reads well after the path.
     pub message: String,
@@ -136,9 +137,30 @@ impl fmt::Display for Path<'_> {
             place = parent;
         }
         for segment in segments.iter().rev() {
-            let segment = segment.to_string().replace('~', "~0").replace('/', "~1");
-            write!(f, "/{segment}")?;
+            let segment = segment.to_string();
+            let (shown, rest) = shorten(&segment);
+            let shown = shown.replace('~', "~0").replace('/', "~1");
+            write!(f, "/{shown}{rest}")?;
         }
         Ok(())
+    }
+}
+
+/// A text of the input in quotes, cut if it is long: findings are many, so each must be small.
+pub(crate) struct Quoted<'a>(pub(crate) &'a str);
+
+impl fmt::Display for Quoted<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (shown, rest) = shorten(self.0);
+        write!(f, "{shown:?}{rest}")
+    }
+}
+
+/// The beginning of a text, and an ellipsis if there is more.
+fn shorten(text: &str) -> (&str, &str) {
+    const SHOWN: usize = 80;
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => (text.get(..end).unwrap_or_default(), "…"),
+        None => (text, ""),
     }
 }

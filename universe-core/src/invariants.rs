@@ -2,8 +2,10 @@
 
 use std::collections::HashSet;
 
-use crate::entity::ChildKind;
-use crate::finding::{Findings, Path};
+use serde_json::Value;
+
+use crate::entity::{ChildKind, Group, GroupChild, Id, Star};
+use crate::finding::{Findings, Path, Quoted};
 use crate::state::State;
 
 impl State {
@@ -28,12 +30,14 @@ impl State {
         findings.into_result()
     }
 
+    /// The same for a universe that is part of a larger input.
     pub(crate) fn check_in(&self, root: &Path<'_>, findings: &mut Findings) {
         if !self.time.is_finite() {
             findings.push(&root.at(&"time"), "must be a finite number of seconds");
         }
         self.check_stars(root, findings);
         self.check_groups(root, findings);
+        self.check_records(root, findings);
         if findings.is_empty() {
             self.check_cycles(root, findings);
         }
@@ -43,46 +47,49 @@ impl State {
         let stars = root.at(&"stars");
         for (key, star) in &self.stars {
             let place = stars.at(key);
-            if *key != star.id {
-                findings.push(&place.at(&"id"), format_args!("must equal its key {key:?}"));
-            }
-            if let Some(parent) = &star.parent {
-                let listed = self.stars.get(parent).map(|parent| {
-                    star.slot.and_then(|slot| parent.children.get(slot)) == Some(key)
-                });
-                let message = match listed {
-                    Some(true) => None,
-                    Some(false) => Some("does not list this body among its children"),
-                    None => Some("does not exist"),
-                };
-                if let Some(message) = message {
-                    let place = place.at(&"parentId");
-                    findings.push(&place, format_args!("the parent {parent:?} {message}"));
-                }
+            check_key(key, &star.id, &place, findings);
+            if let Some(problem) = self.star_parent_problem(star) {
+                findings.push(&place.at(&"parentId"), problem);
             }
             let children = place.at(&"children");
             for (index, (slot, child)) in star.children.slots().enumerate() {
-                let message = match self.stars.get(child) {
-                    None => "does not exist",
-                    Some(child) if child.parent.as_ref() != Some(key) => "has another parentId",
-                    Some(child) if child.slot != Some(slot) => "is listed more than once",
-                    Some(_) => continue,
-                };
-                findings.push(
-                    &children.at(&index),
-                    format_args!("the body {child:?} {message}"),
-                );
+                if let Some(problem) = self.star_entry_problem(child, slot, Some(key)) {
+                    let child = Quoted(child);
+                    findings.push(
+                        &children.at(&index),
+                        format_args!("the body {child} {problem}"),
+                    );
+                }
             }
         }
         let roots = root.at(&"rootIds");
         for (index, (slot, id)) in self.root_ids.slots().enumerate() {
-            let message = match self.stars.get(id) {
-                None => "does not exist",
-                Some(star) if star.parent.is_some() => "has a parent",
-                Some(star) if star.slot != Some(slot) => "is listed more than once",
-                Some(_) => continue,
-            };
-            findings.push(&roots.at(&index), format_args!("the body {id:?} {message}"));
+            if let Some(problem) = self.star_entry_problem(id, slot, None) {
+                let id = Quoted(id);
+                findings.push(&roots.at(&index), format_args!("the body {id} {problem}"));
+            }
+        }
+    }
+
+    /// What is wrong with the parent of a body, as seen by the body.
+    fn star_parent_problem(&self, star: &Star) -> Option<&'static str> {
+        let parent = star.parent.as_ref()?;
+        match self.stars.get(parent) {
+            None => Some("names a body that does not exist"),
+            Some(parent) => {
+                let listed = star.slot.and_then(|slot| parent.children.get(slot));
+                (listed != Some(&star.id))
+                    .then_some("names a body that does not list this one among its children")
+            }
+        }
+    }
+
+    /// What is wrong with an entry in the `children` of a parent, or in `rootIds`.
+    fn star_entry_problem(&self, id: &Id, slot: u64, parent: Option<&Id>) -> Option<&'static str> {
+        match self.stars.get(id) {
+            None => Some("does not exist"),
+            Some(star) if star.parent.as_ref() != parent => Some("has another parentId"),
+            Some(star) => (star.slot != Some(slot)).then_some("is listed more than once"),
         }
     }
 
@@ -90,73 +97,95 @@ impl State {
         let groups = root.at(&"groups");
         for (key, group) in &self.groups {
             let place = groups.at(key);
-            if *key != group.id {
-                findings.push(&place.at(&"id"), format_args!("must equal its key {key:?}"));
-            }
-            let slot = group.slot;
-            let message = match &group.parent {
-                None if slot.and_then(|slot| self.root_group_ids.get(slot)) == Some(key) => None,
-                None => Some("is null, but rootGroupIds does not list this group".to_owned()),
-                Some(parent) => match self.groups.get(parent) {
-                    None => Some(format!("the group {parent:?} does not exist")),
-                    Some(holder) => {
-                        let entry = slot.and_then(|slot| holder.children.get(slot));
-                        let listed = entry.is_some_and(|entry| {
-                            entry.kind == ChildKind::Group && entry.id == *key
-                        });
-                        (!listed).then(|| format!("the group {parent:?} does not list this group"))
-                    }
-                },
-            };
-            if let Some(message) = message {
-                findings.push(&place.at(&"parentGroupId"), message);
+            check_key(key, &group.id, &place, findings);
+            if let Some(problem) = self.group_parent_problem(group) {
+                findings.push(&place.at(&"parentGroupId"), problem);
             }
             let children = place.at(&"children");
             for (index, (slot, child)) in group.children.slots().enumerate() {
-                let (kind, id) = (child.kind.as_str(), &child.id);
-                let message = match (child.kind, self.groups.get(id)) {
-                    (ChildKind::System, _) => {
-                        let place = (id.clone(), key.clone());
-                        (self.memberships.get(&place) != Some(&slot))
-                            .then_some("is listed more than once")
-                    }
-                    (ChildKind::Group, None) => Some("does not exist"),
-                    (ChildKind::Group, Some(child)) if child.parent.as_ref() != Some(key) => {
-                        Some("has another parentGroupId")
-                    }
-                    (ChildKind::Group, Some(child)) => {
-                        (child.slot != Some(slot)).then_some("is listed more than once")
-                    }
-                };
-                if let Some(message) = message {
-                    let place = children.at(&index);
-                    findings.push(&place, format_args!("the {kind} {id:?} {message}"));
+                if let Some(problem) = self.group_child_problem(child, slot, key) {
+                    let (kind, id) = (child.kind.as_str(), Quoted(&child.id));
+                    findings.push(
+                        &children.at(&index),
+                        format_args!("the {kind} {id} {problem}"),
+                    );
                 }
             }
         }
         let roots = root.at(&"rootGroupIds");
         for (index, (slot, id)) in self.root_group_ids.slots().enumerate() {
-            let message = match self.groups.get(id) {
-                None => "does not exist",
-                Some(group) if group.parent.is_some() => "has a parent",
-                Some(group) if group.slot != Some(slot) => "is listed more than once",
-                Some(_) => continue,
-            };
-            findings.push(
-                &roots.at(&index),
-                format_args!("the group {id:?} {message}"),
-            );
+            if let Some(problem) = self.group_entry_problem(id, slot, None) {
+                let id = Quoted(id);
+                findings.push(&roots.at(&index), format_args!("the group {id} {problem}"));
+            }
+        }
+    }
+
+    /// What is wrong with the parent of a group, as seen by the group.
+    fn group_parent_problem(&self, group: &Group) -> Option<&'static str> {
+        let Some(parent) = &group.parent else {
+            let listed = group.slot.and_then(|slot| self.root_group_ids.get(slot));
+            return (listed != Some(&group.id))
+                .then_some("is null, but rootGroupIds does not list this group");
+        };
+        match self.groups.get(parent) {
+            None => Some("names a group that does not exist"),
+            Some(parent) => {
+                let listed = group.slot.and_then(|slot| parent.children.get(slot));
+                let listed = listed
+                    .is_some_and(|entry| entry.kind == ChildKind::Group && entry.id == group.id);
+                (!listed).then_some("names a group that does not list this one among its children")
+            }
+        }
+    }
+
+    fn group_child_problem(
+        &self,
+        child: &GroupChild,
+        slot: u64,
+        group: &Id,
+    ) -> Option<&'static str> {
+        match child.kind {
+            ChildKind::Group => self.group_entry_problem(&child.id, slot, Some(group)),
+            ChildKind::System => {
+                let known = self.memberships.get(&(child.id.clone(), group.clone()));
+                (known != Some(&slot)).then_some("is listed more than once")
+            }
+        }
+    }
+
+    /// What is wrong with an entry of a group in the `children` of a parent, or in `rootGroupIds`.
+    fn group_entry_problem(&self, id: &Id, slot: u64, parent: Option<&Id>) -> Option<&'static str> {
+        match self.groups.get(id) {
+            None => Some("does not exist"),
+            Some(group) if group.parent.as_ref() != parent => Some("has another parentGroupId"),
+            Some(group) => (group.slot != Some(slot)).then_some("is listed more than once"),
+        }
+    }
+
+    fn check_records(&self, root: &Path<'_>, findings: &mut Findings) {
+        let sections = [
+            ("belts", &self.belts),
+            ("smallBodyFields", &self.small_body_fields),
+            ("protoplanetaryDisks", &self.protoplanetary_disks),
+            ("nebulae", &self.nebulae),
+        ];
+        for (name, records) in sections {
+            let section = root.at(&name);
+            for (key, record) in records {
+                let id = record.get("id").and_then(Value::as_str).unwrap_or_default();
+                check_key(key, id, &section.at(key), findings);
+            }
         }
     }
 
     /// Where all links are mutual, what cannot be reached from a root is on or below a cycle.
     fn check_cycles(&self, root: &Path<'_>, findings: &mut Findings) {
+        const PROBLEM: &str = "leads back to itself, or to something that does";
+
         let mut reached = HashSet::new();
-        let mut pending: Vec<_> = self
-            .stars
-            .values()
-            .filter(|star| star.parent.is_none())
-            .collect();
+        let roots = self.stars.values().filter(|star| star.parent.is_none());
+        let mut pending: Vec<_> = roots.collect();
         while let Some(star) = pending.pop() {
             reached.insert(&star.id);
             pending.extend(
@@ -167,7 +196,7 @@ impl State {
         }
         let stars = root.at(&"stars");
         for id in self.stars.keys().filter(|id| !reached.contains(id)) {
-            findings.push(&stars.at(id).at(&"parentId"), "is on a cycle, or below one");
+            findings.push(&stars.at(id).at(&"parentId"), PROBLEM);
         }
 
         let mut reached = HashSet::new();
@@ -184,10 +213,14 @@ impl State {
         }
         let groups = root.at(&"groups");
         for id in self.groups.keys().filter(|id| !reached.contains(id)) {
-            findings.push(
-                &groups.at(id).at(&"parentGroupId"),
-                "is on a cycle, or below one",
-            );
+            findings.push(&groups.at(id).at(&"parentGroupId"), PROBLEM);
         }
+    }
+}
+
+fn check_key(key: &str, id: &str, place: &Path<'_>, findings: &mut Findings) {
+    if key != id {
+        let key = Quoted(key);
+        findings.push(&place.at(&"id"), format_args!("must equal its key {key}"));
     }
 }

@@ -35,7 +35,10 @@ pub enum Need {
     Omittable,
     /// Required where an entity is stored; a new one gets a default if it is absent or null.
     Defaulted,
-    /// Kept by the commands: required where an entity is stored, ignored in a new one.
+    /// Always there, and not a patch's to set: it may repeat the present value.
+    Fixed,
+    /// Kept by the commands: required where an entity is stored, ignored in a new one, and not a
+    /// patch's to set: it may repeat the present value.
     Managed,
 }
 
@@ -82,7 +85,7 @@ impl Member {
     pub fn is_required(&self, mode: Mode) -> bool {
         match (mode, self.need) {
             (Mode::Part, _) | (_, Need::Optional | Need::Omittable) => false,
-            (_, Need::Required) => true,
+            (_, Need::Required | Need::Fixed) => true,
             (Mode::Whole, Need::Defaulted | Need::Managed) => true,
             (Mode::New, Need::Defaulted | Need::Managed) => false,
         }
@@ -93,12 +96,21 @@ impl Member {
         mode == Mode::New && self.need == Need::Managed
     }
 
+    /// Whether the member is there to be set in this mode.
+    pub fn is_settable(&self, mode: Mode) -> bool {
+        match mode {
+            Mode::Whole => true,
+            Mode::New => self.need != Need::Managed,
+            Mode::Part => !matches!(self.need, Need::Fixed | Need::Managed),
+        }
+    }
+
     /// Whether null stands for "absent" in this mode. (A kind may allow null by itself.)
     pub fn may_be_null(&self, mode: Mode) -> bool {
         match self.need {
             Need::Optional => true,
             Need::Defaulted => mode == Mode::New,
-            Need::Required | Need::Omittable | Need::Managed => false,
+            Need::Required | Need::Omittable | Need::Fixed | Need::Managed => false,
         }
     }
 }

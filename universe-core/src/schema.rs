@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::catalog::{self, CommandSpec, FIELDS_MODE};
+use crate::catalog::{self, CommandSpec};
 use crate::member::{Kind, Member, Mode, Table};
 
 /// How much a schema tells.
@@ -30,7 +30,7 @@ pub(crate) fn any_command() -> Value {
 
 /// The schema of one command.
 pub(crate) fn command(spec: &CommandSpec, detail: Detail) -> Value {
-    let mut schema = object(spec.fields, FIELDS_MODE, detail, Inside::Command);
+    let mut schema = object(spec.fields, Mode::New, detail, Inside::Command);
     schema.insert("description".to_owned(), spec.description.into());
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
         properties.insert("type".to_owned(), json!({ "const": spec.kind.name() }));
@@ -52,7 +52,7 @@ fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<Stri
     let members = table
         .members
         .iter()
-        .filter(|member| !member.is_ignored(mode));
+        .filter(|member| member.is_settable(mode));
     let properties: Map<_, _> = members
         .clone()
         .map(|member| (member.name.to_owned(), property(member, detail, inside)))
@@ -116,13 +116,23 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
             let names = table
                 .members
                 .iter()
-                .filter(|member| !member.is_ignored(mode));
-            let names: Vec<_> = names.map(|member| member.name).collect();
-            format!("{doc}: {}", names.join(", "))
+                .filter(|member| member.is_settable(mode));
+            format!("{doc}: {}", join(names))
         }
-        Kind::Map(table) if detail == Detail::Compact => format!("{doc} ({})", table.name),
+        Kind::Map(table) if detail == Detail::Compact && inside == Inside::Command => {
+            let names = table
+                .members
+                .iter()
+                .filter(|member| member.is_required(Mode::Whole));
+            format!("{doc}, each with: {}", join(names))
+        }
         _ => doc.to_owned(),
     }
+}
+
+fn join<'a>(members: impl Iterator<Item = &'a Member>) -> String {
+    let names: Vec<_> = members.map(|member| member.name).collect();
+    names.join(", ")
 }
 
 fn typed(name: &str) -> Map<String, Value> {

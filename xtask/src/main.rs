@@ -3,6 +3,7 @@
 mod bench;
 mod interop;
 mod process;
+mod test;
 mod tidy;
 
 use std::error::Error;
@@ -28,6 +29,8 @@ enum Chore {
     Bench(bench::Arguments),
     /// Puts the official clients through one scenario, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
+    /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, official clients.
+    Test(interop::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy,
 }
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Test(arguments) => test::run(&arguments),
         Chore::Tidy => tidy::run(),
     };
     match passed {

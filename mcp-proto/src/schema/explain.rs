@@ -9,6 +9,8 @@ use serde_json::Value;
 pub(super) const MAX_FINDINGS: usize = 20;
 /// The longest text of an offending value that is quoted back, in bytes.
 const MAX_QUOTED: usize = 120;
+/// The most values of an `enum` that are listed.
+const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
 const MAX_NESTED_CHOICES: usize = 8;
 
@@ -28,14 +30,33 @@ pub(super) fn findings<'a>(errors: impl Iterator<Item = ValidationError<'a>>) ->
     let mut findings = Vec::new();
     for error in errors.take(MAX_FINDINGS) {
         flatten(&error, MAX_NESTED_CHOICES, &mut |error| {
-            findings.push(Finding {
+            let finding = Finding {
                 path: error.instance_path().as_str().to_owned(),
                 message: message(error),
-            });
+            };
+            findings.push((finding, is_choice(error)));
         });
     }
+    // "None of the alternatives fits" says nothing beside a finding inside the same value.
+    let told: Vec<_> = findings
+        .iter()
+        .filter(|(_, vague)| !vague)
+        .map(|(finding, _)| finding.path.clone())
+        .collect();
+    let says_nothing = |path: &str| {
+        told.iter()
+            .any(|told| told.len() > path.len() && told.starts_with(path))
+    };
+    findings.retain(|(finding, vague)| !vague || !says_nothing(&finding.path));
     findings.truncate(MAX_FINDINGS);
-    findings
+    findings.into_iter().map(|(finding, _)| finding).collect()
+}
+
+fn is_choice(error: &ValidationError<'_>) -> bool {
+    matches!(
+        error.kind(),
+        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. }
+    )
 }
 
 /// Where the instance has a null although the member may be left out, as JSON Pointers.
@@ -136,6 +157,19 @@ fn message(error: &ValidationError<'_>) -> String {
         Value::String(text) => text.len() <= MAX_QUOTED,
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
     };
+    if let ValidationErrorKind::Enum { options } = error.kind()
+        && let Some(options) = options
+            .as_array()
+            .filter(|options| options.len() <= MAX_OPTIONS)
+    {
+        let shown = if quotable {
+            error.instance().to_string()
+        } else {
+            "the value".to_owned()
+        };
+        let options: Vec<_> = options.iter().map(Value::to_string).collect();
+        return format!("{shown} is not one of {}", options.join(", "));
+    }
     if quotable {
         error.to_string()
     } else {

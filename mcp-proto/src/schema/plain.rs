@@ -173,12 +173,25 @@ fn simplify(schema: &mut Schema) {
         members.remove("default");
     }
     // Widths such as uint32 are Rust's affair; minimum and maximum say the same to everybody.
-    if members
-        .get("format")
-        .and_then(Value::as_str)
-        .is_some_and(|format| !is_common_format(format))
-    {
-        members.remove("format");
+    let Some(format) = members.get("format").and_then(Value::as_str) else {
+        return;
+    };
+    if is_common_format(format) {
+        return;
+    }
+    if let Some((minimum, maximum)) = range_of(format) {
+        members.entry("minimum").or_insert(minimum.into());
+        members.entry("maximum").or_insert(maximum.into());
+    }
+    members.remove("format");
+}
+
+/// The range of a width that every JSON reader can tell exactly; wider integers keep what the schema says already.
+fn range_of(format: &str) -> Option<(i64, i64)> {
+    match format {
+        "int32" => Some((i32::MIN.into(), i32::MAX.into())),
+        "uint32" => Some((0, u32::MAX.into())),
+        _ => None,
     }
 }
 

@@ -10,12 +10,13 @@ use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::{CallToolResult, Tool, ToolError};
 use crate::context::Context;
+use crate::json;
 use crate::jsonrpc::ErrorObject;
-use crate::schema::{self, CompiledSchema, Finding, SchemaError};
+use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
 const MAX_NAME: usize = 128;
@@ -36,6 +37,7 @@ struct Registered {
     tool: Tool,
     input: CompiledSchema,
     output: Option<CompiledSchema>,
+    nulls: Nulls,
     handler: Handler,
 }
 
@@ -60,11 +62,12 @@ impl ToolRegistry {
         let handler = std::sync::Arc::new(handler);
         self.add(
             tool,
+            Nulls::TakeOut,
             Box::new(move |arguments, context| {
                 let (state, handler, name) = (state.clone(), handler.clone(), name.clone());
                 // Inside the future, so that a panic of the handler's synchronous part is caught too.
                 Box::pin(async move {
-                    let arguments = serde_json::from_value(arguments).map_err(|problem| {
+                    let arguments = read(arguments).map_err(|problem| {
                         let finding = Finding {
                             path: String::new(),
                             message: problem.to_string(),
@@ -93,6 +96,7 @@ impl ToolRegistry {
         let handler = std::sync::Arc::new(handler);
         self.add(
             tool,
+            Nulls::Keep,
             Box::new(move |arguments, context| {
                 let (state, handler) = (state.clone(), handler.clone());
                 Box::pin(async move {
@@ -107,7 +111,7 @@ impl ToolRegistry {
         )
     }
 
-    fn add(&mut self, tool: Tool, handler: Handler) -> Result<(), SchemaError> {
+    fn add(&mut self, tool: Tool, nulls: Nulls, handler: Handler) -> Result<(), SchemaError> {
         let name = &tool.name;
         let allowed = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-');
         if name.is_empty() || name.len() > MAX_NAME || !name.bytes().all(allowed) {
@@ -129,6 +133,7 @@ impl ToolRegistry {
             tool,
             input,
             output,
+            nulls,
             handler,
         });
         Ok(())
@@ -184,18 +189,15 @@ impl ToolRegistry {
             .map(|registered| registered.tool.name.as_str())
             .collect();
         ErrorObject::invalid_params(format!("unknown tool {name:?}"))
-            .with_data(json!({ "tools": names }))
+            .with_data(serde_json::json!({ "tools": names }))
     }
 }
 
 impl Registered {
-    async fn call(
-        &self,
-        mut arguments: Value,
-        context: Context,
-    ) -> Result<CallToolResult, ToolError> {
-        self.input
-            .accept(&mut arguments)
+    async fn call(&self, arguments: Value, context: Context) -> Result<CallToolResult, ToolError> {
+        let arguments = self
+            .input
+            .accept(arguments, self.nulls)
             .map_err(|findings| ToolError::invalid_arguments(&self.tool.name, &findings))?;
         let request_id = context.request_id.clone();
         let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
@@ -264,6 +266,15 @@ impl Registered {
             );
             ToolError::internal()
         })
+    }
+}
+
+/// Arguments as the handler's type.
+fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, serde_json::Error> {
+    let whole = json::with_whole_numbers(&arguments);
+    match (serde_json::from_value(arguments), whole) {
+        (Err(_), Some(whole)) => serde_json::from_value(whole),
+        (read, _) => read,
     }
 }
 

@@ -1,1 +1,221 @@
-//! Empty.
+//! The accept loop: slow clients, too many headers, bounded connections, and shutting down with streams and calls open.
+
+use std::time::Duration;
+
+use http_body_util::BodyExt;
+use mcp_proto::Era;
+use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto::http::{HttpConfig, ServeConfig};
+use serde_json::json;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+
+use crate::common::{PATIENCE, Served, builder, call, probe, server};
+
+/// A bound that a server keeps in real time, far below the patience of the test.
+const SHORT: Duration = Duration::from_millis(200);
+
+/// Sends these bytes and reads until the server closes.
+async fn until_closed(served: &Served, sent: &[u8]) -> String {
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    stream.write_all(sent).await.unwrap();
+    let mut told = Vec::new();
+    timeout(PATIENCE, stream.read_to_end(&mut told))
+        .await
+        .expect("the connection stays open")
+        .unwrap();
+    String::from_utf8_lossy(&told).into_owned()
+}
+
+async fn impatient() -> Served {
+    let mut config = HttpConfig::default();
+    config.body_timeout = SHORT;
+    let mut serving = ServeConfig::default();
+    serving.header_timeout = SHORT;
+    Served::with(server(), config, serving).await
+}
+
+#[tokio::test]
+async fn clients_that_never_finish_a_head_are_closed() {
+    let served = impatient().await;
+    for sent in [
+        &b""[..],
+        b"P",
+        b"PRI * HTTP/2.0\r\n",
+        b"POST /mcp HTTP/1.1\r\n",
+        b"POST /mcp HTTP/1.1\r\nhost: localhost\r\nx-slow: ",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ] {
+        until_closed(&served, sent).await;
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_never_finishes_a_body_gets_408() {
+    let served = impatient().await;
+    let sent = b"POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    let told = until_closed(&served, sent).await;
+    assert!(told.starts_with("HTTP/1.1 408 "), "{told}");
+    assert!(told.contains("\"jsonrpc\":\"2.0\""), "{told}");
+}
+
+#[tokio::test]
+async fn a_head_has_bounds() {
+    let served = Served::new(server()).await;
+    let headers: String = (0..200).map(|index| format!("x-{index}: 1\r\n")).collect();
+    let told = until_closed(
+        &served,
+        format!("POST /mcp HTTP/1.1\r\n{headers}\r\n").as_bytes(),
+    )
+    .await;
+    assert!(told.starts_with("HTTP/1.1 431 "), "{told}");
+    let told = until_closed(&served, b"\x16\x03\x01 this is TLS\r\n\r\n").await;
+    assert!(told.starts_with("HTTP/1.1 400 "), "{told}");
+}
+
+#[tokio::test]
+async fn a_client_over_the_bound_waits_until_another_goes() {
+    let mut serving = ServeConfig::default();
+    serving.max_connections = 1;
+    let served = Served::with(server(), HttpConfig::default(), serving).await;
+    let first = TcpStream::connect(served.address).await.unwrap();
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
+    let mut waiting = Box::pin(client.list_tools());
+    assert!(timeout(SHORT, &mut waiting).await.is_err());
+    drop(first);
+    assert_eq!(waiting.await.unwrap().len(), 5);
+}
+
+#[tokio::test]
+async fn an_open_listener_does_not_hold_up_the_shutdown() {
+    let mut serving = ServeConfig::default();
+    serving.shutdown_deadline = PATIENCE * 2;
+    let served = Served::with(server(), HttpConfig::default(), serving).await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
+    let mut told = client.notifications();
+    let listening = tokio::spawn(async move {
+        client
+            .request(
+                "subscriptions/listen",
+                json!({"notifications": {"toolsListChanged": true}}),
+            )
+            .await
+    });
+    assert_eq!(
+        told.recv().await.unwrap().method,
+        "notifications/subscriptions/acknowledged"
+    );
+    // The deadline is longer than the patience of `ended`.
+    served.ended().await;
+    let result = listening.await.unwrap().unwrap();
+    assert_eq!(result["resultType"], "complete");
+}
+
+#[tokio::test]
+async fn an_idle_connection_does_not_hold_up_the_shutdown() {
+    let served = Served::new(server()).await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
+    client.list_tools().await.unwrap();
+    let _silent = TcpStream::connect(served.address).await.unwrap();
+    let start = Instant::now();
+    served.ended().await;
+    assert!(start.elapsed() < ServeConfig::default().shutdown_deadline);
+}
+
+#[tokio::test]
+async fn a_running_call_is_waited_for() {
+    let (probe, mut events) = probe();
+    let mut serving = ServeConfig::default();
+    serving.shutdown_deadline = PATIENCE * 2;
+    let mut served = Served::with(
+        builder(&probe).build().unwrap(),
+        HttpConfig::default(),
+        serving,
+    )
+    .await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
+    let running = tokio::spawn(async move { client.request("tools/call", call("gate")).await });
+    events.expect("started").await;
+    served.stop();
+    // Once it takes no connections it waits for nothing but the call.
+    while TcpStream::connect(served.address).await.is_ok() {
+        tokio::task::yield_now().await;
+    }
+    probe.gate.notify_one();
+    assert_eq!(
+        running.await.unwrap().unwrap()["content"][0]["text"],
+        "through"
+    );
+    served.ended().await;
+}
+
+#[tokio::test]
+async fn a_call_that_does_not_end_is_dropped_at_the_deadline() {
+    let (probe, mut events) = probe();
+    let mut serving = ServeConfig::default();
+    serving.shutdown_deadline = SHORT;
+    let served = Served::with(
+        builder(&probe).build().unwrap(),
+        HttpConfig::default(),
+        serving,
+    )
+    .await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
+    let running = tokio::spawn(async move { client.request("tools/call", call("hang")).await });
+    events.expect("started").await;
+    let start = Instant::now();
+    served.ended().await;
+    assert!(start.elapsed() >= SHORT);
+    events.expect("dropped").await;
+    assert!(running.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn rest_and_mcp_share_one_port_by_a_match_arm() {
+    use std::convert::Infallible;
+    let mcp = crate::common::service();
+    let service =
+        hyper::service::service_fn(move |request: http::Request<hyper::body::Incoming>| {
+            let mcp = mcp.clone();
+            async move {
+                Ok::<_, Infallible>(match request.uri().path() {
+                    "/mcp" => mcp.handle(request).await.map(BodyExt::boxed_unsync),
+                    _ => http::Response::new(http_body_util::Full::from("rest").boxed_unsync()),
+                })
+            }
+        });
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    tokio::spawn(mcp_proto::http::serve(
+        listener,
+        service,
+        ServeConfig::default(),
+        std::future::pending(),
+    ));
+    let client = Client::http(
+        &format!("http://{address}/mcp"),
+        ClientConfig::new(Era::Modern),
+    )
+    .await
+    .unwrap();
+    assert_eq!(client.list_tools().await.unwrap().len(), 5);
+    let other = Client::http(
+        &format!("http://{address}/other"),
+        ClientConfig::new(Era::Modern),
+    )
+    .await
+    .unwrap();
+    let error = other.list_tools().await.unwrap_err();
+    assert_eq!(error.to_string(), "the server answered HTTP 200: rest");
+}

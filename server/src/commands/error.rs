@@ -95,7 +95,7 @@ impl ServiceError {
         }
     }
 
-    pub(super) fn reading(id: &UniverseId, error: &ReadError) -> Self {
+    pub(crate) fn reading(id: &UniverseId, error: &ReadError) -> Self {
         match error {
             ReadError::NotFound => Self::NotFound(id.clone()),
             ReadError::Unavailable => Self::Unavailable,

@@ -42,6 +42,10 @@ pub(super) enum Job {
         expected: Option<Revision>,
         reply: Reply<Universe>,
     },
+    Delete {
+        expected: Option<Revision>,
+        reply: Reply<()>,
+    },
 }
 
 /// How a job went, until it is durable and may be told.
@@ -102,7 +106,11 @@ impl Writer {
                 }
             }
             while !jobs.is_empty() {
-                self.work(&mut jobs).await;
+                if matches!(jobs.first(), Some(Job::Delete { .. })) {
+                    self.delete(jobs.remove(0)).await;
+                } else {
+                    self.work(&mut jobs).await;
+                }
             }
         }
     }
@@ -111,6 +119,19 @@ impl Writer {
     fn retire(&mut self) {
         self.service.retire(&self.id, self.key);
         self.queue.close();
+    }
+
+    /// Deletes the universe. It goes through the writer so that nothing of the old universe can be written into a new
+    /// one of the same id.
+    async fn delete(&mut self, job: Job) {
+        let Job::Delete { expected, reply } = job else {
+            return;
+        };
+        self.loaded = None;
+        let deleted = self.service.store().delete(&self.id, expected).await;
+        // An asker that is gone does not take its answer.
+        drop(reply.send(deleted.map_err(|error| ServiceError::deleting(&self.id, &error))));
+        self.retire();
     }
 
     /// Does as many of the jobs as fit into one write and answers them.
@@ -262,6 +283,7 @@ fn reduce(universe: Universe, jobs: &[Job], reducer: super::Reducer) -> Batch {
             break;
         }
         let outcome = match job {
+            Job::Delete { .. } => break,
             Job::Read { .. } => Ok(Outcome::Read),
             Job::Process {
                 command, expected, ..
@@ -351,6 +373,7 @@ impl Job {
         match self {
             Self::Read { reply } | Self::Replace { reply, .. } => drop(reply.send(Err(error))),
             Self::Process { reply, .. } => drop(reply.send(Err(error))),
+            Self::Delete { reply, .. } => drop(reply.send(Err(error))),
         }
     }
 }

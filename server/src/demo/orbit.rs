@@ -68,7 +68,8 @@ impl Orbit {
             ("orbitRotX", json!(self.inclination)),
             (
                 "orbitRotY",
-                json!((-self.perihelion_longitude).rem_euclid(360.0)),
+                // Adding zero makes a negative zero positive, which JSON readers do not agree on.
+                json!((-self.perihelion_longitude).rem_euclid(360.0) + 0.0),
             ),
         ]
     }

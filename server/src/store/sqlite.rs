@@ -9,6 +9,7 @@ mod job;
 mod ledger;
 mod live;
 mod reader;
+mod readers;
 mod schema;
 mod tail;
 mod writer;
@@ -16,6 +17,7 @@ mod writer;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::FutureExt;
@@ -28,7 +30,7 @@ pub use self::directory::OpenError;
 use self::directory::{Directory, unreadable};
 use self::job::{Failure, Job, Reply, Work};
 use self::live::Live;
-use self::reader::Readers;
+use self::readers::Readers;
 use self::writer::Writer;
 use super::{
     Append, AppendError, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page, ReadError, Record,
@@ -37,6 +39,9 @@ use super::{
 
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
 const QUEUE_BYTES: usize = 2 * MAX_WRITE;
+
+/// How long a store that is dropped waits for what is being read, and then for what is queued.
+const DRAIN: Duration = Duration::from_secs(5);
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -155,7 +160,7 @@ impl SqliteStore {
 impl Drop for SqliteStore {
     fn drop(&mut self) {
         // Before the writer's connection, which tidies up if it is the last.
-        self.readers.close();
+        self.readers.close(DRAIN);
     }
 }
 

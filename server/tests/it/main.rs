@@ -1,4 +1,6 @@
 //! The server's tests through its public surface, in one binary.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod demo;
+mod golden;
 mod store;

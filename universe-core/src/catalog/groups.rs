@@ -104,6 +104,6 @@ pub(super) static HIERARCHY: [CommandSpec; 3] = [
                 ),
             ],
         },
-        example: r#"{"type":"moveToGroup","childId":"sol","childType":"system","targetGroupId":null}"#,
+        example: r#"{"type":"moveToGroup","childId":"sol","childType":"system","targetGroupId":"inner"}"#,
     },
 ];

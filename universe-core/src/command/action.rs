@@ -83,7 +83,7 @@ pub(crate) enum Action {
         planet: Id,
     },
     ReplaceSnapshot {
-        snapshot: Snapshot,
+        snapshot: Box<Snapshot>,
     },
 }
 

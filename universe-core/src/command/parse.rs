@@ -1,16 +1,18 @@
 //! From JSON to a command.
 
+use std::collections::HashSet;
 use std::mem;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::action::{Action, RecordKind, Snapshot};
+use super::nearest::unknown_type;
 use super::{Command, CommandKind};
 use crate::catalog;
 use crate::check::{check_object, describe};
 use crate::entity::{ChildKind, Id, Members, Record};
-use crate::finding::{Findings, Path};
+use crate::finding::{Findings, Path, Quoted};
 use crate::member::Mode;
 use crate::state::{State, read_group_child, read_records};
 
@@ -164,7 +166,7 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
             let mut given = take_members(given, "snapshot");
             let state = State::from_sections(&mut given);
             Action::ReplaceSnapshot {
-                snapshot: Snapshot { given, state },
+                snapshot: Box::new(Snapshot { given, state }),
             }
         }
     }
@@ -231,9 +233,9 @@ fn judge_id(body: &str, patch: &Members, id: &str, findings: &mut Findings) {
         None => {}
         Some(given) if given.as_str() == Some(id) => {}
         Some(given) => {
-            let found = describe(given);
+            let (id, found) = (Quoted(id), describe(given));
             let message =
-                format_args!("an id cannot be changed: leave it out or give {id:?}, found {found}");
+                format_args!("an id cannot be changed: leave it out or give {id}, found {found}");
             findings.push(&Path::ROOT.at(&body).at(&"id"), message);
         }
     }
@@ -242,7 +244,7 @@ fn judge_id(body: &str, patch: &Members, id: &str, findings: &mut Findings) {
 fn judge_children(group: &Members, findings: &mut Findings) {
     let payload = Path::ROOT.at(&"payload");
     let children = payload.at(&"children");
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     let given = group
         .get("children")
         .and_then(Value::as_array)
@@ -257,59 +259,4 @@ fn judge_children(group: &Members, findings: &mut Findings) {
             findings.push(&children.at(&index), "is listed more than once");
         }
     }
-}
-
-fn unknown_type(given: Option<&Value>) -> String {
-    let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
-    let known = names.join(", ");
-    let Some(given) = given else {
-        return format!("is missing: expected one of {known}");
-    };
-    let near = given
-        .as_str()
-        .map(|given| nearest(given, &names))
-        .unwrap_or_default();
-    let found = describe(given);
-    let hint = match near.as_slice() {
-        [] => String::new(),
-        near => format!("; did you mean {}?", near.join(" or ")),
-    };
-    format!("{found} is no command{hint} Expected one of {known}")
-}
-
-/// The names that differ least from the given text, if they differ little.
-fn nearest<'a>(given: &str, names: &[&'a str]) -> Vec<&'a str> {
-    // A text much longer than any name is near to none; this also bounds the work.
-    if given.len() > 40 {
-        return Vec::new();
-    }
-    let given = given.to_lowercase();
-    let distances = names
-        .iter()
-        .map(|name| (distance(&given, &name.to_lowercase()), *name));
-    let near: Vec<_> = distances.filter(|(distance, _)| *distance <= 3).collect();
-    let least = near.iter().map(|(distance, _)| *distance).min();
-    near.into_iter()
-        .filter(|(distance, _)| Some(*distance) == least)
-        .map(|(_, name)| name)
-        .collect()
-}
-
-/// How many characters must be put in, taken out or changed (Levenshtein).
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (index, a) in a.chars().enumerate() {
-        let mut diagonal = index;
-        let mut left = index + 1;
-        let mut next = vec![left];
-        for (above, b) in row.iter().skip(1).zip(b.chars()) {
-            left = (diagonal + usize::from(a != b))
-                .min(above + 1)
-                .min(left + 1);
-            diagonal = *above;
-            next.push(left);
-        }
-        row = next;
-    }
-    row.last().copied().unwrap_or_default()
 }

@@ -4,13 +4,13 @@ use super::parts::POSITION;
 use super::tables::row;
 use crate::member::Kind::{Choice, Flag, Ids, Number, Object, Pair, Seed, Text};
 use crate::member::Mode::Part;
-use crate::member::Need::{Optional, Required};
+use crate::member::Need::{Fixed, Optional, Required};
 use crate::member::Table;
 
 // Tables are read by column.
 #[rustfmt::skip]
 pub(crate) static FIELD: Table = Table { name: "small body field", members: &[
-    row("id", Text, Required, "id of the field, equal to its key"),
+    row("id", Text, Fixed, "id of the field, equal to its key"),
     row("systemId", Text, Required, "system it belongs to"),
     row("hostStarId", Text, Required, "body it surrounds"),
     row("innerRadius", Number, Required, "world units"),
@@ -35,7 +35,7 @@ pub(crate) static FIELD: Table = Table { name: "small body field", members: &[
 
 #[rustfmt::skip]
 pub(crate) static DISK: Table = Table { name: "protoplanetary disk", members: &[
-    row("id", Text, Required, "id of the disk, equal to its key"),
+    row("id", Text, Fixed, "id of the disk, equal to its key"),
     row("systemId", Text, Required, "system it belongs to"),
     row("centralStarId", Text, Required, "body it surrounds"),
     row("innerRadius", Number, Required, "world units"),
@@ -65,7 +65,7 @@ pub(crate) static DISK: Table = Table { name: "protoplanetary disk", members: &[
 
 #[rustfmt::skip]
 pub(crate) static NEBULA: Table = Table { name: "nebula", members: &[
-    row("id", Text, Required, "id of the nebula, equal to its key"),
+    row("id", Text, Fixed, "id of the nebula, equal to its key"),
     row("name", Text, Required, "display name"),
     row("position", Object(&POSITION, Part), Required, "centre, world units"),
     row("radius", Number, Required, "world units"),
@@ -83,7 +83,7 @@ pub(crate) static NEBULA: Table = Table { name: "nebula", members: &[
 
 #[rustfmt::skip]
 pub(crate) static BELT: Table = Table { name: "asteroid belt", members: &[
-    row("id", Text, Required, "id of the belt, equal to its key"),
+    row("id", Text, Fixed, "id of the belt, equal to its key"),
     row("name", Text, Required, "display name"),
     row("parentId", Text, Required, "body it surrounds"),
     row("innerRadius", Number, Required, "world units"),

@@ -4,7 +4,7 @@ use super::parts::{BLACK_HOLE, COMET, GROUP_CHILD, LAGRANGE_POINT, POSITION, RIN
 use super::regions::{BELT, DISK, FIELD, NEBULA};
 use crate::member::Kind::{Choice, Flag, IdOrNull, Ids, List, Map, Number, Object, Text};
 use crate::member::Mode::Part;
-use crate::member::Need::{Defaulted, Managed, Optional, Required};
+use crate::member::Need::{Defaulted, Fixed, Managed, Optional, Required};
 use crate::member::{Kind, Member, Need, Table};
 
 /// One line of a table.
@@ -36,7 +36,7 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("radius", Number, Required, "radius, world units"),
     row("color", Text, Required, "CSS colour, e.g. #FFAA00"),
     row("children", Ids, Managed, "ids of the bodies in orbit around it, in order"),
-    row("parentId", IdOrNull, Required, "id of the body it orbits, or null for a root body"),
+    row("parentId", IdOrNull, Fixed, "id of the body it orbits, or null for a root body"),
     row("orbitalDistance", Number, Required, "radius of a circular orbit, world units"),
     row("orbitalSpeed", Number, Required, "degrees per simulated second"),
     row("orbitalPhase", Number, Defaulted, "angle at time 0, degrees; 0 if absent"),
@@ -64,8 +64,8 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
 pub(crate) static GROUP: Table = Table { name: "group", members: &[
     row("id", Text, Managed, "id of the group, equal to its key"),
     row("name", Text, Required, "display name"),
-    row("children", List(&GROUP_CHILD), Required, "members, in order; [] for none"),
-    row("parentGroupId", IdOrNull, Required, "id of the group it is in, or null for a root group"),
+    row("children", List(&GROUP_CHILD), Fixed, "members, in order; [] for none"),
+    row("parentGroupId", IdOrNull, Fixed, "id of the group it is in, or null for a root group"),
     row("color", Text, Optional, "CSS colour"),
     row("icon", Text, Optional, "emoji or text"),
     row("position", Object(&POSITION, Part), Optional, "place of the group, world units"),

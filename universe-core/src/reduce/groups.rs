@@ -1,16 +1,17 @@
 //! addGroup, updateGroup, removeGroup.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::Outcome;
-use super::stars::{first_difference, merge};
+use super::stars::merge;
 use crate::entity::{ChildKind, Group, GroupChild, Id, Members};
 use crate::event::{Event, Reason};
 use crate::refusal::Refusal;
 use crate::state::sequence::Sequence;
-use crate::state::{State, take_group_children};
+use crate::state::{State, read_group_child, take_group_children};
 
 /// The members that are typed in [`Group`].
 const TYPED: [&str; 3] = ["id", "parentGroupId", "children"];
@@ -42,14 +43,16 @@ impl State {
         }
         let mut members = payload.clone();
         let children = take_group_children(&mut members);
+        let above: HashSet<_> = parent
+            .into_iter()
+            .flat_map(|id| self.group_and_above(id))
+            .collect();
         for child in &children {
             if child.kind == ChildKind::Group && child.id == *id {
                 return Err(self_contained(id, Some(id)));
             }
             self.expect_child(&child.id, child.kind)?;
-            if child.kind == ChildKind::Group
-                && parent.is_some_and(|to| self.is_group_above(&child.id, to))
-            {
+            if child.kind == ChildKind::Group && above.contains(&*child.id) {
                 return Err(contained(&child.id, id));
             }
         }
@@ -95,7 +98,7 @@ impl State {
             ));
         }
         if let Some(Value::Array(given)) = payload.get("children")
-            && let Some(child) = different_child(given, group)
+            && let Some(child) = first_difference(given, group)
         {
             let message = format!(
                 "the children of group {id:?} are not set by updateGroup; use addToGroup, \
@@ -157,26 +160,14 @@ impl State {
 }
 
 /// The id of the first entry that is in one list and not at the same place in the other.
-fn different_child(given: &[Value], group: &Group) -> Option<Id> {
-    let given: Vec<_> = given
-        .iter()
-        .cloned()
-        .map(crate::state::read_group_child)
-        .collect();
-    if given.iter().eq(group.children()) {
-        return None;
+fn first_difference(given: &[Value], group: &Group) -> Option<Id> {
+    let mut present = group.children();
+    for given in given.iter().cloned().map(read_group_child) {
+        if present.next() != Some(&given) {
+            return Some(given.id);
+        }
     }
-    let ids: Vec<_> = given.iter().map(GroupChild::id).collect();
-    let present: Vec<_> = group.children().map(GroupChild::id).collect();
-    // Same ids in the same order: an entry differs by its type or by another member.
-    let same = given
-        .iter()
-        .zip(group.children())
-        .find(|(given, present)| given != present);
-    let differing = same.map(|(given, _)| given.id());
-    differing
-        .or_else(|| first_difference(&ids, &present))
-        .map(Id::from)
+    present.next().map(|child| Arc::clone(&child.id))
 }
 
 fn self_contained(id: &Id, target: Option<&Id>) -> Refusal {

@@ -71,21 +71,19 @@ impl State {
         {
             return Err(parent_is_managed(id, parent.map(Id::from)));
         }
-        if let Some(Value::Array(given)) = payload.get("children") {
-            let given: Vec<_> = given.iter().filter_map(Value::as_str).collect();
-            let present: Vec<_> = star.children().collect();
-            if let Some(child) = first_difference(&given, &present) {
-                let message = format!(
-                    "the children of body {id:?} are not set by updateStar; use attachStar, \
-                     detachStar, addStar or removeStar on {child:?}"
-                );
-                return Err(refused(
-                    Reason::ManagedMember,
-                    &child.into(),
-                    Some(id),
-                    message,
-                ));
-            }
+        if let Some(Value::Array(given)) = payload.get("children")
+            && let Some(child) = first_difference(given, star.children())
+        {
+            let message = format!(
+                "the children of body {id:?} are not set by updateStar; use attachStar, \
+                 detachStar, addStar or removeStar on {child:?}"
+            );
+            return Err(refused(
+                Reason::ManagedMember,
+                &child.into(),
+                Some(id),
+                message,
+            ));
         }
         merge(Arc::make_mut(&mut star.members), payload, &TYPED);
         Ok(Event::StarUpdated { id: Arc::clone(id) })
@@ -117,13 +115,16 @@ pub(super) fn merge(members: &mut Members, patch: &Members, except: &[&str]) {
 }
 
 /// The first id that is in one list and not at the same place in the other.
-pub(super) fn first_difference<'a>(given: &[&'a str], present: &[&'a str]) -> Option<&'a str> {
-    let same = given
-        .iter()
-        .zip(present)
-        .take_while(|(given, present)| given == present)
-        .count();
-    given.get(same).or_else(|| present.get(same)).copied()
+fn first_difference<'a>(
+    given: &'a [Value],
+    mut present: impl Iterator<Item = &'a str>,
+) -> Option<&'a str> {
+    for given in given.iter().filter_map(Value::as_str) {
+        if present.next() != Some(given) {
+            return Some(given);
+        }
+    }
+    present.next()
 }
 
 fn parent_is_managed(id: &Id, parent: Option<Id>) -> Refusal {

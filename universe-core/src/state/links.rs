@@ -1,6 +1,7 @@
 //! The ties between entities, changed on both sides at once. Everything here takes logarithmic
 //! time, except for the walks, which take as many steps as they visit entities.
 
+use std::iter;
 use std::sync::Arc;
 
 use super::State;
@@ -51,17 +52,13 @@ impl State {
     /// Whether the body is the other one or is somewhere above it.
     pub(crate) fn is_star_above(&self, id: &str, other: &str) -> bool {
         // A body without children is above nobody: no need to walk.
-        if id == other || self.star(id).is_none_or(|star| star.children.is_empty()) {
-            return id == other;
-        }
-        let mut next = self.star(other).and_then(Star::parent_id);
-        while let Some(parent) = next {
-            if parent == id {
-                return true;
-            }
-            next = self.star(parent).and_then(Star::parent_id);
-        }
-        false
+        let has_children = self.star(id).is_some_and(|star| !star.children.is_empty());
+        id == other || (has_children && self.star_and_above(other).any(|above| above == id))
+    }
+
+    /// The body, its parent, and so on up to a root.
+    fn star_and_above<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a str> {
+        iter::successors(Some(id), |id| self.star(id)?.parent_id())
     }
 
     /// The body and all below it: each before its children, children in order.
@@ -163,16 +160,14 @@ impl State {
 
     /// Whether the group is the other one or is somewhere above it.
     pub(crate) fn is_group_above(&self, id: &str, other: &str) -> bool {
-        if id == other || self.group(id).is_none_or(|group| group.children.is_empty()) {
-            return id == other;
-        }
-        let mut next = self.group(other).and_then(Group::parent_group_id);
-        while let Some(parent) = next {
-            if parent == id {
-                return true;
-            }
-            next = self.group(parent).and_then(Group::parent_group_id);
-        }
-        false
+        let has_children = self
+            .group(id)
+            .is_some_and(|group| !group.children.is_empty());
+        id == other || (has_children && self.group_and_above(other).any(|above| above == id))
+    }
+
+    /// The group, its parent, and so on up to a root.
+    pub(crate) fn group_and_above<'a>(&'a self, id: &'a str) -> impl Iterator<Item = &'a str> {
+        iter::successors(Some(id), |id| self.group(id)?.parent_group_id())
     }
 }

@@ -1,4 +1,15 @@
 //! Tests through the public surface of the crate.
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "helpers of tests fail like tests"
+)]
 
+mod catalog;
+mod deep;
+mod findings;
+mod ids;
+mod properties;
+mod quirks;
 mod support;
 mod vectors;

@@ -52,8 +52,15 @@ pub enum OpenError {
 /// Holds a directory until dropped. Every connection has one, so that the directory is free again
 /// only when all are closed.
 #[derive(Debug)]
-pub(super) struct Lock {
-    _file: File,
+pub(super) struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // A child process that is just being started may still share the file, and so the lock.
+        if let Err(error) = self.0.unlock() {
+            tracing::warn!(%error, "the data directory's lock could not be released");
+        }
+    }
 }
 
 /// A directory that was found fit.
@@ -121,7 +128,7 @@ fn lock(dir: &Path) -> Result<Lock, OpenError> {
         .open(dir.join(LOCK));
     let file = file.map_err(|error| unreadable(dir, &error))?;
     match file.try_lock() {
-        Ok(()) => Ok(Lock { _file: file }),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => Err(OpenError::InUse {
             dir: dir.to_owned(),
         }),

@@ -1,7 +1,7 @@
 //! What a write does to the tables, within the transaction that the writer has open.
 //!
-//! Results are doubly wrapped: the outer error is the database's and spoils the whole transaction, the
-//! inner one is the answer to this call alone.
+//! Results are doubly wrapped: the outer error is the database's and spoils the whole transaction,
+//! the inner one is the answer to this call alone.
 
 use std::collections::HashMap;
 
@@ -180,7 +180,8 @@ impl Ledger {
         }))
     }
 
-    /// Removes a universe from sight and leaves its entries to [`sweep`](Self::sweep). Gives its number.
+    /// Removes a universe from sight and leaves its entries to [`sweep`](Self::sweep). Gives its
+    /// number.
     pub(super) fn delete(
         &mut self,
         id: &UniverseId,

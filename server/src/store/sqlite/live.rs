@@ -11,7 +11,8 @@ use tokio::sync::broadcast::{self, Receiver, Sender};
 use super::ledger::Landed;
 use crate::store::{Entry, NewEntry, Revision};
 
-/// Hints kept for the slowest reader of a universe. With [`MAX_BODY`], it bounds a universe's memory.
+/// Hints kept for the slowest reader of a universe. With [`MAX_BODY`], it bounds a universe's
+/// memory.
 const CAPACITY: usize = 64;
 
 /// Bodies beyond this many bytes are not passed on but read from the log.

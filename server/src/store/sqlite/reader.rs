@@ -1,119 +1,23 @@
-//! Reading beside the writer: a few connections, used from blocking threads.
-
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+//! What is read from the tables.
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Row, params};
-use tokio::sync::Semaphore;
 use uuid::Uuid;
 
-use super::directory::Lock;
 use super::ledger::{head, integer, revision};
-use super::schema::{self, MARK};
+use super::schema::MARK;
 use crate::store::{
-    CommandId, Entry, MAX_PAGE, Meta, Page, ReadError, Record, Revision, Snapshot, Timestamp,
-    UniverseId,
+    CommandId, Entry, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp, UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
 const CHUNK_BYTES: i64 = 1 << 20;
-
-/// A pool of connections, opened as needed.
-pub(super) struct Readers {
-    database: PathBuf,
-    /// As many as there may be connections.
-    permits: Arc<Semaphore>,
-    /// `None` once closed, so that a forgotten tail does not hold the directory.
-    pool: Mutex<Option<Pool>>,
-}
-
-struct Pool {
-    idle: Vec<Reader>,
-    lock: Arc<Lock>,
-}
-
-/// A connection, and its hold on the directory for as long as it is open.
-struct Reader {
-    connection: Connection,
-    _lock: Arc<Lock>,
-}
 
 /// Consecutive entries of a universe.
 pub(super) struct Chunk {
     pub(super) entries: Vec<Entry>,
     /// Whether they reach the head.
     pub(super) complete: bool,
-}
-
-impl Readers {
-    pub(super) fn new(database: PathBuf, lock: Arc<Lock>, connections: usize) -> Self {
-        let permits = Arc::new(Semaphore::new(connections.clamp(1, 64)));
-        Self {
-            database,
-            permits,
-            pool: Mutex::new(Some(Pool {
-                idle: Vec::new(),
-                lock,
-            })),
-        }
-    }
-
-    /// Runs `read` on a connection of its own. A caller who goes away leaves it to end by itself.
-    pub(super) async fn read<T: Send + 'static>(
-        self: &Arc<Self>,
-        read: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
-    ) -> Result<T, ReadError> {
-        let permit = Arc::clone(&self.permits).acquire_owned().await;
-        let permit = permit.map_err(|_closed| ReadError::Unavailable)?;
-        let readers = Arc::clone(self);
-        let task = tokio::task::spawn_blocking(move || {
-            let _permit = permit;
-            let reader = readers.take()?;
-            let found = read(&reader.connection).map_err(|error| {
-                tracing::error!(%error, "reading the store failed");
-                ReadError::Unavailable
-            });
-            readers.put_back(reader);
-            found
-        });
-        task.await.unwrap_or(Err(ReadError::Unavailable))
-    }
-
-    /// Closes the idle connections and refuses further reads.
-    pub(super) fn close(&self) {
-        self.permits.close();
-        drop(self.pool().take());
-    }
-
-    fn take(&self) -> Result<Reader, ReadError> {
-        let lock = {
-            let mut pool = self.pool();
-            let pool = pool.as_mut().ok_or(ReadError::Unavailable)?;
-            match pool.idle.pop() {
-                Some(reader) => return Ok(reader),
-                None => Arc::clone(&pool.lock),
-            }
-        };
-        let connection = schema::connect_reader(&self.database).map_err(|error| {
-            tracing::error!(%error, "opening the store for reading failed");
-            ReadError::Unavailable
-        })?;
-        Ok(Reader {
-            connection,
-            _lock: lock,
-        })
-    }
-
-    fn put_back(&self, reader: Reader) {
-        if let Some(pool) = self.pool().as_mut() {
-            pool.idle.push(reader);
-        }
-    }
-
-    fn pool(&self) -> MutexGuard<'_, Option<Pool>> {
-        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
-    }
 }
 
 /// A universe's number and its head's revision.
@@ -184,8 +88,8 @@ pub(super) fn snapshot(
         .optional()
 }
 
-/// The entries after a revision, up to the next mark, the head or [`CHUNK_BYTES`], but at least one if
-/// there is any. `None` if the universe was deleted.
+/// The entries after a revision, up to the next mark, the head or [`CHUNK_BYTES`], but at least one
+/// if there is any. `None` if the universe was deleted.
 pub(super) fn chunk(
     connection: &Connection,
     uni: i64,
@@ -218,8 +122,8 @@ pub(super) fn chunk(
     Ok(Some(Chunk { entries, complete }))
 }
 
-/// Where the entries after a revision are, up to the next mark or the head, the last first, each with
-/// the length of its body. An entry that is not where it belongs is an error, never a gap.
+/// Where the entries after a revision are, up to the next mark or the head, the last first, each
+/// with the length of its body. An entry that is not where it belongs is an error, never a gap.
 fn walk(
     view: &Connection,
     uni: i64,

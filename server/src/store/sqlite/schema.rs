@@ -1,7 +1,8 @@
 //! The tables, and how a connection to them is set up.
 //!
-//! All universes share one `log`, in the order of commits: however many are busy, a commit writes to
-//! the end of one B-tree. An entry points to the one before of the same universe (`prev`), and every
+//! All universes share one `log`, in the order of commits: however many are busy, a commit writes
+//! to the end of one B-tree. An entry points to the one before of the same universe (`prev`), and
+//! every
 //! [`MARK`]th is in `mark`, so that any stretch of a universe is found by walking back less than
 //! [`MARK`] steps.
 
@@ -25,8 +26,9 @@ pub(super) const MARK: u64 = 256;
 /// How long to wait for a foreign connection, such as a backup, to let go of the file.
 const BUSY: Duration = Duration::from_secs(5);
 
-/// Unix milliseconds in `at` and `created_at`. A `seq` of 0 is none. `uni` is never used twice, so it
-/// names one universe even if its `id` is taken again. `doomed` has the chains still to be removed.
+/// Unix milliseconds in `at` and `created_at`. A `seq` of 0 is none. `uni` is never used twice, so
+/// it names one universe even if its `id` is taken again. `doomed` has the chains still to be
+/// removed.
 const TABLES: &str = "
 CREATE TABLE universe (
     uni INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -80,8 +82,8 @@ pub(super) fn format(connection: &Connection) -> rusqlite::Result<i32> {
 
 /// Makes the tables in a new file, all or nothing.
 ///
-/// This comes before the write-ahead log, so that application id and format are in the header of the
-/// file itself, where they can be judged without opening it as a database.
+/// This comes before the write-ahead log, so that application id and format are in the header of
+/// the file itself, where they can be judged without opening it as a database.
 pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
         "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} \

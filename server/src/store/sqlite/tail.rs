@@ -9,7 +9,8 @@ use futures_util::stream::{self, BoxStream};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::live::{Hint, Live, Subscription};
-use super::reader::{self, Readers};
+use super::reader;
+use super::readers::Readers;
 use crate::store::{Entry, ReadError, Revision, TailError, UniverseId};
 
 /// A stream of the entries after `last`.

@@ -6,12 +6,12 @@ use std::ops::ControlFlow;
 use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
 
 use rusqlite::ErrorCode;
 use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::mpsc::{self, Receiver, Sender};
 
+use super::DRAIN;
 use super::directory::Lock;
 use super::job::{Failure, Job};
 use super::ledger::Ledger;
@@ -23,16 +23,13 @@ const QUEUE: usize = 1_024;
 /// Most writes in one transaction.
 const GROUP: usize = 512;
 
-/// A write of more bytes than this goes alone, and a group that has reached it is closed, so that no
-/// write delays others by more than its own time.
+/// A write of more bytes than this goes alone, and a group that has reached it is closed, so that
+/// no write delays others by more than its own time.
 const HEAVY: usize = 512 << 10;
 
 /// Entries of deleted universes removed along with other writes, and with nothing else to do.
 const SWEEP_BUSY: u32 = 64;
 const SWEEP_IDLE: u32 = 1_024;
-
-/// How long a store that is dropped waits for what is queued.
-const DRAIN: Duration = Duration::from_secs(10);
 
 /// The thread's handle. Dropping it lets the queue run empty and waits for that, at most [`DRAIN`].
 pub(super) struct Writer {
@@ -51,7 +48,8 @@ impl Writer {
         let thread = thread::Builder::new()
             .name("universe-store".into())
             .spawn(move || {
-                // Dropped in reverse, also by a panic: connection, lock, then the word that all ended.
+                // Dropped in reverse, also by a panic: connection, lock, then the word that all
+                // ended.
                 let _end = end;
                 let _lock = lock;
                 let _live = CloseAtEnd(Arc::clone(&live));

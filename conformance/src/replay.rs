@@ -1,0 +1,146 @@
+//! Replaying transcripts: each against a target, in each era it has, as a sequence of events.
+
+mod run;
+mod step;
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+pub(crate) use self::run::Fault;
+use self::run::Run;
+use crate::report::{Event, Failure, Summary};
+use crate::target::Target;
+use crate::transcript::{Era, Transcript};
+
+/// Replays transcripts against one target, one after the other.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    target: Target,
+    eras: BTreeSet<Era>,
+    fixtures: BTreeSet<String>,
+    limits: Limits,
+}
+
+/// How long a replay waits.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// For a step to be done.
+    pub(crate) step: Duration,
+    /// For something to come on a stream that ought to be silent, after the steps meanwhile are done.
+    pub(crate) settle: Duration,
+}
+
+impl Replay {
+    /// Replays in both eras, waits at most 10 s for each step, and has no fixture.
+    pub fn new(target: Target) -> Self {
+        Self {
+            target,
+            eras: BTreeSet::from(Era::ALL),
+            fixtures: BTreeSet::new(),
+            limits: Limits {
+                step: Duration::from_secs(10),
+                settle: Duration::from_millis(50),
+            },
+        }
+    }
+
+    /// Replays in these eras only.
+    #[must_use]
+    pub fn eras(mut self, eras: impl IntoIterator<Item = Era>) -> Self {
+        self.eras = eras.into_iter().collect();
+        self
+    }
+
+    /// Says that the target is the special server called `fixture`: transcripts that need it are replayed, instead of
+    /// those that need none.
+    #[must_use]
+    pub fn fixture(mut self, fixture: impl Into<String>) -> Self {
+        self.fixtures.insert(fixture.into());
+        self
+    }
+
+    /// Waits at most this long for each step.
+    #[must_use]
+    pub fn step_timeout(mut self, timeout: Duration) -> Self {
+        self.limits.step = timeout;
+        self
+    }
+
+    /// Replays all of them and tells `emit` how it goes.
+    pub async fn run<'a>(
+        &self,
+        transcripts: impl IntoIterator<Item = &'a Transcript>,
+        mut emit: impl FnMut(&Event<'_>),
+    ) -> Summary {
+        let mut summary = Summary::default();
+        for transcript in transcripts {
+            if let Some(reason) = self.reason_to_skip(transcript) {
+                summary.skipped += 1;
+                emit(&Event::Skipped {
+                    transcript,
+                    reason: &reason,
+                });
+                continue;
+            }
+            for &era in transcript
+                .eras()
+                .iter()
+                .filter(|era| self.eras.contains(era))
+            {
+                emit(&Event::Started { transcript, era });
+                let start = Instant::now();
+                let outcome = self.run_one(transcript, era).await;
+                let elapsed = start.elapsed();
+                match outcome {
+                    Ok(()) => {
+                        summary.passed += 1;
+                        emit(&Event::Passed {
+                            transcript,
+                            era,
+                            elapsed,
+                        });
+                    }
+                    Err(failure) => {
+                        summary.failed += 1;
+                        emit(&Event::Failed {
+                            transcript,
+                            era,
+                            elapsed,
+                            failure: &failure,
+                        });
+                    }
+                }
+            }
+        }
+        emit(&Event::Finished(&summary));
+        summary
+    }
+
+    /// Replays one transcript in one era, whether or not it lists the era or needs a fixture.
+    ///
+    /// # Errors
+    ///
+    /// The first step that did not go as expected.
+    pub async fn run_one(&self, transcript: &Transcript, era: Era) -> Result<(), Failure> {
+        Run::new(&self.target, transcript.endpoint(), era, self.limits)
+            .steps(&transcript.steps)
+            .await
+    }
+
+    fn reason_to_skip(&self, transcript: &Transcript) -> Option<String> {
+        match transcript.fixture() {
+            Some(fixture) if !self.fixtures.contains(fixture) => {
+                return Some(format!("needs the fixture {fixture}"));
+            }
+            None if !self.fixtures.is_empty() => {
+                return Some("needs a server without a fixture".to_owned());
+            }
+            _ => {}
+        }
+        if transcript.eras().iter().any(|era| self.eras.contains(era)) {
+            return None;
+        }
+        let eras: Vec<&str> = transcript.eras().iter().map(|era| era.name()).collect();
+        Some(format!("is for {} only", eras.join(" and ")))
+    }
+}

@@ -1,0 +1,84 @@
+//! What a replay says while it runs. The runner emits, reporters consume; neither knows the other.
+
+mod text;
+
+use std::time::Duration;
+
+pub use self::text::TextReporter;
+use crate::pattern::Mismatch;
+use crate::transcript::{Era, Transcript};
+
+/// One thing that happened in a replay.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Event<'a> {
+    /// A transcript begins in an era.
+    Started {
+        /// The transcript.
+        transcript: &'a Transcript,
+        /// The era it is replayed in.
+        era: Era,
+    },
+    /// All of its steps went as expected.
+    Passed {
+        /// The transcript.
+        transcript: &'a Transcript,
+        /// The era it was replayed in.
+        era: Era,
+        /// How long it took.
+        elapsed: Duration,
+    },
+    /// A step did not go as expected; the steps after it were not run.
+    Failed {
+        /// The transcript.
+        transcript: &'a Transcript,
+        /// The era it was replayed in.
+        era: Era,
+        /// How long it took.
+        elapsed: Duration,
+        /// What went wrong.
+        failure: &'a Failure,
+    },
+    /// The transcript was not replayed.
+    Skipped {
+        /// The transcript.
+        transcript: &'a Transcript,
+        /// Why, such as the fixture it needs.
+        reason: &'a str,
+    },
+    /// Everything is done.
+    Finished(&'a Summary),
+}
+
+/// Where and how a replay left its transcript.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Failure {
+    /// The line of the step, counted from 1.
+    pub line: usize,
+    /// The step in a few words, such as `POST /mcp` or `tools/call`.
+    pub step: String,
+    /// What the transcript says the step shows.
+    pub note: Option<String>,
+    /// What went wrong.
+    pub problem: String,
+    /// The differences, if an answer was compared.
+    pub mismatches: Vec<Mismatch>,
+}
+
+/// How many replays went how; a transcript counts once for each era.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Summary {
+    /// Replays in which everything went as expected.
+    pub passed: usize,
+    /// Replays that failed.
+    pub failed: usize,
+    /// Transcripts that were not replayed.
+    pub skipped: usize,
+}
+
+impl Summary {
+    /// Nothing failed, and something was replayed.
+    pub fn is_success(&self) -> bool {
+        self.failed == 0 && self.passed > 0
+    }
+}

@@ -1,0 +1,98 @@
+//! Reading an object member by member, so that a misspelt one is told instead of passed over.
+
+use serde_json::{Map, Value};
+
+use crate::error::Problem;
+
+/// The members of an object that have not been asked for yet.
+pub(super) struct Fields {
+    rest: Map<String, Value>,
+    asked: Vec<&'static str>,
+}
+
+impl Fields {
+    pub(super) fn of(value: &Value) -> Result<Self, Problem> {
+        match value {
+            Value::Object(members) => Ok(Self {
+                rest: members.clone(),
+                asked: Vec::new(),
+            }),
+            other => Err(Problem::new(format!(
+                "an object is expected here, not {other}"
+            ))),
+        }
+    }
+
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.rest.contains_key(name)
+    }
+
+    pub(super) fn optional(&mut self, name: &'static str) -> Option<Value> {
+        self.asked.push(name);
+        self.rest.remove(name)
+    }
+
+    pub(super) fn required(&mut self, name: &'static str) -> Result<Value, Problem> {
+        self.optional(name)
+            .ok_or_else(|| Problem::new("is missing").within(name))
+    }
+
+    pub(super) fn optional_string(
+        &mut self,
+        name: &'static str,
+    ) -> Result<Option<String>, Problem> {
+        match self.optional(name) {
+            None => Ok(None),
+            Some(Value::String(text)) if !text.is_empty() => Ok(Some(text)),
+            Some(other) => Err(Problem::new(format!(
+                "a non-empty string is expected, not {other}"
+            ))
+            .within(name)),
+        }
+    }
+
+    pub(super) fn string(&mut self, name: &'static str) -> Result<String, Problem> {
+        self.optional_string(name)?
+            .ok_or_else(|| Problem::new("is missing").within(name))
+    }
+
+    /// One string or an array of strings.
+    pub(super) fn strings(&mut self, name: &'static str) -> Result<Option<Vec<String>>, Problem> {
+        let refuse = |other: &Value| {
+            Problem::new(format!("an array of strings is expected, not {other}")).within(name)
+        };
+        match self.optional(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(vec![text])),
+            Some(Value::Array(items)) => items
+                .iter()
+                .map(|item| item.as_str().map(str::to_owned).ok_or_else(|| refuse(item)))
+                .collect::<Result<_, _>>()
+                .map(Some),
+            Some(other) => Err(refuse(&other)),
+        }
+    }
+
+    /// Parses a member that is there, and puts its name before the problems inside it.
+    pub(super) fn parse<T>(
+        &mut self,
+        name: &'static str,
+        parse: impl FnOnce(&Value) -> Result<T, Problem>,
+    ) -> Result<Option<T>, Problem> {
+        self.optional(name)
+            .map(|value| parse(&value).map_err(|problem| problem.within(name)))
+            .transpose()
+    }
+
+    /// Refuses what nobody asked for.
+    pub(super) fn finish(self) -> Result<(), Problem> {
+        match self.rest.keys().next() {
+            None => Ok(()),
+            Some(name) => Err(Problem::new(format!(
+                "is not known here; there are {}",
+                self.asked.join(", ")
+            ))
+            .within(name)),
+        }
+    }
+}

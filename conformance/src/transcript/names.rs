@@ -1,0 +1,203 @@
+//! Checks, before anything is sent, that every name a transcript uses is introduced by an earlier step of the same era.
+
+use std::collections::BTreeSet;
+
+use super::step::{Action, SendBody, Step, StreamSource, Wanted};
+use super::{Era, Send};
+use crate::error::Problem;
+use crate::pattern::Pattern;
+
+/// What the steps so far have introduced.
+#[derive(Clone, Default)]
+struct Known {
+    vars: BTreeSet<String>,
+    clients: BTreeSet<String>,
+    streams: BTreeSet<String>,
+}
+
+/// The first use of a name that nothing introduced, or the second introduction of one, with its line.
+pub(super) fn check(steps: &[Step], era: Era) -> Result<(), (usize, Problem)> {
+    check_list(steps, era, &mut Known::default())
+}
+
+fn check_list(steps: &[Step], era: Era, known: &mut Known) -> Result<(), (usize, Problem)> {
+    for step in steps.iter().filter(|step| step.is_for(era)) {
+        let at = |problem: Problem| (step.line, problem);
+        match &step.action {
+            Action::Silent { streams, steps } => {
+                for stream in streams {
+                    known.stream(stream).map_err(at)?;
+                }
+                check_list(steps, era, known)?;
+            }
+            Action::Parallel(branches) => {
+                // A branch sees what was known before the block, never what runs beside it.
+                let before = known.clone();
+                for branch in branches {
+                    let mut seen = before.clone();
+                    check_list(branch, era, &mut seen)?;
+                    known.merge(&seen, &before).map_err(at)?;
+                }
+            }
+            action => known.check(action, era).map_err(at)?,
+        }
+    }
+    Ok(())
+}
+
+impl Known {
+    fn check(&mut self, action: &Action, era: Era) -> Result<(), Problem> {
+        match action {
+            Action::Open { client, expect, .. } => {
+                introduce(&mut self.clients, client, "client")?;
+                if era == Era::Legacy {
+                    introduce(&mut self.vars, &format!("{client}.session"), "variable")?;
+                }
+                self.patterns(expect.iter().flat_map(|expect| expect.patterns()))
+            }
+            Action::Http { send, expect } => {
+                self.send(send)?;
+                self.patterns(expect.patterns())
+            }
+            Action::Rpc {
+                client,
+                params,
+                expect,
+                ..
+            } => {
+                self.client(client)?;
+                if let Some(params) = params {
+                    self.uses(|visit| params.each_name(visit))?;
+                }
+                self.patterns(expect.patterns())
+            }
+            Action::Stream {
+                name,
+                source,
+                expect,
+            } => {
+                match source {
+                    StreamSource::Http(send) => self.send(send)?,
+                    StreamSource::Listen { client, filter } => {
+                        self.client(client)?;
+                        self.uses(|visit| filter.each_name(visit))?;
+                    }
+                }
+                introduce(&mut self.streams, name, "stream")?;
+                self.patterns(expect.iter().flat_map(|expect| expect.patterns()))
+            }
+            Action::Await {
+                stream,
+                wanted: Wanted::Event(pattern) | Wanted::Message(pattern) | Wanted::Comment(pattern),
+            } => {
+                self.stream(stream)?;
+                self.patterns([pattern])
+            }
+            Action::End { stream } | Action::Close { stream } => {
+                self.stream(stream)?;
+                self.streams.remove(stream);
+                Ok(())
+            }
+            Action::Check { name, pattern } => {
+                self.uses(|visit| visit(name))?;
+                self.patterns([pattern])
+            }
+            Action::Silent { .. } | Action::Parallel(_) => Ok(()),
+        }
+    }
+
+    fn send(&self, send: &Send) -> Result<(), Problem> {
+        self.uses(|visit| {
+            send.path.names().for_each(&mut *visit);
+            send.headers
+                .iter()
+                .for_each(|(_, value)| value.names().for_each(&mut *visit));
+            match &send.body {
+                SendBody::Empty => {}
+                SendBody::Json(template) => template.each_name(visit),
+                SendBody::Text(text) => text.names().for_each(visit),
+            }
+        })
+    }
+
+    /// Within one answer a pattern may use what the same answer captures.
+    fn patterns<'a>(
+        &mut self,
+        patterns: impl IntoIterator<Item = &'a Pattern>,
+    ) -> Result<(), Problem> {
+        for pattern in patterns {
+            for name in pattern.captures() {
+                introduce(&mut self.vars, name, "variable")?;
+            }
+            self.uses(|visit| pattern.each_name(visit))?;
+        }
+        Ok(())
+    }
+
+    fn uses<'a>(&self, names: impl FnOnce(&mut dyn FnMut(&'a str))) -> Result<(), Problem> {
+        let mut missing = None;
+        names(&mut |name| {
+            if missing.is_none() && !self.vars.contains(name) {
+                missing = Some(name);
+            }
+        });
+        match missing {
+            None => Ok(()),
+            Some(name) => Err(Problem::new(format!(
+                "`{name}` is used before anything captures it"
+            ))),
+        }
+    }
+
+    fn client(&self, name: &str) -> Result<(), Problem> {
+        match self.clients.contains(name) {
+            true => Ok(()),
+            false => Err(
+                Problem::new(format!("no earlier step opens the client `{name}`")).within("client"),
+            ),
+        }
+    }
+
+    fn stream(&self, name: &str) -> Result<(), Problem> {
+        match self.streams.contains(name) {
+            true => Ok(()),
+            false => Err(Problem::new(format!(
+                "no earlier step opens the stream `{name}`, or it is closed already"
+            ))),
+        }
+    }
+
+    /// Adds what a branch introduced, which no other branch may have introduced too.
+    fn merge(&mut self, branch: &Self, before: &Self) -> Result<(), Problem> {
+        for (all, new, old, kind) in [
+            (&mut self.vars, &branch.vars, &before.vars, "variable"),
+            (
+                &mut self.clients,
+                &branch.clients,
+                &before.clients,
+                "client",
+            ),
+            (
+                &mut self.streams,
+                &branch.streams,
+                &before.streams,
+                "stream",
+            ),
+        ] {
+            for name in new.difference(old) {
+                introduce(all, name, kind)?;
+            }
+            all.retain(|name| new.contains(name) || !old.contains(name));
+        }
+        Ok(())
+    }
+}
+
+fn introduce(names: &mut BTreeSet<String>, name: &str, kind: &str) -> Result<(), Problem> {
+    match names.insert(name.to_owned()) {
+        true => Ok(()),
+        false => Err(Problem::new(format!(
+            "the {kind} `{name}` is introduced a second time"
+        ))),
+    }
+}

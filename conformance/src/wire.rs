@@ -1,0 +1,230 @@
+//! One HTTP answer, read whole or as a stream, under limits.
+
+use std::collections::VecDeque;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderMap};
+use http::{HeaderName, HeaderValue, Request, Response};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+
+use crate::error::Problem;
+use crate::replay::Fault;
+use crate::sse::{Decoder, Event, Frame, MAX_EVENT_BYTES};
+use crate::target::Body;
+use crate::template::Vars;
+use crate::transcript::{Send, SendBody};
+
+pub(crate) const EVENT_STREAM: &str = "text/event-stream";
+const JSON: HeaderValue = HeaderValue::from_static("application/json");
+
+/// The most messages one POST may be answered with before its response.
+const MAX_MESSAGES: usize = 10_000;
+
+/// An answer whose body has been read.
+pub(crate) struct Answer {
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: AnswerBody,
+}
+
+pub(crate) enum AnswerBody {
+    Text(String),
+    /// The JSON-RPC messages of an event stream, in order, up to the response.
+    Messages(Vec<Value>),
+}
+
+impl Answer {
+    /// Reads the body to its end or, if it is an event stream, to the first JSON-RPC response in it.
+    pub(crate) async fn read(response: Response<Body>) -> Result<Self, Fault> {
+        let (head, body) = response.into_parts();
+        let body = if is_event_stream(&head.headers) {
+            AnswerBody::Messages(messages(EventStream::new(body)).await?)
+        } else {
+            AnswerBody::Text(collect(body).await?)
+        };
+        Ok(Self {
+            headers: head.headers,
+            body,
+        })
+    }
+
+    /// Takes the JSON-RPC answer out of the body, and the notifications that came before it.
+    pub(crate) fn into_message(self) -> Result<(Value, Vec<Value>), Fault> {
+        match self.body {
+            AnswerBody::Text(text) => Ok((parse_json(&text)?, Vec::new())),
+            AnswerBody::Messages(mut messages) => match messages.pop() {
+                Some(last) if is_response(&last) => Ok((last, messages)),
+                _ => Err(Fault::new(
+                    "the event stream ended without a JSON-RPC response",
+                )),
+            },
+        }
+    }
+}
+
+async fn collect(mut body: Body) -> Result<String, Fault> {
+    let mut bytes = Vec::new();
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|error| Fault::new(format!("the body broke off: {error}")))?;
+        if let Ok(data) = frame.into_data() {
+            if bytes.len() + data.len() > MAX_EVENT_BYTES {
+                return Err(Fault::new(format!(
+                    "the body is longer than {MAX_EVENT_BYTES} bytes"
+                )));
+            }
+            bytes.extend_from_slice(&data);
+        }
+    }
+    String::from_utf8(bytes).map_err(|_| Fault::new("the body is not valid UTF-8"))
+}
+
+/// The body as JSON.
+pub(crate) fn parse_json(text: &str) -> Result<Value, Fault> {
+    serde_json::from_str(text).map_err(|error| {
+        Fault::new(format!(
+            "the body is not JSON ({error}): {}",
+            shorten(text, 300)
+        ))
+    })
+}
+
+/// Enough of an answer to understand a failure.
+pub(crate) fn shorten(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some((end, _)) => format!(
+            "{}… ({} bytes)",
+            text.get(..end).unwrap_or_default(),
+            text.len()
+        ),
+    }
+}
+
+async fn messages(mut stream: EventStream) -> Result<Vec<Value>, Fault> {
+    let mut messages = Vec::new();
+    while let Some(event) = stream.next_event().await? {
+        if event.data.is_empty() {
+            continue;
+        }
+        let message = parse_json(&event.data)?;
+        let last = is_response(&message);
+        messages.push(message);
+        if last {
+            break;
+        }
+        if messages.len() > MAX_MESSAGES {
+            return Err(Fault::new(format!(
+                "more than {MAX_MESSAGES} messages came before the response"
+            )));
+        }
+    }
+    Ok(messages)
+}
+
+fn is_response(message: &Value) -> bool {
+    message.get("method").is_none() && message.get("id").is_some()
+}
+
+pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
+    headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .and_then(|value| value.split(';').next())
+        .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
+}
+
+/// An open event stream. Dropping it ends the exchange.
+pub(crate) struct EventStream {
+    body: Body,
+    decoder: Decoder,
+    frames: VecDeque<Frame>,
+}
+
+impl EventStream {
+    pub(crate) fn new(body: Body) -> Self {
+        Self {
+            body,
+            decoder: Decoder::default(),
+            frames: VecDeque::new(),
+        }
+    }
+
+    /// The next frame, or `None` at the end. Loses nothing when it is dropped while it waits.
+    pub(crate) async fn next(&mut self) -> Result<Option<Frame>, Fault> {
+        loop {
+            if let Some(frame) = self.frames.pop_front() {
+                return Ok(Some(frame));
+            }
+            match self.body.frame().await {
+                None => return Ok(None),
+                Some(Err(error)) => {
+                    return Err(Fault::new(format!("the stream broke off: {error}")));
+                }
+                Some(Ok(frame)) => {
+                    if let Ok(bytes) = frame.into_data() {
+                        let decoded = self.decoder.push(&bytes, &mut self.frames);
+                        decoded.map_err(|error| Fault::new(error.to_string()))?;
+                    }
+                }
+            }
+        }
+    }
+
+    /// The next event, passing over comments.
+    pub(crate) async fn next_event(&mut self) -> Result<Option<Event>, Fault> {
+        loop {
+            match self.next().await? {
+                Some(Frame::Event(event)) => return Ok(Some(event)),
+                Some(Frame::Comment(_)) => {}
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+impl Send {
+    /// The request with its variables filled in.
+    pub(crate) fn request(&self, vars: &Vars) -> Result<Request<Bytes>, Problem> {
+        let (body, kind) = match &self.body {
+            SendBody::Empty => (Bytes::new(), None),
+            SendBody::Json(template) => (template.fill(vars)?.to_string().into(), Some(JSON)),
+            SendBody::Text(text) => (text.fill(vars)?.into(), None),
+        };
+        let headers = self
+            .headers
+            .iter()
+            .map(|(name, value)| Ok((name.clone(), value.fill(vars)?)));
+        let headers = headers.collect::<Result<Vec<_>, Problem>>()?;
+        build(
+            self.method.clone(),
+            &self.path.fill(vars)?,
+            kind,
+            headers,
+            body,
+        )
+    }
+}
+
+/// A request with these headers; a repeated name replaces what came before it.
+pub(crate) fn build(
+    method: http::Method,
+    path: &str,
+    content_type: Option<HeaderValue>,
+    headers: impl IntoIterator<Item = (HeaderName, String)>,
+    body: Bytes,
+) -> Result<Request<Bytes>, Problem> {
+    let mut request = Request::new(body);
+    *request.method_mut() = method;
+    *request.uri_mut() = path
+        .parse()
+        .map_err(|error| Problem::new(format!("{path:?} is no path: {error}")))?;
+    if let Some(kind) = content_type {
+        request.headers_mut().insert(CONTENT_TYPE, kind);
+    }
+    for (name, value) in headers {
+        let value = HeaderValue::try_from(&value)
+            .map_err(|_| Problem::new(format!("{value:?} cannot be sent in the header {name}")))?;
+        request.headers_mut().insert(name, value);
+    }
+    Ok(request)
+}

@@ -1,0 +1,113 @@
+//! The binary: arguments, output, exit code.
+
+use std::path::Path;
+use std::process::Output;
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::Full;
+use mcp_conformance::{BoxError, Target};
+use tokio::process::Command;
+
+use crate::serve::serve;
+
+fn server() -> String {
+    serve(Target::in_process(
+        |request: Request<Full<Bytes>>| async move {
+            Ok::<_, BoxError>(Response::new(Full::from(format!(
+                "{:?}",
+                request.uri().path()
+            ))))
+        },
+    ))
+}
+
+async fn run(arguments: &[&str]) -> (i32, String, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = Command::new(env!("CARGO_BIN_EXE_mcp-conformance"))
+        .args(arguments)
+        .kill_on_drop(true)
+        .output()
+        .await
+        .unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (status.code().unwrap(), text(stdout), text(stderr))
+}
+
+fn write(directory: &Path, name: &str, expected: &str) {
+    let text = format!(
+        "{{\"transcript\":1,\"name\":\"{name}\"}}\n\
+         {{\"http\":{{\"method\":\"GET\",\"path\":\"/x\"}},\"expect\":{{\"status\":200,\"json\":{expected}}}}}\n"
+    );
+    std::fs::write(directory.join(format!("{name}.jsonl")), text).unwrap();
+}
+
+#[tokio::test]
+async fn the_exit_code_is_the_verdict() {
+    let (url, directory) = (server(), tempfile::tempdir().unwrap());
+    let path = directory.path().to_str().unwrap();
+    write(directory.path(), "good", "\"/x\"");
+    let (code, out, err) = run(&["replay", "--url", &url, path]).await;
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    assert!(
+        out.ends_with("passed: 2 passed, 0 failed, 0 skipped\n"),
+        "{out}"
+    );
+
+    write(directory.path(), "wrong", "\"/y\"");
+    let (code, out, _) = run(&["replay", "--url", &url, "--era", "modern", path]).await;
+    assert_eq!(code, 1, "{out}");
+    assert!(
+        out.ends_with("not passed: 1 passed, 1 failed, 0 skipped\n"),
+        "{out}"
+    );
+    assert!(!out.contains('\u{1b}'), "a pipe gets no colours");
+
+    let (code, out, _) = run(&["replay", "--url", &url, "--filter", "goo", path]).await;
+    assert_eq!(code, 0, "{out}");
+    let (code, _, err) = run(&["replay", "--url", &url, "--filter", "none", path]).await;
+    assert_eq!(
+        (code, err.as_str()),
+        (
+            2,
+            "mcp-conformance: no transcript has a name that contains \"none\"\n"
+        )
+    );
+}
+
+#[tokio::test]
+async fn what_cannot_be_used_is_told_with_code_2() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().to_str().unwrap();
+    write(directory.path(), "good", "1");
+    let (code, _, err) = run(&["replay", "--url", "ftp://x", path]).await;
+    assert_eq!(code, 2);
+    assert!(err.contains("its scheme is not `http`"), "{err}");
+    write(directory.path(), "broken", "{\"$nope\":1}");
+    let (code, _, err) = run(&["replay", "--url", "http://127.0.0.1:9", path]).await;
+    assert_eq!(code, 2);
+    assert!(
+        err.contains("broken.jsonl:2: expect.json.$nope: unknown matcher"),
+        "{err}"
+    );
+    assert_eq!(run(&["replay", path]).await.0, 2, "no URL");
+    assert_eq!(
+        run(&["replay", "--url", "http://127.0.0.1:9"]).await.0,
+        2,
+        "no transcript"
+    );
+    assert_eq!(run(&[]).await.0, 2, "no command");
+}
+
+#[tokio::test]
+async fn help_tells_the_exit_codes() {
+    let (code, out, _) = run(&["--help"]).await;
+    assert_eq!(code, 0);
+    assert!(
+        out.contains("Exit code: 0 all passed, 1 something failed, 2 wrong usage"),
+        "{out}"
+    );
+}

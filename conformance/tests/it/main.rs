@@ -1,0 +1,15 @@
+//! Tests of the transcript runner through its public surface, and of the universe server through the runner.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
+
+mod command_line;
+mod event_stream;
+mod mutation;
+mod patterns;
+mod replays;
+mod report;
+mod serve;
+mod server;
+mod small_server;
+mod streaming;
+mod transcripts;
+mod universe;

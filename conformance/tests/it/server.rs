@@ -1,0 +1,166 @@
+//! The universe server: in this process, over a store or with a reducer that fails if need be; and its binary.
+
+use std::process::Stdio;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use http::Request;
+use http_body_util::Full;
+use mcp_conformance::{BoxError, Target};
+use mcp_proto::StreamableHttpService;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+use universe_core::{Applied, Refusal, State};
+use universe_server::commands::{CommandService, LogEntry, ServiceLimits};
+use universe_server::http::App;
+use universe_server::mcp;
+use universe_server::rest::RestConfig;
+use universe_server::store::{
+    Append, AppendError, CreateError, DeleteError, Entry, MemoryLimits, MemoryStore, Meta, Page,
+    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
+};
+
+/// The `dt` of the tick that a failing store or reducer fails on.
+const FATAL: f64 = 666.0;
+
+/// The server, as the special one called `fixture` if a name is given.
+pub(crate) fn target(fixture: Option<&str>) -> Target {
+    let memory = MemoryStore::new(MemoryLimits::default());
+    let limits = ServiceLimits::default();
+    let service = match fixture {
+        None => CommandService::new(Arc::new(memory), limits),
+        Some("failing-store") => CommandService::new(Arc::new(FailingStore(memory)), limits),
+        Some("failing-reducer") => {
+            CommandService::with_reducer(Arc::new(memory), limits, failing_reducer)
+        }
+        Some(other) => panic!("there is no fixture {other}"),
+    };
+    let mcp = StreamableHttpService::new(mcp::server(service.clone(), None).unwrap());
+    let app = App::new(service, mcp, RestConfig::default());
+    Target::in_process(move |request: Request<Full<Bytes>>| {
+        let app = app.clone();
+        async move { Ok::<_, BoxError>(app.handle(request).await) }
+    })
+}
+
+fn failing_reducer(state: &State, command: &universe_core::Command) -> Result<Applied, Refusal> {
+    let command_as_sent = serde_json::to_value(command).unwrap();
+    assert_ne!(command_as_sent["dt"], FATAL, "the reducer fails on purpose");
+    state.apply(command)
+}
+
+/// A store in memory that refuses to append the fatal tick.
+struct FailingStore(MemoryStore);
+
+fn is_fatal(append: &Append) -> bool {
+    append.entries.iter().any(|entry| {
+        let command = LogEntry::read(&entry.body)
+            .unwrap()
+            .command
+            .map(|command| command.get().to_owned());
+        let command: serde_json::Value =
+            serde_json::from_str(command.as_deref().unwrap_or("null")).unwrap();
+        command["dt"] == FATAL
+    })
+}
+
+impl UniverseLog for FailingStore {
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+        if is_fatal(&append) {
+            return async { Err(AppendError::Unavailable) }.boxed();
+        }
+        self.0.append(id, append)
+    }
+
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+        self.0.create(meta, genesis)
+    }
+
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+        self.0.delete(id, expected)
+    }
+
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+        self.0.record(id)
+    }
+
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+        self.0.list(page)
+    }
+
+    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
+        self.0.genesis(id)
+    }
+
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        self.0.snapshot(id)
+    }
+
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+        self.0.put_snapshot(id, snapshot)
+    }
+
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>> {
+        self.0.tail(id, after)
+    }
+}
+
+/// The server's binary with the demo universe, built if need be, on a free port. It ends when the child is dropped.
+pub(crate) async fn binary() -> (Child, String) {
+    let built = Command::new(env!("CARGO"))
+        .args([
+            "build",
+            "--quiet",
+            "--package",
+            "universe-server",
+            "--bin",
+            "universe-server",
+        ])
+        .args(["--message-format", "json-render-diagnostics"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .stderr(Stdio::inherit())
+        .output()
+        .await
+        .unwrap();
+    assert!(built.status.success(), "the server does not build");
+    let built = String::from_utf8(built.stdout).unwrap();
+    let executable = built.lines().find_map(|line| {
+        let message: serde_json::Value = serde_json::from_str(line).ok()?;
+        message["executable"].as_str().map(str::to_owned)
+    });
+    let mut child = Command::new(executable.unwrap())
+        .args(["--listen", "127.0.0.1:0", "--store", "memory", "--demo"])
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    while let Some(line) = lines.next_line().await.unwrap() {
+        if let Some(url) = line.strip_prefix("listening on ") {
+            let url = url.to_owned();
+            // What it logs from here on is read and dropped, so that it never waits for a reader.
+            tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+            return (child, url);
+        }
+    }
+    panic!("the server ended before it listened");
+}

@@ -1,0 +1,176 @@
+//! What was given on the command line and in the environment → what it means.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::{ArgAction, Parser, ValueEnum};
+use mcp_proto::http::{Hosts, HttpConfig, Origins};
+use mcp_proto::stdio::StdioConfig;
+
+use crate::rest::RestConfig;
+
+/// The largest body or line this server takes, in bytes: a universe of some 20,000 bodies.
+const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+
+/// Star-system universes over REST and MCP.
+///
+/// Without arguments it listens on 127.0.0.1:3001 and keeps its universes in ./universe-data.
+#[derive(Debug, Clone, Parser)]
+#[command(name = "universe-server", version)]
+pub struct Arguments {
+    /// The address to listen on; port 0 picks a free one.
+    #[arg(
+        long,
+        env = "UNIVERSE_LISTEN",
+        default_value = "127.0.0.1:3001",
+        value_name = "ADDRESS"
+    )]
+    pub listen: SocketAddr,
+
+    /// The directory that keeps the universes; made if missing.
+    #[arg(
+        long,
+        env = "UNIVERSE_DATA_DIR",
+        default_value = "universe-data",
+        value_name = "DIR"
+    )]
+    pub data_dir: PathBuf,
+
+    /// Where universes are kept: in the data directory, or in memory until the exit.
+    #[arg(long, env = "UNIVERSE_STORE", default_value = "embedded", value_enum)]
+    pub store: StoreKind,
+
+    /// Holds the demo universe "sol", the solar system, if there is none yet.
+    #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::SetTrue)]
+    pub demo: bool,
+
+    /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
+    #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue)]
+    pub stdio: bool,
+
+    /// A web origin besides loopback whose pages may call, such as https://app.example; * for any. Repeatable.
+    #[arg(
+        long,
+        env = "UNIVERSE_ALLOWED_ORIGIN",
+        value_delimiter = ',',
+        value_name = "URL"
+    )]
+    pub allowed_origin: Vec<String>,
+
+    /// A host name besides loopback that the server answers to; * for any. Repeatable. Needed to listen beyond
+    /// loopback.
+    #[arg(
+        long,
+        env = "UNIVERSE_ALLOWED_HOST",
+        value_delimiter = ',',
+        value_name = "HOST"
+    )]
+    pub allowed_host: Vec<String>,
+}
+
+/// Which store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum StoreKind {
+    /// SQLite in the data directory; survives crashes.
+    Embedded,
+    /// Forgotten at the exit.
+    Memory,
+}
+
+/// Arguments that cannot be meant.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigError {
+    /// Listening to the network without saying under which name.
+    #[error(
+        "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
+         or listen on a loopback address"
+    )]
+    NeedsHost(SocketAddr),
+    /// An origin that is none.
+    #[error(
+        "--allowed-origin {0:?} is no origin: give scheme and host, such as https://app.example, without a path"
+    )]
+    Origin(String),
+    /// A host that is none.
+    #[error(
+        "--allowed-host {0:?} is no host name: give it without scheme and path, such as universe.example"
+    )]
+    Host(String),
+}
+
+/// What the arguments mean for the two dialects.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// The bounds and doors of MCP over HTTP.
+    pub mcp: HttpConfig,
+    /// The bounds of MCP over stdio.
+    pub stdio: StdioConfig,
+    /// The bounds and doors of REST.
+    pub rest: RestConfig,
+}
+
+impl Arguments {
+    /// What they mean.
+    ///
+    /// # Errors
+    /// [`ConfigError`], in a sentence for the person who gave them.
+    pub fn config(&self) -> Result<Config, ConfigError> {
+        let hosts = self.hosts()?;
+        let origins = self.origins()?;
+        let mut mcp = HttpConfig::default();
+        mcp.max_body_bytes = MAX_BODY_BYTES;
+        mcp.hosts = hosts.clone();
+        mcp.origins = origins.clone();
+        let mut stdio = StdioConfig::default();
+        stdio.max_line_bytes = MAX_BODY_BYTES;
+        let rest = RestConfig {
+            hosts,
+            origins,
+            max_body_bytes: MAX_BODY_BYTES,
+            ..RestConfig::default()
+        };
+        Ok(Config { mcp, stdio, rest })
+    }
+
+    fn hosts(&self) -> Result<Hosts, ConfigError> {
+        if self.allowed_host.is_empty() {
+            let local = self.stdio || self.listen.ip().is_loopback();
+            return if local {
+                Ok(Hosts::Loopback)
+            } else {
+                Err(ConfigError::NeedsHost(self.listen))
+            };
+        }
+        if self.allowed_host.iter().any(|host| host == "*") {
+            return Ok(Hosts::Any);
+        }
+        let wrong = |host: &&String| host.is_empty() || host.contains(['/', '@', ' ']);
+        match self.allowed_host.iter().find(wrong) {
+            Some(host) => Err(ConfigError::Host(host.clone())),
+            None => Ok(Hosts::List(self.allowed_host.clone())),
+        }
+    }
+
+    fn origins(&self) -> Result<Origins, ConfigError> {
+        if self.allowed_origin.is_empty() {
+            return Ok(Origins::Loopback);
+        }
+        if self.allowed_origin.iter().any(|origin| origin == "*") {
+            return Ok(Origins::Any);
+        }
+        let right = |origin: &str| {
+            let host = origin
+                .split_once("://")
+                .filter(|(scheme, _)| !scheme.is_empty())
+                .map(|(_, host)| host);
+            host.is_some_and(|host| {
+                let host = host.strip_suffix('/').unwrap_or(host);
+                !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])
+            })
+        };
+        match self.allowed_origin.iter().find(|origin| !right(origin)) {
+            Some(origin) => Err(ConfigError::Origin(origin.clone())),
+            None => Ok(Origins::List(self.allowed_origin.clone())),
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! The REST dialect: universes as JSON records, commands, and a feed of events each.
+//!
+//! Every failure is a JSON body `{"error": "…"}` that names what it is about.
+
+mod answer;
+mod cors;
+mod events;
+mod read;
+mod universes;
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Response, request};
+use http_body::Body;
+use mcp_proto::http::{Hosts, Origins};
+use percent_encoding::percent_decode_str;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use crate::commands::CommandService;
+use crate::store::UniverseId;
+use answer::Failure;
+use events::Streams;
+
+pub use answer::RestBody;
+
+/// What may be set about the REST side, and its defaults.
+#[derive(Debug, Clone)]
+pub struct RestConfig {
+    /// Which names the server answers to. Loopback names by default.
+    pub hosts: Hosts,
+    /// Which web pages may call it and read its answers. Loopback origins by default.
+    pub origins: Origins,
+    /// The largest body in bytes; a larger one gets 413. 10 MiB by default.
+    pub max_body_bytes: usize,
+    /// How long a body may take to arrive; then 408. 30 s by default.
+    pub body_timeout: Duration,
+    /// How often a quiet feed gets a comment line. 15 s by default.
+    pub heartbeat: Duration,
+    /// The most open feeds; one more gets 503. 1,000 by default.
+    pub max_streams: usize,
+}
+
+/// The REST endpoints over a command service.
+#[derive(Debug)]
+pub struct Rest {
+    service: CommandService,
+    config: RestConfig,
+    started: Instant,
+    streams: Streams,
+}
+
+/// Where a path leads.
+#[derive(Debug, PartialEq, Eq)]
+enum Route {
+    Health,
+    Universes,
+    Universe(UniverseId),
+    Commands(UniverseId),
+    Events(UniverseId),
+}
+
+impl Rest {
+    /// The endpoints. Feeds end when `closing` becomes true.
+    #[must_use]
+    pub fn new(
+        service: CommandService,
+        config: RestConfig,
+        closing: watch::Receiver<bool>,
+    ) -> Self {
+        let streams = Streams::new(config.max_streams, config.heartbeat, closing);
+        Self {
+            service,
+            config,
+            started: Instant::now(),
+            streams,
+        }
+    }
+
+    /// Answers one request. Infallible: a failure is a response.
+    pub async fn handle<B>(&self, request: Request<B>) -> Response<RestBody>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        let (head, body) = request.into_parts();
+        let mut response = match self.answer(&head, body).await {
+            Ok(response) => response,
+            Err(failure) => failure.into_response(),
+        };
+        cors::expose(&head, &mut response, &self.config.origins);
+        response
+    }
+
+    async fn answer<B>(&self, head: &request::Parts, body: B) -> Result<Response<RestBody>, Failure>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        cors::judge(head, &self.config)?;
+        let route = route(head.uri.path())?;
+        // HEAD is GET whose body the connection leaves out.
+        let method = if head.method == Method::HEAD {
+            &Method::GET
+        } else {
+            &head.method
+        };
+        match (method.as_str(), route) {
+            ("OPTIONS", route) => Ok(cors::preflight(route.methods())),
+            ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
+            ("GET", Route::Universes) => self.list(head).await,
+            ("POST", Route::Universes) => self.create(self.read(head, body).await?).await,
+            ("GET", Route::Universe(id)) => self.get(head, &id).await,
+            ("PUT", Route::Universe(id)) => self.put(head, &id, self.read(head, body).await?).await,
+            ("DELETE", Route::Universe(id)) => self.delete(head, &id).await,
+            ("POST", Route::Commands(id)) => {
+                self.command(head, &id, self.read(head, body).await?).await
+            }
+            ("GET", Route::Events(id)) => self.events(head, id).await,
+            (_, route) => Err(Failure::method_not_allowed(route.methods())),
+        }
+    }
+
+    async fn read<B>(&self, head: &request::Parts, body: B) -> Result<Bytes, Failure>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        read::body(
+            head,
+            body,
+            self.config.max_body_bytes,
+            self.config.body_timeout,
+        )
+        .await
+    }
+}
+
+impl Route {
+    fn methods(&self) -> &'static str {
+        match self {
+            Self::Health | Self::Events(_) => "GET, HEAD, OPTIONS",
+            Self::Universes => "GET, HEAD, POST, OPTIONS",
+            Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
+            Self::Commands(_) => "POST, OPTIONS",
+        }
+    }
+}
+
+/// Finds the route of a path; a trailing slash makes no difference.
+fn route(path: &str) -> Result<Route, Failure> {
+    let unknown = || Failure::unknown_path(path);
+    let mut segments = path
+        .trim_start_matches('/')
+        .trim_end_matches('/')
+        .split('/');
+    let route = match (
+        segments.next(),
+        segments.next(),
+        segments.next(),
+        segments.next(),
+    ) {
+        (Some("health"), None, ..) => Route::Health,
+        (Some("universes"), None, ..) => Route::Universes,
+        (Some("universes"), Some(id), None, _) => Route::Universe(universe_id(id)?),
+        (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
+        (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
+        _ => return Err(unknown()),
+    };
+    Ok(route)
+}
+
+/// An id out of a path. A text that can be no id is answered like one that nothing has.
+fn universe_id(segment: &str) -> Result<UniverseId, Failure> {
+    let id = percent_decode_str(segment)
+        .decode_utf8()
+        .map_err(|_| Failure::not_found(segment))?;
+    UniverseId::new(&id).map_err(|_| Failure::not_found(&id))
+}
+
+impl Default for RestConfig {
+    fn default() -> Self {
+        Self {
+            hosts: Hosts::Loopback,
+            origins: Origins::Loopback,
+            max_body_bytes: 10 * 1024 * 1024,
+            body_timeout: Duration::from_secs(30),
+            heartbeat: Duration::from_secs(15),
+            max_streams: 1_000,
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! Responses: JSON bodies, entity tags, and the one table from a failure to its status.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderValue, RETRY_AFTER};
+use http::{HeaderName, Response, StatusCode};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::commands::{ServiceError, Universe};
+use crate::store::{Record, Revision};
+
+/// The body of every REST response.
+pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
+
+/// A request that was not done, as a response.
+#[derive(Debug)]
+pub(super) struct Failure {
+    status: StatusCode,
+    body: Value,
+    header: Option<(HeaderName, HeaderValue)>,
+}
+
+/// A universe as it is told.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct UniverseRecord<'a> {
+    id: &'a str,
+    name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    state: Option<&'a universe_core::State>,
+    created_at: crate::store::Timestamp,
+    updated_at: crate::store::Timestamp,
+    revision: u64,
+}
+
+impl<'a> UniverseRecord<'a> {
+    pub(super) fn of(universe: &'a Universe) -> Self {
+        Self {
+            id: universe.id.as_str(),
+            name: &universe.name,
+            state: Some(&universe.state),
+            created_at: universe.created_at,
+            updated_at: universe.updated_at,
+            revision: universe.revision.0,
+        }
+    }
+
+    /// Without the state.
+    pub(super) fn summary(record: &'a Record) -> Self {
+        Self {
+            id: record.meta.id.as_str(),
+            name: &record.meta.name,
+            state: None,
+            created_at: record.meta.created_at,
+            updated_at: record.head.updated_at,
+            revision: record.head.revision.0,
+        }
+    }
+}
+
+pub(super) fn health(uptime: Duration) -> Response<RestBody> {
+    json_body(
+        StatusCode::OK,
+        &json!({ "ok": true, "uptime": uptime.as_secs() }),
+    )
+}
+
+/// A universe with its entity tag.
+pub(super) fn universe(status: StatusCode, universe: &Universe) -> Response<RestBody> {
+    let mut response = json_body(status, &UniverseRecord::of(universe));
+    response.headers_mut().insert(ETAG, etag(universe.revision));
+    response
+}
+
+pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<RestBody> {
+    match serde_json::to_vec(value) {
+        Ok(json) => {
+            let mut response = with_body(status, Full::new(Bytes::from(json)).boxed_unsync());
+            response
+                .headers_mut()
+                .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+            response
+        }
+        Err(error) => {
+            tracing::error!(%error, "a response could not be written as JSON");
+            empty(StatusCode::INTERNAL_SERVER_ERROR)
+        }
+    }
+}
+
+pub(super) fn empty(status: StatusCode) -> Response<RestBody> {
+    with_body(status, Full::default().boxed_unsync())
+}
+
+pub(super) fn with_body(status: StatusCode, body: RestBody) -> Response<RestBody> {
+    let mut response = Response::new(body);
+    *response.status_mut() = status;
+    response
+}
+
+/// The entity tag of a revision (RFC 9110 §8.8.3).
+pub(super) fn etag(revision: Revision) -> HeaderValue {
+    let tag = format!("\"{revision}\"");
+    // Digits between quotes are always a header value.
+    HeaderValue::from_str(&tag).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
+}
+
+impl Failure {
+    pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
+        Self {
+            status,
+            body: json!({ "error": error.into() }),
+            header: None,
+        }
+    }
+
+    pub(super) fn bad_request(error: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// 400 with everything that was found.
+    pub(super) fn findings(error: &str, findings: &universe_core::Findings) -> Self {
+        let body = json!({ "error": format!("{error}: {findings}"), "findings": findings });
+        Self {
+            status: StatusCode::BAD_REQUEST,
+            body,
+            header: None,
+        }
+    }
+
+    pub(super) fn not_found(id: &str) -> Self {
+        let shown: String = id.chars().take(200).collect();
+        Self::new(
+            StatusCode::NOT_FOUND,
+            format!("universe not found: {shown}"),
+        )
+    }
+
+    pub(super) fn unknown_path(path: &str) -> Self {
+        let shown: String = path.chars().take(200).collect();
+        Self::new(
+            StatusCode::NOT_FOUND,
+            format!(
+                "nothing is at {shown}; there are /health, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
+                 /universes/{{id}}/events and /mcp"
+            ),
+        )
+    }
+
+    pub(super) fn method_not_allowed(methods: &'static str) -> Self {
+        let failure = Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            format!("this path takes {methods}"),
+        );
+        failure.with_header(ALLOW, HeaderValue::from_static(methods))
+    }
+
+    pub(super) fn unavailable(error: impl Into<String>) -> Self {
+        let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, error);
+        failure.with_header(RETRY_AFTER, HeaderValue::from_static("1"))
+    }
+
+    fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.header = Some((name, value));
+        self
+    }
+
+    pub(super) fn into_response(self) -> Response<RestBody> {
+        let mut response = json_body(self.status, &self.body);
+        response.headers_mut().extend(self.header);
+        response
+    }
+}
+
+impl From<ServiceError> for Failure {
+    fn from(error: ServiceError) -> Self {
+        let told = error.to_string();
+        match error {
+            ServiceError::NotFound(_) => Self::new(StatusCode::NOT_FOUND, told),
+            ServiceError::Exists(_) => Self::new(StatusCode::CONFLICT, told),
+            ServiceError::Refused { refusal, .. } => {
+                let body =
+                    json!({ "error": told, "code": refusal.code(), "events": refusal.events });
+                Self {
+                    status: StatusCode::UNPROCESSABLE_ENTITY,
+                    body,
+                    header: None,
+                }
+            }
+            ServiceError::Conflict { revision, .. } => {
+                let body = json!({ "error": told, "revision": revision.0 });
+                Self {
+                    status: StatusCode::PRECONDITION_FAILED,
+                    body,
+                    header: Some((ETAG, etag(revision))),
+                }
+            }
+            ServiceError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, told),
+            ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, told),
+            ServiceError::Unavailable => Self::unavailable(told),
+            ServiceError::Uncertain | ServiceError::Internal => {
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
+            }
+        }
+    }
+}

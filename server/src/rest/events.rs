@@ -1,0 +1,144 @@
+//! `GET /universes/{id}/events`: the feed of a universe as server-sent events, read from its log.
+//!
+//! The id of each event is its revision, so a reader that comes back with `Last-Event-ID` goes on without a gap.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream::BoxStream;
+use futures_util::{StreamExt as _, stream};
+use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::{Response, StatusCode, request};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, StreamBody};
+use serde_json::json;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::answer::{self, Failure, RestBody};
+use super::{Rest, read};
+use crate::commands::{LogEntry, ServiceError};
+use crate::store::{Entry, Revision, TailError, UniverseId};
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+/// How long a browser waits before it comes back, in milliseconds; and the first bytes of each feed.
+const OPENING: &str = ":connected\n\nretry: 2000\n\n";
+const HEARTBEAT: Bytes = Bytes::from_static(b":heartbeat\n\n");
+
+/// The bounds of the open feeds.
+#[derive(Debug)]
+pub(super) struct Streams {
+    permits: Arc<Semaphore>,
+    heartbeat: Duration,
+    closing: watch::Receiver<bool>,
+}
+
+/// An open feed.
+struct Feed {
+    id: UniverseId,
+    entries: BoxStream<'static, Result<Entry, TailError>>,
+    heartbeat: Duration,
+    closing: watch::Receiver<bool>,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Streams {
+    pub(super) fn new(max: usize, heartbeat: Duration, closing: watch::Receiver<bool>) -> Self {
+        Self {
+            permits: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
+            heartbeat,
+            closing,
+        }
+    }
+}
+
+impl Rest {
+    /// Opens a feed after the revision that `Last-Event-ID` names, or from now on.
+    pub(super) async fn events(
+        &self,
+        head: &request::Parts,
+        id: UniverseId,
+    ) -> Result<Response<RestBody>, Failure> {
+        let wanted = read::revision_header(head, &LAST_EVENT_ID)?;
+        let record = self.service.store().record(&id).await;
+        let present = record
+            .map_err(|error| ServiceError::reading(&id, &error))?
+            .head
+            .revision;
+        let permit = Arc::clone(&self.streams.permits)
+            .try_acquire_owned()
+            .map_err(|_| Failure::unavailable("too many feeds are open: try again later"))?;
+        // An id from beyond the present is of another universe: its reader must read this one anew.
+        let (after, opening) = match wanted {
+            Some(wanted) if wanted > present => (present, format!("{OPENING}{}", reset(present))),
+            Some(wanted) => (wanted, OPENING.to_owned()),
+            None => (present, OPENING.to_owned()),
+        };
+        let feed = Feed {
+            entries: self.service.store().tail(&id, after),
+            id,
+            heartbeat: self.streams.heartbeat,
+            closing: self.streams.closing.clone(),
+            _permit: permit,
+        };
+        let events = stream::unfold(Some(feed), |feed| async move {
+            let mut feed = feed?;
+            let (event, goes_on) = feed.next().await?;
+            Some((event, goes_on.then_some(feed)))
+        });
+        let opening = stream::once(std::future::ready(Bytes::from(opening)));
+        let body = StreamBody::new(opening.chain(events).map(|event| Ok(Frame::data(event))));
+        let mut response = answer::with_body(StatusCode::OK, body.boxed_unsync());
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
+        headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(
+            HeaderName::from_static("x-accel-buffering"),
+            HeaderValue::from_static("no"),
+        );
+        Ok(response)
+    }
+}
+
+impl Feed {
+    /// The bytes of the next event and whether more may come; `None` when the server ends or cannot read on, and then
+    /// the reader comes back with the last id it saw.
+    async fn next(&mut self) -> Option<(Bytes, bool)> {
+        let entry = tokio::select! {
+            biased;
+            _ = self.closing.wait_for(|closing| *closing) => return None,
+            entry = self.entries.next() => entry?,
+            () = tokio::time::sleep(self.heartbeat) => return Some((HEARTBEAT, true)),
+        };
+        match entry {
+            Ok(entry) => Some((event(&entry)?, true)),
+            Err(TailError::Deleted | TailError::NotFound) => {
+                let data = json!({ "id": self.id.as_str() });
+                Some((format!("event: deleted\ndata: {data}\n\n").into(), false))
+            }
+            Err(TailError::Ahead { head }) => Some((reset(head).into(), false)),
+            Err(TailError::Unavailable) => None,
+        }
+    }
+}
+
+/// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
+fn event(entry: &Entry) -> Option<Bytes> {
+    let Entry { revision, body, .. } = entry;
+    let entry = LogEntry::read(body)
+        .inspect_err(
+            |error| tracing::error!(%revision, %error, "an entry of the log cannot be read"),
+        )
+        .ok()?;
+    Some(match entry.command {
+        Some(command) => format!("event: command\nid: {revision}\ndata: {command}\n\n").into(),
+        None => {
+            let data = json!({ "name": entry.name, "state": entry.state.is_some() });
+            format!("event: replaced\nid: {revision}\ndata: {data}\n\n").into()
+        }
+    })
+}
+
+fn reset(present: Revision) -> String {
+    format!("event: reset\nid: {present}\ndata: {{\"revision\":{present}}}\n\n")
+}

@@ -1,0 +1,128 @@
+//! Reading requests: bodies under a limit, preconditions, query parameters.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderName, StatusCode, request};
+use http_body::Body;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use serde_json::Value;
+
+use super::answer::Failure;
+use crate::store::Revision;
+
+/// The whole body of a request that must be JSON.
+pub(super) async fn body<B>(
+    head: &request::Parts,
+    body: B,
+    max_bytes: usize,
+    timeout: Duration,
+) -> Result<Bytes, Failure>
+where
+    B: Body,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let media = head
+        .headers
+        .get(CONTENT_TYPE)
+        .map(HeaderValue::as_bytes)
+        .unwrap_or_default();
+    let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
+    if !media.trim_ascii().eq_ignore_ascii_case(b"application/json") {
+        return Err(Failure::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the Content-Type must be application/json",
+        ));
+    }
+    let read = tokio::time::timeout(timeout, Limited::new(body, max_bytes).collect());
+    match read.await {
+        Ok(Ok(body)) => Ok(body.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Failure::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is larger than {max_bytes} bytes"),
+        )),
+        Ok(Err(_)) => Err(Failure::bad_request(
+            "the body could not be read to its end",
+        )),
+        Err(_) => Err(Failure::new(
+            StatusCode::REQUEST_TIMEOUT,
+            "the body did not arrive in time",
+        )),
+    }
+}
+
+/// A body as JSON.
+pub(super) fn json(body: &[u8]) -> Result<Value, Failure> {
+    serde_json::from_slice(body)
+        .map_err(|problem| Failure::bad_request(format!("the body is not JSON: {problem}")))
+}
+
+/// The revision that `If-Match` demands; `None` when any will do (RFC 9110 §13.1.1).
+pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failure> {
+    let Some(value) = head.headers.get(IF_MATCH) else {
+        return Ok(None);
+    };
+    let text = value.to_str().map(str::trim).unwrap_or_default();
+    if text == "*" {
+        return Ok(None);
+    }
+    revision_of_tag(text).map(Some).ok_or_else(|| {
+        Failure::bad_request(
+            "the If-Match header must be one entity tag that this server gave, such as \"12\"",
+        )
+    })
+}
+
+/// Whether `If-None-Match` names this revision (RFC 9110 §13.1.2).
+pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> bool {
+    let values = head
+        .headers
+        .get_all(IF_NONE_MATCH)
+        .iter()
+        .filter_map(|value| value.to_str().ok());
+    values
+        .flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|tag| {
+            tag == "*" || revision_of_tag(tag.strip_prefix("W/").unwrap_or(tag)) == Some(revision)
+        })
+}
+
+/// The last value of a query parameter.
+pub(super) fn query(head: &request::Parts, name: &str) -> Option<String> {
+    let query = head.uri.query().unwrap_or_default();
+    form_urlencoded::parse(query.as_bytes())
+        .filter(|(key, _)| key == name)
+        .last()
+        .map(|(_, value)| value.into_owned())
+}
+
+/// A header that must be a whole number, if it is there.
+pub(super) fn revision_header(
+    head: &request::Parts,
+    name: &HeaderName,
+) -> Result<Option<Revision>, Failure> {
+    let Some(value) = head.headers.get(name) else {
+        return Ok(None);
+    };
+    let revision = value
+        .to_str()
+        .ok()
+        .and_then(|text| text.trim().parse().ok());
+    revision
+        .map(|revision| Some(Revision(revision)))
+        .ok_or_else(|| {
+            Failure::bad_request(format!(
+                "the {name} header must be a revision: the id of an event of this feed"
+            ))
+        })
+}
+
+fn revision_of_tag(tag: &str) -> Option<Revision> {
+    tag.strip_prefix('"')?
+        .strip_suffix('"')?
+        .parse()
+        .ok()
+        .map(Revision)
+}

@@ -1,0 +1,179 @@
+//! Whatever well-formed commands come, in whatever order, a universe stays sound.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
+use universe_core::{Command, State};
+
+use crate::support::{faults, step};
+
+const STEPS: usize = 1_000;
+
+/// Few ids, so that commands meet each other; bodies and groups share them.
+fn id() -> impl Strategy<Value = &'static str> {
+    select(vec![
+        "",
+        "a",
+        "b",
+        "c",
+        "d",
+        "e",
+        "f",
+        "11",
+        "constructor",
+        "星",
+    ])
+}
+
+fn id_or_null() -> impl Strategy<Value = Option<&'static str>> {
+    proptest::option::of(id())
+}
+
+fn child() -> impl Strategy<Value = Value> {
+    (id(), select(vec!["system", "group"])).prop_map(|(id, kind)| json!({ "id": id, "type": kind }))
+}
+
+fn body(parent: Option<&str>) -> Value {
+    json!({
+        "name": "n", "mass": 1, "radius": 0.7, "color": "#FFF", "parentId": parent,
+        "orbitalDistance": 3, "orbitalSpeed": 1, "note": { "kept": [null] },
+    })
+}
+
+fn nebula(id: &str) -> Value {
+    json!({
+        "id": id, "name": "n", "position": { "x": 0, "y": 0, "z": 0 }, "radius": 1, "density": 1,
+        "brightness": 1, "baseColor": "", "accentColor": "", "noiseScale": 1, "noiseDetail": 1, "seed": 1,
+    })
+}
+
+fn bodies() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        6 => (id(), id_or_null()).prop_map(|(id, parent)| {
+            json!({ "type": "addStar", "id": id, "payload": body(parent) })
+        }),
+        1 => id().prop_map(|id| json!({ "type": "updateStar", "id": id, "payload": { "mass": 2 } })),
+        1 => (id(), id_or_null()).prop_map(|(id, parent)| {
+            json!({ "type": "updateStar", "id": id, "payload": { "parentId": parent } })
+        }),
+        1 => (id(), proptest::collection::vec(id(), 0..3)).prop_map(|(id, children)| {
+            json!({ "type": "updateStar", "id": id, "payload": { "children": children } })
+        }),
+        1 => id().prop_map(|id| json!({ "type": "removeStar", "id": id })),
+        4 => (id(), id()).prop_map(|(child, parent)| {
+            json!({ "type": "attachStar", "childId": child, "parentId": parent })
+        }),
+        2 => id().prop_map(|id| json!({ "type": "detachStar", "childId": id })),
+        1 => id().prop_map(|id| json!({ "type": "updateRing", "planetId": id, "patch": {} })),
+        1 => id().prop_map(|id| json!({ "type": "removeRing", "planetId": id })),
+    ]
+}
+
+fn groups() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        6 => (id(), id_or_null(), proptest::collection::vec(child(), 0..3))
+            .prop_map(|(id, parent, children)| {
+                let payload = json!({ "name": "g", "children": children, "parentGroupId": parent });
+                json!({ "type": "addGroup", "id": id, "payload": payload })
+            }),
+        1 => (id(), id_or_null()).prop_map(|(id, parent)| {
+            json!({ "type": "updateGroup", "id": id, "payload": { "parentGroupId": parent } })
+        }),
+        1 => (id(), proptest::collection::vec(child(), 0..3)).prop_map(|(id, children)| {
+            json!({ "type": "updateGroup", "id": id, "payload": { "children": children } })
+        }),
+        1 => id().prop_map(|id| json!({ "type": "removeGroup", "id": id })),
+        4 => (id(), child()).prop_map(|(group, child)| {
+            json!({ "type": "addToGroup", "groupId": group, "child": child })
+        }),
+        2 => (id(), id()).prop_map(|(group, child)| {
+            json!({ "type": "removeFromGroup", "groupId": group, "childId": child })
+        }),
+        4 => (child(), id_or_null()).prop_map(|(child, target)| {
+            let (id, kind) = (&child["id"], &child["type"]);
+            json!({ "type": "moveToGroup", "childId": id, "childType": kind, "targetGroupId": target })
+        }),
+    ]
+}
+
+fn others() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        (-1e300..1e300_f64).prop_map(|dt| json!({ "type": "tick", "dt": dt })),
+        Just(json!({ "type": "tick", "dt": f64::MAX })),
+        id().prop_map(|id| json!({ "type": "setNebulae", "nebulae": { id: nebula(id) } })),
+        id().prop_map(|id| json!({ "type": "updateNebula", "id": id, "patch": { "radius": 2 } })),
+        id().prop_map(|id| json!({ "type": "removeNebula", "id": id })),
+    ]
+}
+
+fn command() -> impl Strategy<Value = Value> {
+    prop_oneof![10 => bodies(), 10 => groups(), 1 => others()]
+}
+
+/// Runs the commands, judging after each; returns how many were accepted.
+fn run(state: &mut State, commands: Vec<Value>, clean: bool) -> usize {
+    let mut accepted = 0;
+    for (number, value) in commands.into_iter().enumerate() {
+        // A few of the above are malformed, e.g. a group that is given the same child twice.
+        let Ok(command) = Command::from_value(value) else {
+            continue;
+        };
+        let before = state.clone();
+        let judged = (number % 25 == 0).then(|| before.to_value());
+        accepted += usize::from(step(state, &command).is_ok());
+        state
+            .check()
+            .unwrap_or_else(|findings| panic!("{command:?}: {findings}"));
+        if let Some(judged) = judged {
+            assert_eq!(before.to_value(), judged, "{command:?} disturbed its start");
+            let after = state.to_value();
+            if clean {
+                assert_eq!(faults(&after), [].into(), "{command:?}");
+            }
+            assert_eq!(&State::from_value(after).unwrap(), state);
+        }
+    }
+    accepted
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: 24,
+        failure_persistence: None,
+        max_shrink_iters: 2_000,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn any_thousand_commands_leave_a_sound_universe(
+        commands in proptest::collection::vec(command(), STEPS),
+    ) {
+        let mut state = State::default();
+        let accepted = run(&mut state, commands, true);
+        prop_assert!(accepted > STEPS / 10, "only {accepted} were accepted");
+        prop_assert_eq!(faults(&state.to_value()), [].into());
+    }
+
+    #[test]
+    fn imports_with_tolerated_faults_stay_as_sound_as_they_were(
+        commands in proptest::collection::vec(command(), STEPS / 4),
+    ) {
+        // An unlisted rogue planet; a system in two groups; a group with a missing system.
+        let mut rogue = body(None);
+        rogue["id"] = "a".into();
+        rogue["children"] = json!([]);
+        rogue["orbitalPhase"] = json!(0);
+        let group = |id: &str, children: Value| {
+            json!({ "id": id, "name": "g", "parentGroupId": null, "children": children })
+        };
+        let a = json!({ "id": "a", "type": "system" });
+        let missing = json!({ "id": "b", "type": "system" });
+        let mut state = State::from_value(json!({
+            "stars": { "a": rogue },
+            "groups": { "c": group("c", json!([a])), "d": group("d", json!([missing, a])) },
+            "rootGroupIds": ["d", "c"],
+        }))
+        .unwrap();
+        run(&mut state, commands, false);
+    }
+}
