@@ -10,10 +10,10 @@ use bytes::{Buf, Bytes, BytesMut};
 use futures_util::Stream;
 use http::header::{CONTENT_LENGTH, HeaderMap};
 use http_body::{Body, Frame, SizeHint};
-use serde::Serialize;
 
 use super::config::HttpConfig;
 use super::rejection::Rejection;
+use crate::jsonrpc::{Payload, Response};
 
 /// The body of every response: nothing, one JSON text, or an event stream that owns the call it tells of.
 #[derive(Debug)]
@@ -24,16 +24,23 @@ enum Kind {
     Events(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
+/// Room for what stands around a result, with an id of usual length.
+const ENVELOPE: usize = 128;
+
 impl ResponseBody {
     pub(super) fn empty() -> Self {
         Self(Kind::Full(Bytes::new()))
     }
 
-    pub(super) fn json(message: &impl Serialize) -> Self {
-        // A message is made of strings and JSON values: it always serialises.
-        Self(Kind::Full(
-            serde_json::to_vec(message).unwrap_or_default().into(),
-        ))
+    pub(super) fn json(message: &Response) -> Self {
+        let result = message.outcome.as_ref().map_or("", Payload::as_str);
+        let mut text = Vec::with_capacity(result.len() + ENVELOPE);
+        if let Err(error) = serde_json::to_writer(&mut text, message) {
+            // A message is made of strings and JSON values; this cannot fail short of a bug.
+            tracing::error!(%error, "a message could not be serialised");
+            text.clear();
+        }
+        Self(Kind::Full(text.into()))
     }
 
     pub(super) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
