@@ -2,4 +2,8 @@
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod demo;
+mod feed;
+mod harness;
+mod rest;
+mod service;
 mod store;
