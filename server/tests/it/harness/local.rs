@@ -17,7 +17,6 @@ use super::Client;
 /// A server that ends with the test.
 pub(crate) struct Local {
     pub(crate) client: Client,
-    pub(crate) app: App,
     task: JoinHandle<()>,
 }
 
@@ -35,17 +34,16 @@ impl Local {
         let app = app(service, rest);
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client(listener.local_addr().unwrap());
-        let serving = app.clone();
         let task = tokio::spawn(async move {
             serve(
                 listener,
-                serving,
+                app,
                 ServeConfig::default(),
                 std::future::pending(),
             )
             .await;
         });
-        Self { client, app, task }
+        Self { client, task }
     }
 }
 
