@@ -197,7 +197,7 @@ async fn the_environment_sets_what_arguments_do() {
     command
         .env("UNIVERSE_LISTEN", "127.0.0.1:0")
         .env("UNIVERSE_DATA_DIR", &data)
-        .env("UNIVERSE_DEMO", "true")
+        .env("UNIVERSE_DEMO", "1")
         .env("UNIVERSE_ALLOWED_HOST", "universe.example,other.example")
         .env(
             "UNIVERSE_ALLOWED_ORIGIN",

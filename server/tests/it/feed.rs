@@ -176,9 +176,15 @@ async fn there_are_only_so_many_places() {
     let _second = client.feed(&id, None).await;
     let reply = client.get(&path).await;
     assert_eq!((reply.status, reply.header("retry-after")), (503, "1"));
+    // HEAD takes no place for longer than its answer.
+    let head = client.call("HEAD", &path, &[], &Value::Null).await;
+    assert_eq!(head.status, 503);
     // The place is free as soon as the server sees the connection close.
     drop(first);
     soon(async {
+        while client.call("HEAD", &path, &[], &Value::Null).await.status != 200 {
+            tokio::task::yield_now().await;
+        }
         while client.open("GET", &path, &[]).await.status() != 200 {
             tokio::task::yield_now().await;
         }

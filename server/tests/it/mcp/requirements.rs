@@ -158,3 +158,28 @@ async fn the_stream_of_mcp_and_the_feed_of_a_universe_do_not_meet() {
     );
     drop(stream);
 }
+
+#[tokio::test]
+async fn broken_and_deep_bodies_are_answered_and_harm_nobody() {
+    let server = Local::start().await;
+    let client = server.client;
+    let mcp = Mcp::new(client, Era::Legacy).await;
+    let deep = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{}1{}}}"#,
+        "[".repeat(200_000),
+        "]".repeat(200_000)
+    );
+    for body in ["", "{", "nonsense", &deep] {
+        let request = format!(
+            "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        let answer = client.raw(request.as_bytes()).await;
+        assert!(
+            answer.starts_with("HTTP/1.1 400 ") && answer.contains("-32700"),
+            "{answer}"
+        );
+    }
+    let id = client.create("u", json!({})).await;
+    assert_eq!(mcp.command(&id, &tick()).await["nextState"]["time"], 1.0);
+}

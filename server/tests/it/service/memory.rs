@@ -10,7 +10,7 @@ use universe_server::store::UniverseLog as _;
 
 use super::{add, create, id, now, tick_once};
 use crate::harness::faulty::Faulty;
-use crate::harness::scatter;
+use crate::harness::{Local, add_star, scatter};
 
 fn small() -> ServiceLimits {
     ServiceLimits {
@@ -182,4 +182,41 @@ async fn snapshots_make_coming_back_short_and_are_few() {
         .await
         .unwrap();
     assert_eq!(replayed.state.to_value(), before.state.to_value());
+}
+
+/// A body with an unknown member of so many levels.
+fn nested(levels: usize) -> serde_json::Value {
+    let mut star = add_star("deep");
+    let nested = format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    star["payload"]["nested"] = serde_json::from_str(&nested).unwrap();
+    star
+}
+
+#[tokio::test]
+async fn what_was_taken_can_be_read_again_however_deep() {
+    let store = Faulty::new();
+    let limits = ServiceLimits::default();
+    let local = Local::with_store(Arc::clone(&store) as Arc<_>, limits).await;
+    let universe = local.client.create("u", serde_json::json!({})).await;
+    let path = format!("/universes/{universe}/commands?result=events");
+    let deepest = (1..120).rev().map(nested);
+    let mut taken = 0;
+    for star in deepest {
+        if local.client.post(&path, &star).await.status == 200 {
+            taken += 1;
+            break;
+        }
+    }
+    assert_eq!(taken, 1);
+    let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
+    let id = id(&universe);
+    while store.snapshots.load(Ordering::Relaxed) == 0 {
+        tick_once(&service, &id).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let before = service.get(&id).await.unwrap();
+    let fresh = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
+    let after = fresh.get(&id).await.unwrap();
+    assert_eq!(after.revision, before.revision);
+    assert_eq!(after.state.to_value(), before.state.to_value());
 }
