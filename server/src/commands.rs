@@ -4,6 +4,7 @@
 //! whatever else is waiting, and only then acknowledged and seen by readers. Order of acknowledgement, of the log and
 //! of its tails are the same order: that of the revisions.
 
+mod batch;
 mod entry;
 mod error;
 mod load;
@@ -111,8 +112,11 @@ struct Writers {
 struct Handle {
     /// Tells a writer from an earlier one of the same universe.
     key: u64,
-    jobs: mpsc::Sender<Job>,
+    /// `None` once it was told to end; it still does what is waiting.
+    jobs: Option<mpsc::Sender<Job>>,
     used: Instant,
+    /// Resolves when the writer is gone. The next one waits for that, so that there are never two.
+    ended: oneshot::Receiver<()>,
 }
 
 impl CommandService {
@@ -256,8 +260,18 @@ impl CommandService {
         let (reply, answer) = oneshot::channel();
         let mut job = job(reply);
         loop {
+            let open = self.writers().open(id);
+            let writer = match open {
+                Some(writer) => writer,
+                None => {
+                    // Asking for what does not exist must not push out what does.
+                    let record = self.0.store.record(id).await;
+                    record.map_err(|error| ServiceError::reading(id, &error))?;
+                    self.start_writer(id)
+                }
+            };
             // A writer that retires between being found and being asked gives the job back.
-            match self.writer(id).send(job).await {
+            match writer.send(job).await {
                 Ok(()) => break,
                 Err(returned) => job = returned.0,
             }
@@ -266,35 +280,38 @@ impl CommandService {
         answer.await.unwrap_or(Err(ServiceError::Internal))
     }
 
-    /// The way to the writer of a universe, which is started if there is none.
-    fn writer(&self, id: &UniverseId) -> mpsc::Sender<Job> {
-        let now = Instant::now();
+    /// Starts the writer of a universe, unless somebody else was quicker.
+    fn start_writer(&self, id: &UniverseId) -> mpsc::Sender<Job> {
         let mut writers = self.writers();
-        if let Some(handle) = writers.by_universe.get_mut(id)
-            && !handle.jobs.is_closed()
-        {
-            handle.used = now;
-            return handle.jobs.clone();
+        if let Some(jobs) = writers.open(id) {
+            return jobs;
         }
         writers.make_room(self.0.limits.max_loaded);
         let (jobs, queue) = mpsc::channel(self.0.limits.max_queue.max(1));
+        let (end, ended) = oneshot::channel();
         let key = writers.next_key;
         writers.next_key = key.wrapping_add(1);
-        writers.by_universe.insert(
-            id.clone(),
-            Handle {
-                key,
-                jobs: jobs.clone(),
-                used: now,
-            },
-        );
+        let handle = Handle {
+            key,
+            jobs: Some(jobs.clone()),
+            used: Instant::now(),
+            ended,
+        };
+        let predecessor = writers.by_universe.insert(id.clone(), handle);
         drop(writers);
-        tokio::spawn(Writer::new(self.clone(), id.clone(), key, queue).run());
+        let writer = Writer::new(self.clone(), id.clone(), key, queue, end);
+        tokio::spawn(async move {
+            if let Some(predecessor) = predecessor {
+                // It sends nothing: it is dropped when it ends.
+                let _gone = predecessor.ended.await;
+            }
+            writer.run().await;
+        });
         jobs
     }
 
-    /// Forgets a writer that takes no more jobs.
-    fn retire(&self, id: &UniverseId, key: u64) {
+    /// Forgets a writer that has ended.
+    fn forget(&self, id: &UniverseId, key: u64) {
         let mut writers = self.writers();
         if writers
             .by_universe
@@ -315,18 +332,31 @@ impl CommandService {
 }
 
 impl Writers {
+    /// The way to the writer of a universe, if there is one that takes jobs.
+    fn open(&mut self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
+        let handle = self.by_universe.get_mut(id)?;
+        let jobs = handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
+        handle.used = Instant::now();
+        Some(jobs.clone())
+    }
+
     /// Lets the universe go that was unused longest, if there are `max`. Its queue closes, so its writer does what is
     /// waiting and ends.
     fn make_room(&mut self, max: usize) {
-        if self.by_universe.len() < max.max(1) {
+        let open = || {
+            self.by_universe
+                .values()
+                .filter(|handle| handle.jobs.is_some())
+        };
+        if open().count() < max.max(1) {
             return;
         }
-        let oldest = self
+        let open = self
             .by_universe
-            .iter()
-            .min_by_key(|(_, handle)| handle.used);
-        if let Some(oldest) = oldest.map(|(id, _)| id.clone()) {
-            self.by_universe.remove(&oldest);
+            .values_mut()
+            .filter(|handle| handle.jobs.is_some());
+        if let Some(oldest) = open.min_by_key(|handle| handle.used) {
+            oldest.jobs = None;
         }
     }
 }

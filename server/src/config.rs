@@ -3,6 +3,7 @@
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
+use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{Hosts, HttpConfig, Origins};
 use mcp_proto::stdio::StdioConfig;
@@ -41,11 +42,11 @@ pub struct Arguments {
     pub store: StoreKind,
 
     /// Holds the demo universe "sol", the solar system, if there is none yet.
-    #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::SetTrue)]
+    #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub demo: bool,
 
     /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
-    #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue)]
+    #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub stdio: bool,
 
     /// A web origin besides loopback whose pages may call, such as https://app.example; * for any. Repeatable.

@@ -4,7 +4,7 @@ use futures_util::StreamExt as _;
 use universe_core::{Command, State};
 
 use super::{LogEntry, ServiceError, Universe};
-use crate::store::{Entry, Record, Revision, UniverseId, UniverseLog};
+use crate::store::{Entry, Record, Revision, TailError, UniverseId, UniverseLog};
 
 /// A universe, and how much of its log lies after the body it was read from.
 pub(super) struct Loaded {
@@ -43,9 +43,12 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
         .tail(id, base)
         .take(usize::try_from(missing).unwrap_or(usize::MAX));
     while let Some(entry) = entries.next().await {
-        let entry = entry.map_err(|error| {
-            tracing::warn!(universe = %id, %error, "a universe could not be read");
-            ServiceError::Unavailable
+        let entry = entry.map_err(|error| match error {
+            TailError::Deleted | TailError::NotFound => ServiceError::NotFound(id.clone()),
+            error => {
+                tracing::warn!(universe = %id, %error, "a universe could not be read");
+                ServiceError::Unavailable
+            }
         })?;
         loaded.entries += 1;
         loaded.entry_bytes += entry.body.len();

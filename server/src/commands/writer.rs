@@ -1,25 +1,23 @@
 //! The one writer of a universe: a task that owns its state and makes what is waiting durable in one go.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use tokio::sync::oneshot::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot};
-use tokio::task::JoinHandle;
 use universe_core::{Command, State};
 
+use super::batch::{Batch, Outcome, reduce};
 use super::load::{Loaded, load};
-use super::{CommandService, Processed, Replacement, ServiceError, Universe, entry};
+use super::{CommandService, Processed, Replacement, ServiceError, Universe};
 use crate::store::{
-    Append, AppendError, CommandId, NewEntry, Revision, Snapshot, Timestamp, UniverseId,
-    UniverseLog,
+    Append, AppendError, DeleteError, Revision, Snapshot, TailError, UniverseId, UniverseLog,
 };
 
 /// The fewest entries after which a snapshot is worth its writing.
 const SNAPSHOT_ENTRIES: u64 = 64;
-/// The bytes after which a batch takes no more entries.
-const BATCH_BYTES: usize = 16 << 20;
 /// How often a batch is tried when the log moved on under it, or the store cannot say whether it landed.
 const ATTEMPTS: usize = 5;
 /// How long to wait before a store that failed is asked again.
@@ -48,30 +46,16 @@ pub(super) enum Job {
     },
 }
 
-/// How a job went, until it is durable and may be told.
-enum Outcome {
-    Read,
-    Processed(Processed),
-    Replaced(Universe),
-    Failed(ServiceError),
-}
-
-/// Jobs worked through, not durable yet.
-struct Batch {
-    outcomes: Vec<Outcome>,
-    entries: Vec<NewEntry>,
-    bytes: usize,
-    name: Option<String>,
-    universe: Universe,
-}
-
 pub(super) struct Writer {
     service: CommandService,
     id: UniverseId,
     key: u64,
     queue: mpsc::Receiver<Job>,
     loaded: Option<Loaded>,
-    snapshot: Option<JoinHandle<Option<usize>>>,
+    /// The snapshot that is being kept; gives its bytes.
+    snapshot: Option<oneshot::Receiver<usize>>,
+    /// Dropped with the writer, which lets the next one of the universe begin.
+    _end: oneshot::Sender<()>,
 }
 
 impl Writer {
@@ -80,6 +64,7 @@ impl Writer {
         id: UniverseId,
         key: u64,
         queue: mpsc::Receiver<Job>,
+        end: oneshot::Sender<()>,
     ) -> Self {
         Self {
             service,
@@ -88,6 +73,7 @@ impl Writer {
             queue,
             loaded: None,
             snapshot: None,
+            _end: end,
         }
     }
 
@@ -101,48 +87,27 @@ impl Writer {
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(_idle) => {
-                    self.retire();
+                    self.queue.close();
                     continue;
                 }
             }
             while !jobs.is_empty() {
-                if matches!(jobs.first(), Some(Job::Delete { .. })) {
-                    self.delete(jobs.remove(0)).await;
-                } else {
-                    self.work(&mut jobs).await;
-                }
+                self.work(&mut jobs).await;
             }
         }
     }
 
-    /// Takes no more jobs; those that were queued meanwhile are still done.
-    fn retire(&mut self) {
-        self.service.retire(&self.id, self.key);
-        self.queue.close();
-    }
-
-    /// Deletes the universe. It goes through the writer so that nothing of the old universe can be written into a new
-    /// one of the same id.
-    async fn delete(&mut self, job: Job) {
-        let Job::Delete { expected, reply } = job else {
-            return;
-        };
-        self.loaded = None;
-        let deleted = self.service.store().delete(&self.id, expected).await;
-        // An asker that is gone does not take its answer.
-        drop(reply.send(deleted.map_err(|error| ServiceError::deleting(&self.id, &error))));
-        self.retire();
-    }
-
     /// Does as many of the jobs as fit into one write and answers them.
     async fn work(&mut self, jobs: &mut Vec<Job>) {
+        if let Some(&Job::Delete { expected, .. }) = jobs.first() {
+            return self.delete(jobs.remove(0), expected).await;
+        }
         for _attempt in 0..ATTEMPTS {
             let loaded = match self.loaded().await {
                 Ok(loaded) => loaded,
                 Err(error) => {
                     if matches!(error, ServiceError::NotFound(_)) {
-                        // Asking for what does not exist must not push out what does.
-                        self.retire();
+                        self.queue.close();
                     }
                     return answer_all(jobs.drain(..), &error);
                 }
@@ -171,11 +136,27 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
-    async fn append(&self, batch: &Batch) -> Result<(), AppendError> {
-        if batch.entries.is_empty() {
-            return Ok(());
+    /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
+    /// goes away: nothing is kept in memory of what is gone.
+    async fn delete(&mut self, job: Job, expected: Option<Revision>) {
+        let deleted = self.service.store().delete(&self.id, expected).await;
+        if !matches!(deleted, Err(DeleteError::Conflict { .. })) {
+            self.loaded = None;
+            self.queue.close();
         }
+        match (job, deleted) {
+            (Job::Delete { reply, .. }, Ok(())) => drop(reply.send(Ok(()))),
+            (job, Err(error)) => job.fail(ServiceError::deleting(&self.id, &error)),
+            (job, Ok(())) => job.fail(ServiceError::Internal),
+        }
+    }
+
+    async fn append(&self, batch: &Batch) -> Result<(), AppendError> {
+        let Some(first) = batch.entries.first() else {
+            return Ok(());
+        };
         let expected = Revision(batch.universe.revision.0 - batch.entries.len() as u64);
+        let mut may_have_landed = false;
         for _attempt in 1..ATTEMPTS {
             let append = Append {
                 expected,
@@ -184,7 +165,24 @@ impl Writer {
             };
             match self.service.store().append(&self.id, append).await {
                 // The same batch again is recognised by its command ids, so asking once more settles it.
-                Err(AppendError::Unknown) => tokio::time::sleep(RETRY_PAUSE).await,
+                Err(AppendError::Unknown) => {
+                    may_have_landed = true;
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+                // It landed and somebody wrote after it, or they were first: the entry at its place tells.
+                Err(conflict @ AppendError::Conflict { .. }) if may_have_landed => {
+                    let mut written = self.service.store().tail(&self.id, expected);
+                    return match written.next().await {
+                        Some(Ok(entry)) if entry.command_id == first.command_id => Ok(()),
+                        Some(Ok(_)) => Err(conflict),
+                        Some(Err(TailError::Deleted | TailError::NotFound)) => {
+                            Err(AppendError::NotFound)
+                        }
+                        Some(Err(_)) | None => Err(AppendError::Unknown),
+                    };
+                }
+                // That this attempt did nothing does not tell what the first one did.
+                Err(AppendError::Unavailable | AppendError::Full) if may_have_landed => break,
                 settled => return settled.map(drop),
             }
         }
@@ -222,13 +220,13 @@ impl Writer {
         let Some(loaded) = &mut self.loaded else {
             return;
         };
-        if self
-            .snapshot
-            .as_ref()
-            .is_some_and(|running| !running.is_finished())
-        {
-            return;
+        match self.snapshot.as_mut().map(oneshot::Receiver::try_recv) {
+            Some(Err(TryRecvError::Empty)) => return,
+            Some(Ok(bytes)) => loaded.base_bytes = bytes,
+            // There was none, or it was not kept.
+            Some(Err(TryRecvError::Closed)) | None => {}
         }
+        self.snapshot = None;
         if loaded.entries < SNAPSHOT_ENTRIES || loaded.entry_bytes <= loaded.base_bytes {
             return;
         }
@@ -236,11 +234,25 @@ impl Writer {
         (loaded.entries, loaded.entry_bytes) = (0, 0);
         let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
         let (store, id) = (Arc::clone(&self.service.0.store), self.id.clone());
-        self.snapshot = Some(tokio::spawn(snapshot(store, id, revision, state)));
+        let (kept, snapshot) = oneshot::channel();
+        self.snapshot = Some(snapshot);
+        tokio::spawn(async move {
+            if let Some(bytes) = keep(store, id, revision, state).await {
+                // A writer that is gone does not need to know.
+                let _untold = kept.send(bytes);
+            }
+        });
     }
 }
 
-async fn snapshot(
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.service.forget(&self.id, self.key);
+    }
+}
+
+/// Keeps a snapshot and gives its bytes.
+async fn keep(
     store: Arc<dyn UniverseLog>,
     id: UniverseId,
     revision: Revision,
@@ -266,104 +278,6 @@ async fn snapshot(
             tracing::warn!(universe = %id, %error, "a snapshot was not kept; loading will take longer");
             None
         }
-    }
-}
-
-/// Works through jobs until the batch is full, each on the state that the ones before it left.
-fn reduce(universe: Universe, jobs: &[Job], reducer: super::Reducer) -> Batch {
-    let mut batch = Batch {
-        outcomes: Vec::new(),
-        entries: Vec::new(),
-        bytes: 0,
-        name: None,
-        universe,
-    };
-    for job in jobs {
-        if batch.bytes >= BATCH_BYTES {
-            break;
-        }
-        let outcome = match job {
-            Job::Delete { .. } => break,
-            Job::Read { .. } => Ok(Outcome::Read),
-            Job::Process {
-                command, expected, ..
-            } => batch.process(command, *expected, reducer),
-            Job::Replace {
-                replacement,
-                expected,
-                ..
-            } => batch.replace(replacement, *expected),
-        };
-        batch.outcomes.push(outcome.unwrap_or_else(Outcome::Failed));
-    }
-    batch
-}
-
-impl Batch {
-    fn process(
-        &mut self,
-        command: &Command,
-        expected: Option<Revision>,
-        reducer: super::Reducer,
-    ) -> Result<Outcome, ServiceError> {
-        self.expect(expected)?;
-        let applied = catch_unwind(AssertUnwindSafe(|| reducer(&self.universe.state, command)));
-        let applied = applied.map_err(|_panic| {
-            tracing::error!(universe = %self.universe.id, command = command.kind().name(), "the reducer panicked");
-            ServiceError::Internal
-        })?;
-        let applied = applied.map_err(|refusal| ServiceError::Refused {
-            id: self.universe.id.clone(),
-            refusal,
-        })?;
-        self.record(entry::of_command(command, &applied.events)?);
-        self.universe.state = applied.state.clone();
-        let revision = self.universe.revision;
-        Ok(Outcome::Processed(Processed {
-            revision,
-            state: applied.state,
-            events: applied.events,
-        }))
-    }
-
-    fn replace(
-        &mut self,
-        replacement: &Replacement,
-        expected: Option<Revision>,
-    ) -> Result<Outcome, ServiceError> {
-        self.expect(expected)?;
-        self.record(entry::of_replacement(replacement)?);
-        if let Some(name) = &replacement.name {
-            self.universe.name.clone_from(name);
-            self.name = Some(name.clone());
-        }
-        if let Some(state) = &replacement.state {
-            self.universe.state = state.clone();
-        }
-        Ok(Outcome::Replaced(self.universe.clone()))
-    }
-
-    fn expect(&self, expected: Option<Revision>) -> Result<(), ServiceError> {
-        let revision = self.universe.revision;
-        if expected.is_some_and(|expected| expected != revision) {
-            return Err(ServiceError::Conflict {
-                id: self.universe.id.clone(),
-                revision,
-            });
-        }
-        Ok(())
-    }
-
-    fn record(&mut self, body: Bytes) {
-        let at = Timestamp::now();
-        self.bytes += body.len();
-        self.entries.push(NewEntry {
-            command_id: CommandId::random(),
-            at,
-            body,
-        });
-        self.universe.revision = Revision(self.universe.revision.0 + 1);
-        self.universe.updated_at = at;
     }
 }
 

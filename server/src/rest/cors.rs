@@ -65,11 +65,12 @@ pub(super) fn expose(
     response: &mut Response<RestBody>,
     origins: &mcp_proto::http::Origins,
 ) {
+    let headers = response.headers_mut();
+    // Without an origin too: a cache must not give that answer to a page.
+    headers.append(VARY, HeaderValue::from_static("origin"));
     let Some(origin) = head.headers.get(ORIGIN) else {
         return;
     };
-    let headers = response.headers_mut();
-    headers.append(VARY, HeaderValue::from_static("origin"));
     if origin.to_str().is_ok_and(|origin| origins.allow(origin)) {
         headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);

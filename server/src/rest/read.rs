@@ -35,13 +35,20 @@ where
             "the Content-Type must be application/json",
         ));
     }
+    let too_large = || {
+        Failure::new(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            format!("the body is larger than {max_bytes} bytes"),
+        )
+    };
+    // What is announced to be too large is not even begun.
+    if body.size_hint().lower() > max_bytes as u64 {
+        return Err(too_large());
+    }
     let read = tokio::time::timeout(timeout, Limited::new(body, max_bytes).collect());
     match read.await {
         Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(Failure::new(
-            StatusCode::PAYLOAD_TOO_LARGE,
-            format!("the body is larger than {max_bytes} bytes"),
-        )),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
         Ok(Err(_)) => Err(Failure::bad_request(
             "the body could not be read to its end",
         )),

@@ -5,21 +5,23 @@
 //! one. Their clients notice nothing but an error for what was running at that moment: the handshake is repeated for
 //! them.
 
+mod lines;
+
 use std::collections::HashSet;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, Stdout, stdout};
 use tokio::time::Instant;
-use tokio_util::codec::{AnyDelimiterCodec, AnyDelimiterCodecError, FramedRead};
 
 use super::{RunError, open, share};
 use crate::config::{Arguments, Config};
 use crate::mcp;
 use crate::store::sqlite::OpenError;
+use lines::{Line, Lines, lines, write_line};
 
 /// How long to look for a holder that answers: one may be starting or ending just now.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -29,8 +31,6 @@ const MAX_REMEMBERED: usize = 1_024;
 
 /// The longest answer that is passed on, in bytes. A state is told twice in one, once with its quotes escaped.
 const MAX_ANSWER_BYTES: usize = 256 << 20;
-
-type Lines<R> = FramedRead<R, AnyDelimiterCodec>;
 
 /// Which side of a relay ended.
 enum End {
@@ -42,10 +42,21 @@ enum End {
 
 /// What of a JSON-RPC message a relay looks at.
 #[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
+struct Envelope {
+    id: Option<Value>,
     method: Option<String>,
+}
+
+/// `notifications/cancelled`, as far as a relay looks at it.
+#[derive(Deserialize)]
+struct Cancelled {
+    params: CancelledParams,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelledParams {
+    request_id: Value,
 }
 
 /// The client's side, which outlives every holder.
@@ -148,27 +159,25 @@ impl<R: AsyncRead + Unpin> Client<R> {
         loop {
             tokio::select! {
                 answer = answers.next() => match answer {
-                    Some(Ok(line)) => {
+                    Some(Ok(Line::Text(line))) => {
                         self.answered(&line);
                         write_line(&mut self.output, &line).await?;
                     }
-                    Some(Err(_)) | None => return Ok(End::Holder),
+                    Some(Ok(Line::TooLong) | Err(_)) | None => return Ok(End::Holder),
                 },
                 asked = self.lines.next() => match asked {
-                    Some(Ok(line)) => {
+                    Some(Ok(Line::Text(line))) => {
                         self.asked(&line);
                         if write_line(writer, &line).await.is_err() {
                             return Ok(End::Holder);
                         }
                     }
-                    Some(Err(AnyDelimiterCodecError::MaxChunkLengthExceeded)) => {
-                        tracing::warn!(max = self.max_line_bytes, "a line was longer than allowed and was dropped");
-                    }
-                    Some(Err(AnyDelimiterCodecError::Io(error))) => return Err(error.into()),
+                    Some(Ok(Line::TooLong)) => self.tell_too_long().await?,
+                    Some(Err(error)) => return Err(error.into()),
                     None => {
                         // The holder lets what is running finish, and then ends the stream.
                         let _gone = writer.shutdown().await;
-                        while let Some(Ok(line)) = answers.next().await {
+                        while let Some(Ok(Line::Text(line))) = answers.next().await {
                             write_line(&mut self.output, &line).await?;
                         }
                         return Ok(End::Client);
@@ -197,28 +206,45 @@ impl<R: AsyncRead + Unpin> Client<R> {
     }
 
     fn asked(&mut self, line: &Bytes) {
-        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
+        let Ok(envelope) = serde_json::from_slice::<Envelope>(line) else {
             return;
         };
         match envelope.method.as_deref() {
             Some("initialize") => self.handshake = [Some(line.clone()), None],
             Some("notifications/initialized") => self.handshake[1] = Some(line.clone()),
+            Some("notifications/cancelled") => {
+                // It gets no answer any more.
+                if let Ok(cancelled) = serde_json::from_slice::<Cancelled>(line) {
+                    self.running
+                        .remove(&cancelled.params.request_id.to_string());
+                }
+            }
             _ => {}
         }
         if let (Some(id), Some(_)) = (envelope.id, envelope.method)
             && self.running.len() < MAX_REMEMBERED
         {
-            self.running.insert(id.get().to_owned());
+            self.running.insert(id.to_string());
         }
     }
 
     fn answered(&mut self, line: &[u8]) {
-        let Ok(envelope) = serde_json::from_slice::<Envelope<'_>>(line) else {
+        let Ok(envelope) = serde_json::from_slice::<Envelope>(line) else {
             return;
         };
         if let (Some(id), None) = (envelope.id, envelope.method) {
-            self.running.remove(id.get());
+            self.running.remove(&id.to_string());
         }
+    }
+
+    async fn tell_too_long(&mut self) -> Result<(), RunError> {
+        let max = self.max_line_bytes;
+        tracing::warn!(max, "a line was longer than allowed and was dropped");
+        let message = format!("the line is longer than {max} bytes");
+        let line =
+            json!({"jsonrpc": "2.0", "id": null, "error": {"code": -32600, "message": message}});
+        write_line(&mut self.output, line.to_string().as_bytes()).await?;
+        Ok(())
     }
 
     /// The holder went with these requests unanswered: whether they were done, nobody here knows.
@@ -233,15 +259,4 @@ impl<R: AsyncRead + Unpin> Client<R> {
         }
         Ok(())
     }
-}
-
-fn lines<R: AsyncRead>(reader: R, max_bytes: usize) -> Lines<R> {
-    let codec = AnyDelimiterCodec::new_with_max_length(b"\n".to_vec(), b"\n".to_vec(), max_bytes);
-    FramedRead::new(reader, codec)
-}
-
-async fn write_line(writer: &mut (impl AsyncWrite + Unpin), line: &[u8]) -> std::io::Result<()> {
-    writer.write_all(line).await?;
-    writer.write_all(b"\n").await?;
-    writer.flush().await
 }

@@ -13,7 +13,6 @@ use crate::mcp;
 
 pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
-    let service = open(arguments).await?;
     let listening = |error| RunError::Listen {
         address: arguments.listen,
         error,
@@ -22,6 +21,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         .await
         .map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
+    // After the address is ours, so that a start that fails for it has touched nothing.
+    let service = open(arguments).await?;
     let server = mcp::server(service.clone(), Some(&format!("http://{address}")))?;
     let shared = match arguments.store {
         StoreKind::Embedded => share::start(&arguments.data_dir, server.clone(), config.stdio),

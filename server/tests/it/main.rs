@@ -1,6 +1,14 @@
 //! The server's tests through its public surface, in one binary.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod cli;
+mod crash;
 mod demo;
+mod feed;
 mod golden;
+mod harness;
+mod mcp;
+mod rest;
+mod service;
+mod stdio;
 mod store;

@@ -1,0 +1,129 @@
+//! Jobs worked through together, to be made durable in one go.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use bytes::Bytes;
+use universe_core::Command;
+
+use super::writer::Job;
+use super::{Processed, Reducer, Replacement, ServiceError, Universe, entry};
+use crate::store::{CommandId, NewEntry, Revision, Timestamp};
+
+/// The bytes after which a batch takes no more entries.
+const BATCH_BYTES: usize = 16 << 20;
+
+/// How a job went, until it is durable and may be told.
+pub(super) enum Outcome {
+    Read,
+    Processed(Processed),
+    Replaced(Universe),
+    Failed(ServiceError),
+}
+
+/// Jobs worked through, not durable yet.
+pub(super) struct Batch {
+    pub(super) outcomes: Vec<Outcome>,
+    pub(super) entries: Vec<NewEntry>,
+    pub(super) bytes: usize,
+    pub(super) name: Option<String>,
+    pub(super) universe: Universe,
+}
+
+/// Works through jobs until the batch is full, each on the state that the ones before it left.
+pub(super) fn reduce(universe: Universe, jobs: &[Job], reducer: Reducer) -> Batch {
+    let mut batch = Batch {
+        outcomes: Vec::new(),
+        entries: Vec::new(),
+        bytes: 0,
+        name: None,
+        universe,
+    };
+    for job in jobs {
+        if batch.bytes >= BATCH_BYTES {
+            break;
+        }
+        let outcome = match job {
+            // Everything before it is made durable first.
+            Job::Delete { .. } => break,
+            Job::Read { .. } => Ok(Outcome::Read),
+            Job::Process {
+                command, expected, ..
+            } => batch.process(command, *expected, reducer),
+            Job::Replace {
+                replacement,
+                expected,
+                ..
+            } => batch.replace(replacement, *expected),
+        };
+        batch.outcomes.push(outcome.unwrap_or_else(Outcome::Failed));
+    }
+    batch
+}
+
+impl Batch {
+    fn process(
+        &mut self,
+        command: &Command,
+        expected: Option<Revision>,
+        reducer: Reducer,
+    ) -> Result<Outcome, ServiceError> {
+        self.expect(expected)?;
+        let applied = catch_unwind(AssertUnwindSafe(|| reducer(&self.universe.state, command)));
+        let applied = applied.map_err(|_panic| {
+            tracing::error!(universe = %self.universe.id, command = command.kind().name(), "the reducer panicked");
+            ServiceError::Internal
+        })?;
+        let applied = applied.map_err(|refusal| ServiceError::Refused {
+            id: self.universe.id.clone(),
+            refusal,
+        })?;
+        self.record(entry::of_command(command, &applied.events)?);
+        self.universe.state = applied.state.clone();
+        let revision = self.universe.revision;
+        Ok(Outcome::Processed(Processed {
+            revision,
+            state: applied.state,
+            events: applied.events,
+        }))
+    }
+
+    fn replace(
+        &mut self,
+        replacement: &Replacement,
+        expected: Option<Revision>,
+    ) -> Result<Outcome, ServiceError> {
+        self.expect(expected)?;
+        self.record(entry::of_replacement(replacement)?);
+        if let Some(name) = &replacement.name {
+            self.universe.name.clone_from(name);
+            self.name = Some(name.clone());
+        }
+        if let Some(state) = &replacement.state {
+            self.universe.state = state.clone();
+        }
+        Ok(Outcome::Replaced(self.universe.clone()))
+    }
+
+    fn expect(&self, expected: Option<Revision>) -> Result<(), ServiceError> {
+        let revision = self.universe.revision;
+        if expected.is_some_and(|expected| expected != revision) {
+            return Err(ServiceError::Conflict {
+                id: self.universe.id.clone(),
+                revision,
+            });
+        }
+        Ok(())
+    }
+
+    fn record(&mut self, body: Bytes) {
+        let at = Timestamp::now();
+        self.bytes += body.len();
+        self.entries.push(NewEntry {
+            command_id: CommandId::random(),
+            at,
+            body,
+        });
+        self.universe.revision = Revision(self.universe.revision.0 + 1);
+        self.universe.updated_at = at;
+    }
+}

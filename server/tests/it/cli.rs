@@ -1,0 +1,322 @@
+//! The command line: what is refused before anything is touched, what the environment sets, how it ends.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+
+use crate::harness::process::{Ended, binary, run, signal};
+use crate::harness::{Server, soon, tick};
+
+/// Every file of a directory with its bytes.
+fn content(dir: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(dir).unwrap().map(|file| file.unwrap());
+    files
+        .filter(|file| file.file_type().unwrap().is_file())
+        .map(|file| {
+            (
+                file.file_name().into_string().unwrap(),
+                fs::read(file.path()).unwrap(),
+            )
+        })
+        .collect()
+}
+
+/// Runs it on a directory and a free port, with further arguments.
+async fn start(dir: &Path, arguments: &[&str]) -> Ended {
+    let mut command = binary();
+    command
+        .args(["--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(dir)
+        .args(arguments);
+    run(&mut command).await
+}
+
+/// One sentence on stderr that tells all of this, and exit code 1.
+fn assert_refused(ended: &Ended, told: &[&str]) {
+    assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+    let lines: Vec<_> = ended.stderr.lines().collect();
+    assert_eq!(lines.len(), 1, "{lines:#?}");
+    assert!(lines[0].starts_with("universe-server: "), "{}", lines[0]);
+    for told in told {
+        assert!(lines[0].contains(told), "{told:?} in {}", lines[0]);
+    }
+}
+
+#[tokio::test]
+async fn it_says_where_everything_is() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--demo"]).await;
+    let greeting = server.greeting.join("\n");
+    for line in [
+        "/universes",
+        "/mcp",
+        "/universes/sol",
+        "\"mcpServers\"",
+        &dir.path().display().to_string(),
+    ] {
+        assert!(greeting.contains(line), "{greeting}");
+    }
+    let config = server
+        .greeting
+        .iter()
+        .find(|line| line.contains("mcpServers"))
+        .unwrap();
+    let config: Value = serde_json::from_str(config.trim()).unwrap();
+    let url = format!("http://{}/mcp", server.client.0);
+    assert_eq!(config["mcpServers"]["universe"]["url"], url);
+}
+
+#[tokio::test]
+async fn a_taken_port_is_told_and_touches_nothing() {
+    let taken = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let dir = TempDir::new().unwrap();
+    let ended = run(binary()
+        .args(["--listen", &address, "--demo", "--data-dir"])
+        .arg(dir.path().join("new")))
+    .await;
+    assert_refused(&ended, &["cannot listen on", &address]);
+    assert!(!dir.path().join("new").exists());
+}
+
+#[tokio::test]
+async fn a_directory_in_use_is_told_and_left_alone() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--demo"]).await;
+    server.client.command("sol", &tick()).await;
+    let before = content(dir.path());
+    let ended = start(dir.path(), &[]).await;
+    assert_refused(
+        &ended,
+        &[
+            "is in use by another server",
+            &dir.path().display().to_string(),
+        ],
+    );
+    assert_eq!(content(dir.path()), before);
+    server.client.command("sol", &tick()).await;
+}
+
+#[tokio::test]
+async fn directories_that_are_none_of_ours_are_told_and_left_alone() {
+    let dir = TempDir::new().unwrap();
+    let file = dir.path().join("file");
+    fs::write(&file, "no directory").unwrap();
+    assert_refused(&start(&file, &[]).await, &["cannot be used", "file"]);
+    assert_eq!(fs::read(&file).unwrap(), b"no directory");
+
+    let foreign = dir.path().join("foreign");
+    fs::create_dir(&foreign).unwrap();
+    fs::write(
+        foreign.join("universes.db"),
+        "not a database, but somebody's notes",
+    )
+    .unwrap();
+    let before = content(&foreign);
+    assert_refused(
+        &start(&foreign, &["--demo"]).await,
+        &["cannot be used", "foreign"],
+    );
+    assert_eq!(content(&foreign), before);
+
+    let below_file = file.join("below");
+    assert_refused(&start(&below_file, &[]).await, &["cannot be used"]);
+}
+
+#[tokio::test]
+async fn a_newer_format_is_told_and_left_alone() {
+    let dir = TempDir::new().unwrap();
+    let mut server = Server::with(dir.path(), &["--demo"]).await;
+    signal(server.pid(), "TERM").await;
+    assert!(server.wait().await.success());
+    let database = rusqlite::Connection::open(dir.path().join("universes.db")).unwrap();
+    database.pragma_update(None, "user_version", 1_000).unwrap();
+    drop(database);
+    let before = content(dir.path());
+    for arguments in [&["--demo"][..], &["--stdio"][..]] {
+        let ended = start(dir.path(), arguments).await;
+        assert_refused(&ended, &["has format 1000", "use a newer server"]);
+        assert_eq!(content(dir.path()), before);
+    }
+}
+
+#[tokio::test]
+async fn listening_beyond_loopback_needs_a_host() {
+    let dir = TempDir::new().unwrap();
+    let data = dir.path().join("data");
+    let mut command = binary();
+    command
+        .args(["--listen", "0.0.0.0:0", "--data-dir"])
+        .arg(&data);
+    assert_refused(
+        &run(&mut command).await,
+        &[
+            "0.0.0.0:0 is reachable from other machines",
+            "--allowed-host",
+        ],
+    );
+    assert!(!data.exists());
+    let rows = [
+        (
+            ["--allowed-origin", "app.example"],
+            "--allowed-origin \"app.example\" is no origin",
+        ),
+        (
+            ["--allowed-origin", "https://app.example/path"],
+            "is no origin",
+        ),
+        (["--allowed-origin", "https://"], "is no origin"),
+        (
+            ["--allowed-host", "http://universe.example"],
+            "--allowed-host \"http://universe.example\" is no host",
+        ),
+    ];
+    for (arguments, told) in rows {
+        assert_refused(&start(&data, &arguments).await, &[told]);
+        assert!(!data.exists());
+    }
+    let ended = start(&data, &["--listen", "somewhere"]).await;
+    assert_eq!(
+        ended.status.code(),
+        Some(2),
+        "a text that is no address: {}",
+        ended.stderr
+    );
+}
+
+#[tokio::test]
+async fn the_environment_sets_what_arguments_do() {
+    let dir = TempDir::new().unwrap();
+    let data = dir.path().join("deep").join("data");
+    let mut command = binary();
+    command
+        .env("UNIVERSE_LISTEN", "127.0.0.1:0")
+        .env("UNIVERSE_DATA_DIR", &data)
+        .env("UNIVERSE_DEMO", "1")
+        .env("UNIVERSE_ALLOWED_HOST", "universe.example,other.example")
+        .env(
+            "UNIVERSE_ALLOWED_ORIGIN",
+            "https://app.example,https://b.example",
+        );
+    let server = Server::start(command).await;
+    assert!(data.join("universes.db").exists());
+    let open = [("host", "other.example"), ("origin", "https://b.example")];
+    let reply = server
+        .client
+        .call("GET", "/universes/sol", &open, &Value::Null)
+        .await;
+    assert_eq!(
+        (reply.status, reply.header("access-control-allow-origin")),
+        (200, "https://b.example")
+    );
+    let closed = [("host", "third.example")];
+    assert_eq!(
+        server
+            .client
+            .call("GET", "/health", &closed, &Value::Null)
+            .await
+            .status,
+        403
+    );
+    let mut command = binary();
+    command
+        .env("UNIVERSE_LISTEN", "127.0.0.1:0")
+        .env("UNIVERSE_STORE", "memory")
+        .current_dir(dir.path());
+    let server = Server::start(command).await;
+    server.client.create("u", json!({})).await;
+    assert!(
+        !dir.path().join("universe-data").exists(),
+        "nothing is kept"
+    );
+}
+
+#[tokio::test]
+async fn the_demo_is_made_once() {
+    let dir = TempDir::new().unwrap();
+    let mut server = Server::with(dir.path(), &["--demo"]).await;
+    let stars = server.client.universe("sol").await["state"]["stars"]
+        .as_object()
+        .unwrap()
+        .len();
+    assert!(stars > 10);
+    server
+        .client
+        .command("sol", &json!({"type": "tick", "dt": 77}))
+        .await;
+    server
+        .client
+        .put("/universes/sol", &json!({"name": "Home"}))
+        .await;
+    let changed = server.client.universe("sol").await;
+    signal(server.pid(), "INT").await;
+    assert!(server.wait().await.success());
+    let server = Server::with(dir.path(), &["--demo"]).await;
+    assert_eq!(server.client.universe("sol").await, changed);
+    assert_eq!(
+        server
+            .client
+            .get("/universes")
+            .await
+            .json()
+            .as_array()
+            .unwrap()
+            .len(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
+    for name in ["INT", "TERM"] {
+        let dir = TempDir::new().unwrap();
+        let mut server = Server::with(dir.path(), &["--demo"]).await;
+        let client = server.client;
+        let mut feeds = [
+            client.feed("sol", None).await,
+            client.feed("sol", Some(0)).await,
+        ];
+        // A request of which the server has the head and waits for the body.
+        let mut running = TcpStream::connect(client.0).await.unwrap();
+        let body = tick().to_string();
+        let head = format!(
+            "POST /universes/sol/commands?result=events HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
+             expect: 100-continue\r\ncontent-length: {}\r\n\r\n",
+            body.len()
+        );
+        running.write_all(head.as_bytes()).await.unwrap();
+        let mut go_on = [0; 25];
+        soon(running.read_exact(&mut go_on)).await.unwrap();
+        assert_eq!(&go_on, b"HTTP/1.1 100 Continue\r\n\r\n");
+
+        signal(server.pid(), name).await;
+        for feed in &mut feeds {
+            // Only what was said before may still come.
+            while let Some(block) = feed.block().await {
+                assert!(!block.contains("event:"), "{block}");
+            }
+        }
+        // The streams have ended, though this one is not finished: it is waited for, and they are not.
+        running.write_all(body.as_bytes()).await.unwrap();
+        let mut answer = String::new();
+        soon(running.read_to_string(&mut answer)).await.unwrap();
+        assert!(
+            answer.starts_with("HTTP/1.1 200 OK") && answer.contains("{\"events\":[]}"),
+            "{answer}"
+        );
+        assert_eq!(server.wait().await.code(), Some(0), "SIG{name}");
+        assert!(TcpStream::connect(client.0).await.is_err());
+        assert!(!dir.path().join("universe.sock").exists());
+        let server = Server::on(dir.path()).await;
+        assert_eq!(
+            server.client.universe("sol").await["revision"],
+            1,
+            "what was answered is kept"
+        );
+    }
+}

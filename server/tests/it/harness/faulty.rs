@@ -1,0 +1,167 @@
+//! A store that fails on demand, can be held up, and counts what it is asked for.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream::BoxStream;
+use tokio::sync::RwLock;
+use universe_server::store::{
+    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MemoryStore, Meta, NewEntry,
+    Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp, UniverseId,
+    UniverseLog,
+};
+
+use super::local::memory;
+
+/// What becomes of an append instead of what should.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// Nothing, and it says so.
+    Unavailable,
+    /// Nothing, but it cannot say.
+    Lost,
+    /// It lands, but the store cannot say.
+    Unsaid,
+    /// Somebody else's tick of 100 comes before it.
+    Overtaken,
+    /// It lands, the store cannot say, and somebody else's tick of 100 comes after it.
+    UnsaidAndFollowed,
+}
+
+/// The store.
+pub(crate) struct Faulty {
+    pub(crate) inner: Arc<MemoryStore>,
+    faults: Mutex<VecDeque<Fault>>,
+    /// Writes wait while a test has this for itself.
+    pub(crate) gate: RwLock<()>,
+    pub(crate) appends: AtomicUsize,
+    pub(crate) loads: AtomicUsize,
+    pub(crate) replayed: Arc<AtomicUsize>,
+    pub(crate) snapshots: AtomicUsize,
+}
+
+impl Faulty {
+    pub(crate) fn new() -> Arc<Self> {
+        Arc::new(Self {
+            inner: memory(),
+            faults: Mutex::default(),
+            gate: RwLock::default(),
+            appends: AtomicUsize::default(),
+            loads: AtomicUsize::default(),
+            replayed: Arc::default(),
+            snapshots: AtomicUsize::default(),
+        })
+    }
+
+    /// The next appends go wrong like this, one after the other.
+    pub(crate) fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
+        self.faults.lock().unwrap().extend(faults);
+    }
+
+    /// Writes a tick past the server.
+    pub(crate) async fn intrude(&self, id: &UniverseId) {
+        let head = self.inner.record(id).await.unwrap().head.revision;
+        let entry = NewEntry {
+            command_id: CommandId::random(),
+            at: Timestamp::now(),
+            body: Bytes::from_static(br#"{"command":{"type":"tick","dt":100.0},"events":[]}"#),
+        };
+        let append = Append {
+            expected: head,
+            entries: vec![entry],
+            name: None,
+        };
+        self.inner.append(id, append).await.unwrap();
+    }
+}
+
+impl UniverseLog for Faulty {
+    fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
+        self.inner.create(meta, genesis)
+    }
+
+    fn append(
+        &self,
+        id: &UniverseId,
+        append: Append,
+    ) -> BoxFuture<'_, Result<Revision, AppendError>> {
+        let id = id.clone();
+        Box::pin(async move {
+            let _open = self.gate.read().await;
+            self.appends.fetch_add(1, Ordering::Relaxed);
+            let fault = self.faults.lock().unwrap().pop_front();
+            match fault {
+                None => self.inner.append(&id, append).await,
+                Some(Fault::Unavailable) => Err(AppendError::Unavailable),
+                Some(Fault::Lost) => Err(AppendError::Unknown),
+                Some(Fault::Unsaid) => {
+                    self.inner.append(&id, append).await?;
+                    Err(AppendError::Unknown)
+                }
+                Some(Fault::Overtaken) => {
+                    self.intrude(&id).await;
+                    self.inner.append(&id, append).await
+                }
+                Some(Fault::UnsaidAndFollowed) => {
+                    self.inner.append(&id, append).await?;
+                    self.intrude(&id).await;
+                    Err(AppendError::Unknown)
+                }
+            }
+        })
+    }
+
+    fn delete(
+        &self,
+        id: &UniverseId,
+        expected: Option<Revision>,
+    ) -> BoxFuture<'_, Result<(), DeleteError>> {
+        let id = id.clone();
+        Box::pin(async move {
+            let _open = self.gate.read().await;
+            self.inner.delete(&id, expected).await
+        })
+    }
+
+    fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
+        self.inner.record(id)
+    }
+
+    fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
+        self.inner.list(page)
+    }
+
+    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
+        self.inner.genesis(id)
+    }
+
+    fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
+        self.loads.fetch_add(1, Ordering::Relaxed);
+        self.inner.snapshot(id)
+    }
+
+    fn put_snapshot(
+        &self,
+        id: &UniverseId,
+        snapshot: Snapshot,
+    ) -> BoxFuture<'_, Result<(), SnapshotError>> {
+        self.snapshots.fetch_add(1, Ordering::Relaxed);
+        self.inner.put_snapshot(id, snapshot)
+    }
+
+    fn tail(
+        &self,
+        id: &UniverseId,
+        after: Revision,
+    ) -> BoxStream<'static, Result<Entry, TailError>> {
+        use futures_util::StreamExt as _;
+        let replayed = Arc::clone(&self.replayed);
+        let count = move |_: &_| {
+            replayed.fetch_add(1, Ordering::Relaxed);
+        };
+        Box::pin(self.inner.tail(id, after).inspect(count))
+    }
+}

@@ -1,0 +1,70 @@
+//! The whole server inside the test's process, on a real socket, with parts of the test's choice.
+
+use std::sync::Arc;
+
+use mcp_proto::StreamableHttpService;
+use mcp_proto::http::{HttpConfig, ServeConfig, serve};
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+use universe_server::commands::{CommandService, ServiceLimits};
+use universe_server::http::App;
+use universe_server::mcp;
+use universe_server::rest::RestConfig;
+use universe_server::store::{MemoryLimits, MemoryStore, UniverseLog};
+
+use super::Client;
+
+/// A server that ends with the test.
+pub(crate) struct Local {
+    pub(crate) client: Client,
+    task: JoinHandle<()>,
+}
+
+impl Local {
+    /// With the defaults, in memory.
+    pub(crate) async fn start() -> Self {
+        Self::with_store(memory(), ServiceLimits::default()).await
+    }
+
+    pub(crate) async fn with_store(store: Arc<dyn UniverseLog>, limits: ServiceLimits) -> Self {
+        Self::with_service(CommandService::new(store, limits), RestConfig::default()).await
+    }
+
+    pub(crate) async fn with_service(service: CommandService, rest: RestConfig) -> Self {
+        let app = app(service, rest);
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let client = Client(listener.local_addr().unwrap());
+        let task = tokio::spawn(async move {
+            serve(
+                listener,
+                app,
+                ServeConfig::default(),
+                std::future::pending(),
+            )
+            .await;
+        });
+        Self { client, task }
+    }
+}
+
+impl Drop for Local {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+pub(crate) fn memory() -> Arc<MemoryStore> {
+    Arc::new(MemoryStore::new(MemoryLimits::default()))
+}
+
+/// Both dialects without a socket.
+pub(crate) fn app(service: CommandService, rest: RestConfig) -> App {
+    let server = mcp::server(service.clone(), None).unwrap();
+    let mut config = HttpConfig::default();
+    config.max_body_bytes = rest.max_body_bytes;
+    App::new(
+        service,
+        StreamableHttpService::with_config(server, config),
+        rest,
+    )
+}

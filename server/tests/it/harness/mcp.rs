@@ -1,0 +1,151 @@
+//! MCP over HTTP as raw JSON-RPC, in both eras.
+
+use serde_json::{Value, json};
+
+use super::{Client, Connection, Reply};
+
+pub(crate) const LEGACY: &str = "2025-11-25";
+pub(crate) const MODERN: &str = "2026-07-28";
+
+/// How a client speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Era {
+    Legacy,
+    Modern,
+}
+
+/// A client of one server.
+#[derive(Debug, Clone)]
+pub(crate) struct Mcp {
+    client: Client,
+    /// `None` in the modern era.
+    pub(crate) session: Option<String>,
+}
+
+impl Era {
+    pub(crate) const BOTH: [Self; 2] = [Self::Legacy, Self::Modern];
+
+    /// Parameters with what this era puts into every request.
+    pub(crate) fn params(self, mut params: Value) -> Value {
+        if self == Self::Modern {
+            params["_meta"] = json!({
+                "io.modelcontextprotocol/protocolVersion": MODERN,
+                "io.modelcontextprotocol/clientCapabilities": {},
+                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
+            });
+        }
+        params
+    }
+
+    pub(crate) fn request(self, id: &Value, method: &str, params: Value) -> Value {
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.params(params)})
+    }
+}
+
+/// The request that opens a legacy session.
+pub(crate) fn initialize() -> Value {
+    Era::Legacy.request(
+        &json!(0),
+        "initialize",
+        json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}),
+    )
+}
+
+impl Mcp {
+    /// A client that has introduced itself, if its era does that.
+    pub(crate) async fn new(client: Client, era: Era) -> Self {
+        let session = match era {
+            Era::Modern => None,
+            Era::Legacy => Some(open_session(&mut client.connect().await).await),
+        };
+        Self { client, session }
+    }
+
+    pub(crate) fn era(&self) -> Era {
+        if self.session.is_some() {
+            Era::Legacy
+        } else {
+            Era::Modern
+        }
+    }
+
+    /// The answer to a request as it comes.
+    pub(crate) async fn send(&self, id: &Value, method: &str, params: Value) -> Reply {
+        let mut connection = self.client.connect().await;
+        let reply = self.try_send(&mut connection, id, method, params).await;
+        reply.expect("the server answers")
+    }
+
+    /// `None` when the server goes before it has answered.
+    pub(crate) async fn try_send(
+        &self,
+        connection: &mut Connection,
+        id: &Value,
+        method: &str,
+        params: Value,
+    ) -> Option<Reply> {
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let body = self.era().request(id, method, params);
+        let mut headers = vec![("accept", "application/json, text/event-stream")];
+        match &self.session {
+            Some(session) => {
+                headers.extend([
+                    ("mcp-session-id", session.as_str()),
+                    ("mcp-protocol-version", LEGACY),
+                ]);
+            }
+            None => {
+                headers.extend([("mcp-protocol-version", MODERN), ("mcp-method", method)]);
+                if !name.is_empty() {
+                    headers.push(("mcp-name", &name));
+                }
+            }
+        }
+        connection.try_call("POST", "/mcp", &headers, &body).await
+    }
+
+    /// The result of a request that must have one.
+    pub(crate) async fn result(&self, method: &str, params: Value) -> Value {
+        let reply = self.send(&json!(1), method, params).await;
+        assert_eq!(reply.status, 200, "{reply:?}");
+        let mut message = reply.json();
+        assert_eq!(message["id"], 1, "{message}");
+        assert!(message["result"].is_object(), "{message}");
+        message["result"].take()
+    }
+
+    /// The result of a tool.
+    pub(crate) async fn tool(&self, name: &str, arguments: Value) -> Value {
+        self.result("tools/call", json!({"name": name, "arguments": arguments}))
+            .await
+    }
+
+    /// What a tool that must succeed answers.
+    pub(crate) async fn content(&self, name: &str, arguments: Value) -> Value {
+        let mut result = self.tool(name, arguments).await;
+        assert_ne!(result["isError"], true, "{result}");
+        result["structuredContent"].take()
+    }
+
+    /// The text of a tool that must fail.
+    pub(crate) async fn refusal(&self, name: &str, arguments: Value) -> String {
+        let result = self.tool(name, arguments).await;
+        assert_eq!(result["isError"], true, "{result}");
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    }
+
+    pub(crate) async fn command(&self, universe: &str, command: &Value) -> Value {
+        let arguments = json!({"universeId": universe, "command": command});
+        self.content("send_universe_command", arguments).await
+    }
+}
+
+/// Opens a legacy session and gives its id.
+pub(crate) async fn open_session(connection: &mut Connection) -> String {
+    let accept = [("accept", "application/json, text/event-stream")];
+    let reply = connection
+        .call("POST", "/mcp", &accept, &initialize())
+        .await;
+    assert_eq!(reply.status, 200, "{reply:?}");
+    reply.header("mcp-session-id").to_owned()
+}

@@ -1,0 +1,114 @@
+//! The real binary, listening on a free port.
+
+use std::path::Path;
+use std::process::{ExitStatus, Stdio};
+
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::{Child, ChildStderr, Command};
+
+use super::{Client, soon};
+
+/// A server process; killed when dropped.
+pub(crate) struct Server {
+    pub(crate) client: Client,
+    /// What it wrote before it listened.
+    pub(crate) greeting: Vec<String>,
+    child: Child,
+}
+
+/// How a process ended that was expected to.
+pub(crate) struct Ended {
+    pub(crate) status: ExitStatus,
+    pub(crate) stderr: String,
+}
+
+/// The binary, with nothing of the environment's that it reads.
+pub(crate) fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_universe-server"));
+    let settings = [
+        "LISTEN",
+        "DATA_DIR",
+        "STORE",
+        "DEMO",
+        "STDIO",
+        "ALLOWED_ORIGIN",
+        "ALLOWED_HOST",
+    ];
+    for setting in settings {
+        command.env_remove(format!("UNIVERSE_{setting}"));
+    }
+    command
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .kill_on_drop(true);
+    command
+}
+
+/// Runs the binary to its end.
+pub(crate) async fn run(command: &mut Command) -> Ended {
+    let output = soon(command.output()).await.unwrap();
+    Ended {
+        status: output.status,
+        stderr: String::from_utf8(output.stderr).unwrap(),
+    }
+}
+
+impl Server {
+    /// On a data directory and a free port.
+    pub(crate) async fn on(dir: &Path) -> Self {
+        Self::with(dir, &[]).await
+    }
+
+    pub(crate) async fn with(dir: &Path, arguments: &[&str]) -> Self {
+        let mut command = binary();
+        command.args(["--listen", "127.0.0.1:0", "--data-dir"]);
+        command.arg(dir).args(arguments);
+        Self::start(command).await
+    }
+
+    pub(crate) async fn start(mut command: Command) -> Self {
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let mut greeting = Vec::new();
+        let address = loop {
+            let line = soon(lines.next_line()).await.unwrap();
+            let line = line.unwrap_or_else(|| panic!("it does not listen: {greeting:#?}"));
+            if let Some(address) = line.strip_prefix("listening on http://") {
+                break address.parse().unwrap();
+            }
+            greeting.push(line);
+        };
+        tokio::spawn(drain(lines));
+        Self {
+            client: Client(address),
+            greeting,
+            child,
+        }
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id().expect("it runs")
+    }
+
+    /// SIGKILL, and waits until it is gone.
+    pub(crate) async fn kill(&mut self) {
+        soon(self.child.kill()).await.unwrap();
+    }
+
+    pub(crate) async fn wait(&mut self) -> ExitStatus {
+        soon(self.child.wait()).await.unwrap()
+    }
+}
+
+/// Reads on, so that the process never waits for its stderr.
+async fn drain(mut lines: Lines<BufReader<ChildStderr>>) {
+    while let Ok(Some(_)) = lines.next_line().await {}
+}
+
+/// Sends a signal by its name, such as `TERM`.
+pub(crate) async fn signal(pid: u32, name: &str) {
+    let kill = Command::new("kill")
+        .args(["-s", name, &pid.to_string()])
+        .status();
+    assert!(soon(kill).await.unwrap().success());
+}

@@ -1,0 +1,6 @@
+//! MCP over HTTP by the real service, in both eras.
+
+mod isolation;
+mod requirements;
+mod sessions;
+mod tools;

@@ -1,0 +1,83 @@
+//! Clients that open sessions and never end them.
+
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+use tempfile::TempDir;
+
+use crate::harness::mcp::open_session;
+use crate::harness::{Client, Era, Server};
+
+const CAP: usize = 10_000;
+const ROUND: usize = 15_000;
+const CONNECTIONS: usize = 8;
+/// What the resident memory may differ between one full table and the next, in KiB: the allocator's own slack. Were
+/// nothing let go, 15,000 sessions of a few hundred bytes and their index entries would be well above it.
+const MARGIN: u64 = 3 * 1024;
+
+/// Opens sessions over a few connections; gives them in the order of their answers.
+async fn open(client: Client, count: usize) -> Vec<String> {
+    let opened = Arc::new(Mutex::new(Vec::new()));
+    let workers = (0..CONNECTIONS).map(|_| {
+        let opened = Arc::clone(&opened);
+        tokio::spawn(async move {
+            let mut connection = client.connect().await;
+            for _ in 0..count / CONNECTIONS {
+                let session = open_session(&mut connection).await;
+                opened.lock().unwrap().push(session);
+            }
+        })
+    });
+    for worker in workers.collect::<Vec<_>>() {
+        worker.await.unwrap();
+    }
+    std::mem::take(&mut opened.lock().unwrap())
+}
+
+/// Which of these sessions are answered; the others are unknown.
+async fn alive(client: Client, sessions: impl Iterator<Item = &String>) -> Vec<bool> {
+    let mut connection = client.connect().await;
+    let ping = Era::Legacy.request(&json!(1), "ping", json!({}));
+    let mut alive = Vec::new();
+    for session in sessions {
+        let headers = [("mcp-session-id", session.as_str())];
+        let reply = connection.call("POST", "/mcp", &headers, &ping).await;
+        assert!(matches!(reply.status, 200 | 404), "{reply:?}");
+        alive.push(reply.status == 200);
+    }
+    alive
+}
+
+fn resident_kib(pid: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.unwrap()
+        .trim()
+        .trim_end_matches(" kB")
+        .parse()
+        .unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn sessions_that_are_never_ended_are_bounded() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--store", "memory"]).await;
+    let client = server.client;
+    let first = open(client, ROUND).await;
+    let before = resident_kib(server.pid());
+    let second = open(client, ROUND).await;
+    let after = resident_kib(server.pid());
+    println!(
+        "resident: {before} KiB after {ROUND} sessions, {after} KiB after {}",
+        2 * ROUND
+    );
+    assert!(after <= before + MARGIN, "{before} KiB grew to {after} KiB");
+    let first = alive(client, first.iter().step_by(10)).await;
+    assert!(!first.contains(&true), "the old ones are gone");
+    let second = alive(client, second.iter()).await;
+    // Two that were answered at the same moment may have been opened in the other order.
+    let (gone, newest) = second.split_at(ROUND - CAP);
+    assert!(!gone[..gone.len() - CONNECTIONS].contains(&true));
+    assert!(!newest[CONNECTIONS..].contains(&false));
+    assert_eq!(second.iter().filter(|alive| **alive).count(), CAP);
+}

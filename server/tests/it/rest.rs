@@ -1,0 +1,7 @@
+//! The REST dialect over real sockets.
+
+mod bodies;
+mod conditions;
+mod doors;
+mod pages;
+mod table;
