@@ -8,87 +8,24 @@ mod batch;
 mod entry;
 mod error;
 mod load;
+mod model;
 mod writer;
+mod writers;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
-use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
-use universe_core::{Applied, Command, Event, Refusal, State};
+use universe_core::{Command, State};
 
+use crate::offload;
 use crate::store::{Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
 use writer::{Job, Writer};
+use writers::Writers;
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
-
-/// The domain's step. A service can be given another one, to see how it copes with one that fails.
-pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
-
-/// Bounds of a [`CommandService`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ServiceLimits {
-    /// The most universes kept in memory; the one unused longest makes room. 256 by default.
-    pub max_loaded: usize,
-    /// How long an unused universe stays in memory. 5 minutes by default.
-    pub max_idle: Duration,
-    /// The most jobs waiting for the writer of one universe; further ones wait to be queued. 1,024 by default.
-    pub max_queue: usize,
-    /// The most jobs made durable together. 512 by default.
-    pub max_batch: usize,
-}
-
-/// A universe as it was at a revision.
-#[derive(Debug, Clone)]
-pub struct Universe {
-    /// Its id.
-    pub id: UniverseId,
-    /// Its name.
-    pub name: String,
-    /// When it was created.
-    pub created_at: Timestamp,
-    /// When it last changed.
-    pub updated_at: Timestamp,
-    /// How many changes it has had.
-    pub revision: Revision,
-    /// Its state. Cheap to clone.
-    pub state: State,
-}
-
-/// What an accepted command did.
-#[derive(Debug, Clone)]
-pub struct Processed {
-    /// The command's place in the universe's history.
-    pub revision: Revision,
-    /// The state after it. Cheap to clone.
-    pub state: State,
-    /// What happened.
-    pub events: Vec<Event>,
-}
-
-/// [`Processed`] as both dialects tell it: `{"nextState": …, "events": […]}`. Borrowed, since the state may be large.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CommandResult<'a> {
-    /// The state after the command; absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_state: Option<&'a State>,
-    /// What happened.
-    pub events: &'a [Event],
-}
-
-/// What `PUT` sets; what is absent stays.
-#[derive(Debug, Clone, Default)]
-pub struct Replacement {
-    /// The new name.
-    pub name: Option<String>,
-    /// The new state.
-    pub state: Option<State>,
-}
+pub use model::{CommandResult, Processed, Reducer, Replacement, ServiceLimits, Universe};
 
 /// Reads and changes universes. Cheap to clone; clones share everything.
 #[derive(Clone)]
@@ -99,24 +36,6 @@ struct Inner {
     reducer: Reducer,
     limits: ServiceLimits,
     writers: Mutex<Writers>,
-}
-
-/// The writers of the universes in memory.
-#[derive(Default)]
-struct Writers {
-    by_universe: HashMap<UniverseId, Handle>,
-    next_key: u64,
-}
-
-/// The way to a universe's writer.
-struct Handle {
-    /// Tells a writer from an earlier one of the same universe.
-    key: u64,
-    /// `None` once it was told to end; it still does what is waiting.
-    jobs: Option<mpsc::Sender<Job>>,
-    used: Instant,
-    /// Resolves when the writer is gone. The next one waits for that, so that there are never two.
-    ended: oneshot::Receiver<()>,
 }
 
 impl CommandService {
@@ -158,7 +77,12 @@ impl CommandService {
         state: State,
     ) -> Result<Universe, ServiceError> {
         let created_at = Timestamp::now();
-        let genesis = serde_json::to_vec(&state).map_err(|_| ServiceError::Internal)?;
+        let small = state.star_count() <= offload::INLINE_BODIES;
+        let written = state.clone();
+        let genesis = offload::run(small, move || serde_json::to_vec(&written)).await;
+        let Ok(Ok(genesis)) = genesis else {
+            return Err(ServiceError::Internal);
+        };
         let meta = Meta {
             id: id.clone(),
             name: name.clone(),
@@ -280,30 +204,32 @@ impl CommandService {
         answer.await.unwrap_or(Err(ServiceError::Internal))
     }
 
+    /// A universe as it is now, without taking it into memory if it is not there: for those who look at many.
+    ///
+    /// # Errors
+    /// As for [`CommandService::get`].
+    pub async fn peek(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
+        let open = self.writers().open(id);
+        match open {
+            Some(_) => self.get(id).await,
+            None => Ok(load::load(self.store(), id).await?.universe),
+        }
+    }
+
     /// Starts the writer of a universe, unless somebody else was quicker.
     fn start_writer(&self, id: &UniverseId) -> mpsc::Sender<Job> {
         let mut writers = self.writers();
         if let Some(jobs) = writers.open(id) {
             return jobs;
         }
-        writers.make_room(self.0.limits.max_loaded);
-        let (jobs, queue) = mpsc::channel(self.0.limits.max_queue.max(1));
-        let (end, ended) = oneshot::channel();
-        let key = writers.next_key;
-        writers.next_key = key.wrapping_add(1);
-        let handle = Handle {
-            key,
-            jobs: Some(jobs.clone()),
-            used: Instant::now(),
-            ended,
-        };
-        let predecessor = writers.by_universe.insert(id.clone(), handle);
+        let seat = writers.seat(id, &self.0.limits);
         drop(writers);
-        let writer = Writer::new(self.clone(), id.clone(), key, queue, end);
+        let jobs = seat.jobs;
+        let writer = Writer::new(self.clone(), id.clone(), seat.place);
         tokio::spawn(async move {
-            if let Some(predecessor) = predecessor {
+            if let Some(predecessor) = seat.predecessor {
                 // It sends nothing: it is dropped when it ends.
-                let _gone = predecessor.ended.await;
+                let _gone = predecessor.await;
             }
             writer.run().await;
         });
@@ -312,14 +238,7 @@ impl CommandService {
 
     /// Forgets a writer that has ended.
     fn forget(&self, id: &UniverseId, key: u64) {
-        let mut writers = self.writers();
-        if writers
-            .by_universe
-            .get(id)
-            .is_some_and(|handle| handle.key == key)
-        {
-            writers.by_universe.remove(id);
-        }
+        self.writers().forget(id, key);
     }
 
     fn writers(&self) -> MutexGuard<'_, Writers> {
@@ -331,72 +250,11 @@ impl CommandService {
     }
 }
 
-impl Writers {
-    /// The way to the writer of a universe, if there is one that takes jobs.
-    fn open(&mut self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
-        let handle = self.by_universe.get_mut(id)?;
-        let jobs = handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
-        handle.used = Instant::now();
-        Some(jobs.clone())
-    }
-
-    /// Lets the universe go that was unused longest, if there are `max`. Its queue closes, so its writer does what is
-    /// waiting and ends.
-    fn make_room(&mut self, max: usize) {
-        let open = || {
-            self.by_universe
-                .values()
-                .filter(|handle| handle.jobs.is_some())
-        };
-        if open().count() < max.max(1) {
-            return;
-        }
-        let open = self
-            .by_universe
-            .values_mut()
-            .filter(|handle| handle.jobs.is_some());
-        if let Some(oldest) = open.min_by_key(|handle| handle.used) {
-            oldest.jobs = None;
-        }
-    }
-}
-
-impl<'a> CommandResult<'a> {
-    /// All of it.
-    #[must_use]
-    pub fn of(processed: &'a Processed) -> Self {
-        Self {
-            next_state: Some(&processed.state),
-            events: &processed.events,
-        }
-    }
-
-    /// Without the state.
-    #[must_use]
-    pub fn events_of(processed: &'a Processed) -> Self {
-        Self {
-            next_state: None,
-            events: &processed.events,
-        }
-    }
-}
-
 impl std::fmt::Debug for CommandService {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         formatter
             .debug_struct("CommandService")
             .field("limits", &self.0.limits)
             .finish_non_exhaustive()
-    }
-}
-
-impl Default for ServiceLimits {
-    fn default() -> Self {
-        Self {
-            max_loaded: 256,
-            max_idle: Duration::from_secs(300),
-            max_queue: 1_024,
-            max_batch: 512,
-        }
     }
 }

@@ -5,6 +5,7 @@ pub mod config;
 pub mod demo;
 pub mod http;
 pub mod mcp;
+mod offload;
 pub mod rest;
 pub mod run;
 pub mod store;

@@ -4,9 +4,10 @@ mod listing;
 
 use mcp_proto::{BuildError, CallToolResult, Context, Server, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
-use universe_core::{Command, catalog};
+use universe_core::{Command, CommandError, catalog};
 
 use crate::commands::{CommandResult, CommandService, ServiceError};
+use crate::offload::{self, NotDone};
 use crate::store::{Page, UniverseId};
 
 /// The name of the server on the wire.
@@ -153,7 +154,11 @@ async fn get_universe_state(
 ) -> Result<CallToolResult, ToolError> {
     let id = universe_id(&arguments)?;
     match service.get(&id).await {
-        Ok(universe) => CallToolResult::structured(&universe.state),
+        Ok(universe) => {
+            let state = universe.state;
+            let small = state.star_count() <= offload::INLINE_BODIES;
+            written(offload::run(small, move || CallToolResult::structured(&state)).await)
+        }
         Err(error) => Err(failure(&service, &id, error).await),
     }
 }
@@ -179,14 +184,36 @@ async fn send_universe_command(
 ) -> Result<CallToolResult, ToolError> {
     let id = universe_id(&arguments)?;
     let command = arguments.remove("command").unwrap_or_default();
-    let command = Command::from_value(command).map_err(|malformed| {
-        ToolError::new("INVALID_COMMAND", format!("universe {id}: {malformed}"))
-            .with_data(json!({ "universeId": id.as_str(), "findings": malformed.findings() }))
-    })?;
+    let command =
+        Command::from_value(command).map_err(|malformed| malformed_command(&id, &malformed))?;
     match service.process(&id, command, None).await {
-        Ok(processed) => CallToolResult::structured(&CommandResult::of(&processed)),
+        Ok(processed) => {
+            let small = processed.state.star_count() <= offload::INLINE_BODIES;
+            let write = move || CallToolResult::structured(&CommandResult::of(&processed));
+            written(offload::run(small, write).await)
+        }
         Err(error) => Err(failure(&service, &id, error).await),
     }
+}
+
+/// What was written elsewhere, or the failure to.
+fn written(
+    result: Result<Result<CallToolResult, ToolError>, NotDone>,
+) -> Result<CallToolResult, ToolError> {
+    result.unwrap_or_else(|NotDone| Err(ToolError::internal()))
+}
+
+/// Everything that is wrong with a command, with paths into the arguments of the call.
+fn malformed_command(id: &UniverseId, malformed: &CommandError) -> ToolError {
+    let findings: Vec<_> = malformed
+        .findings()
+        .iter()
+        .map(|finding| {
+            json!({ "path": format!("/command{}", finding.path), "message": finding.message })
+        })
+        .collect();
+    ToolError::new("INVALID_COMMAND", format!("universe {id}: {malformed}"))
+        .with_data(json!({ "universeId": id.as_str(), "findings": findings }))
 }
 
 /// The id that a call names. A text that can be no id is told as one that nothing has.

@@ -10,7 +10,6 @@ mod universes;
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use http::{Method, Request, Response, request};
 use http_body::Body;
 use mcp_proto::http::{Hosts, Origins};
@@ -22,6 +21,7 @@ use crate::commands::CommandService;
 use crate::store::UniverseId;
 use answer::Failure;
 use events::Streams;
+use read::Reading;
 
 pub use answer::RestBody;
 
@@ -34,6 +34,8 @@ pub struct RestConfig {
     pub origins: Origins,
     /// The largest body in bytes; a larger one gets 413. 10 MiB by default.
     pub max_body_bytes: usize,
+    /// The most bytes of bodies being read and judged at once; what exceeds them gets 503. 256 MiB by default.
+    pub max_buffered_bytes: usize,
     /// How long a body may take to arrive; then 408. 30 s by default.
     pub body_timeout: Duration,
     /// How often a quiet feed gets a comment line. 15 s by default.
@@ -48,6 +50,7 @@ pub struct Rest {
     service: CommandService,
     config: RestConfig,
     started: Instant,
+    reading: Reading,
     streams: Streams,
 }
 
@@ -71,6 +74,7 @@ impl Rest {
     ) -> Self {
         let streams = Streams::new(config.max_streams, config.heartbeat, closing);
         Self {
+            reading: Reading::new(&config),
             service,
             config,
             started: Instant::now(),
@@ -110,30 +114,20 @@ impl Rest {
             ("OPTIONS", route) => Ok(cors::preflight(route.methods())),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Universes) => self.list(head).await,
-            ("POST", Route::Universes) => self.create(self.read(head, body).await?).await,
+            ("POST", Route::Universes) => self.create(self.reading.body(head, body).await?).await,
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
-            ("PUT", Route::Universe(id)) => self.put(head, &id, self.read(head, body).await?).await,
+            ("PUT", Route::Universe(id)) => {
+                self.put(head, &id, self.reading.body(head, body).await?)
+                    .await
+            }
             ("DELETE", Route::Universe(id)) => self.delete(head, &id).await,
             ("POST", Route::Commands(id)) => {
-                self.command(head, &id, self.read(head, body).await?).await
+                self.command(head, &id, self.reading.body(head, body).await?)
+                    .await
             }
             ("GET", Route::Events(id)) => self.events(head, id).await,
             (_, route) => Err(Failure::method_not_allowed(route.methods())),
         }
-    }
-
-    async fn read<B>(&self, head: &request::Parts, body: B) -> Result<Bytes, Failure>
-    where
-        B: Body,
-        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-    {
-        read::body(
-            head,
-            body,
-            self.config.max_body_bytes,
-            self.config.body_timeout,
-        )
-        .await
     }
 }
 
@@ -185,6 +179,7 @@ impl Default for RestConfig {
             hosts: Hosts::Loopback,
             origins: Origins::Loopback,
             max_body_bytes: 10 * 1024 * 1024,
+            max_buffered_bytes: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
             max_streams: 1_000,

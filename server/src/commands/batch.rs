@@ -3,7 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use universe_core::Command;
+use universe_core::{Command, CommandKind};
 
 use super::writer::Job;
 use super::{Processed, Reducer, Replacement, ServiceError, Universe, entry};
@@ -29,8 +29,15 @@ pub(super) struct Batch {
     pub(super) universe: Universe,
 }
 
+/// What the jobs of a batch are judged by.
+pub(super) struct Rules {
+    pub(super) reducer: Reducer,
+    /// The limit in bytes, if the universe has outgrown it.
+    pub(super) full: Option<usize>,
+}
+
 /// Works through jobs until the batch is full, each on the state that the ones before it left.
-pub(super) fn reduce(universe: Universe, jobs: &[Job], reducer: Reducer) -> Batch {
+pub(super) fn reduce(universe: Universe, jobs: &[Job], rules: &Rules) -> Batch {
     let mut batch = Batch {
         outcomes: Vec::new(),
         entries: Vec::new(),
@@ -48,7 +55,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], reducer: Reducer) -> Batc
             Job::Read { .. } => Ok(Outcome::Read),
             Job::Process {
                 command, expected, ..
-            } => batch.process(command, *expected, reducer),
+            } => batch.process(command, *expected, rules),
             Job::Replace {
                 replacement,
                 expected,
@@ -65,10 +72,19 @@ impl Batch {
         &mut self,
         command: &Command,
         expected: Option<Revision>,
-        reducer: Reducer,
+        rules: &Rules,
     ) -> Result<Outcome, ServiceError> {
         self.expect(expected)?;
-        let applied = catch_unwind(AssertUnwindSafe(|| reducer(&self.universe.state, command)));
+        if let Some(max) = rules.full
+            && !removes(command.kind())
+        {
+            return Err(ServiceError::Grown {
+                id: self.universe.id.clone(),
+                max,
+            });
+        }
+        let reduced = || (rules.reducer)(&self.universe.state, command);
+        let applied = catch_unwind(AssertUnwindSafe(reduced));
         let applied = applied.map_err(|_panic| {
             tracing::error!(universe = %self.universe.id, command = command.kind().name(), "the reducer panicked");
             ServiceError::Internal
@@ -126,4 +142,9 @@ impl Batch {
         self.universe.revision = Revision(self.universe.revision.0 + 1);
         self.universe.updated_at = at;
     }
+}
+
+/// Whether commands of this kind can only make a universe smaller, or leave its size as it is.
+fn removes(kind: CommandKind) -> bool {
+    kind == CommandKind::Tick || kind.name().starts_with("remove")
 }

@@ -38,6 +38,16 @@ pub enum ServiceError {
         /// The limit in bytes.
         max: usize,
     },
+    /// The universe has outgrown its limit.
+    #[error(
+        "universe {id} has outgrown the limit of {max} bytes: remove bodies or records, or put a smaller state"
+    )]
+    Grown {
+        /// The universe.
+        id: UniverseId,
+        /// The limit in bytes of JSON.
+        max: usize,
+    },
     /// The store has no room.
     #[error("the store is full")]
     Full,
@@ -111,6 +121,7 @@ impl ServiceError {
             Self::Refused { refusal, .. } => refusal.code(),
             Self::Conflict { .. } => "REVISION_CONFLICT",
             Self::TooLarge { .. } => "TOO_LARGE",
+            Self::Grown { .. } => "UNIVERSE_TOO_LARGE",
             Self::Full => "STORE_FULL",
             Self::Unavailable => "STORE_UNAVAILABLE",
             Self::Uncertain => "STORE_FAILED",

@@ -1,10 +1,15 @@
 //! Bringing a universe into memory: its newest snapshot or its genesis, and the entries since.
 
+use bytes::Bytes;
 use futures_util::StreamExt as _;
 use universe_core::{Command, State};
 
 use super::{LogEntry, ServiceError, Universe};
+use crate::offload;
 use crate::store::{Entry, Record, Revision, TailError, UniverseId, UniverseLog};
+
+/// After how many replayed entries others get their turn.
+const YIELD_ENTRIES: u64 = 64;
 
 /// A universe, and how much of its log lies after the body it was read from.
 pub(super) struct Loaded {
@@ -30,7 +35,7 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
         created_at: meta.created_at,
         updated_at: head.updated_at,
         revision: base,
-        state: state(id, &body)?,
+        state: offloaded_state(id, body.clone()).await?,
     };
     let mut loaded = Loaded {
         universe,
@@ -53,8 +58,26 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
         loaded.entries += 1;
         loaded.entry_bytes += entry.body.len();
         apply(&mut loaded.universe, &entry)?;
+        if loaded.entries.is_multiple_of(YIELD_ENTRIES) {
+            // A long log must not keep a thread from everybody else.
+            tokio::task::yield_now().await;
+        }
     }
     Ok(loaded)
+}
+
+impl Loaded {
+    /// How large the universe is at the most, in bytes of JSON, as far as can be told without writing it.
+    pub(super) fn bytes(&self) -> usize {
+        self.base_bytes + self.entry_bytes
+    }
+}
+
+async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
+    let owner = id.clone();
+    let small = body.len() <= offload::INLINE_BYTES;
+    let read = offload::run(small, move || state(&owner, &body)).await;
+    read.unwrap_or(Err(ServiceError::Internal))
 }
 
 /// Replays one entry. What was accepted once is accepted again, or the log is not ours.

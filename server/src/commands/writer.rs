@@ -1,16 +1,18 @@
 //! The one writer of a universe: a task that owns its state and makes what is waiting durable in one go.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
-use tokio::sync::{mpsc, oneshot};
 use universe_core::{Command, State};
 
-use super::batch::{Batch, Outcome, reduce};
+use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
+use super::writers::Place;
 use super::{CommandService, Processed, Replacement, ServiceError, Universe};
 use crate::store::{
     Append, AppendError, DeleteError, Revision, Snapshot, TailError, UniverseId, UniverseLog,
@@ -18,6 +20,8 @@ use crate::store::{
 
 /// The fewest entries after which a snapshot is worth its writing.
 const SNAPSHOT_ENTRIES: u64 = 64;
+/// The bytes of entries after which a snapshot is due however large the universe is.
+const SNAPSHOT_BYTES: usize = 8 << 20;
 /// How often a batch is tried when the log moved on under it, or the store cannot say whether it landed.
 const ATTEMPTS: usize = 5;
 /// How long to wait before a store that failed is asked again.
@@ -49,31 +53,20 @@ pub(super) enum Job {
 pub(super) struct Writer {
     service: CommandService,
     id: UniverseId,
-    key: u64,
-    queue: mpsc::Receiver<Job>,
+    place: Place,
     loaded: Option<Loaded>,
     /// The snapshot that is being kept; gives its bytes.
     snapshot: Option<oneshot::Receiver<usize>>,
-    /// Dropped with the writer, which lets the next one of the universe begin.
-    _end: oneshot::Sender<()>,
 }
 
 impl Writer {
-    pub(super) fn new(
-        service: CommandService,
-        id: UniverseId,
-        key: u64,
-        queue: mpsc::Receiver<Job>,
-        end: oneshot::Sender<()>,
-    ) -> Self {
+    pub(super) fn new(service: CommandService, id: UniverseId, place: Place) -> Self {
         Self {
             service,
             id,
-            key,
-            queue,
+            place,
             loaded: None,
             snapshot: None,
-            _end: end,
         }
     }
 
@@ -82,12 +75,15 @@ impl Writer {
         let limits = self.service.0.limits;
         let mut jobs = Vec::new();
         loop {
-            let received = self.queue.recv_many(&mut jobs, limits.max_batch.max(1));
+            let received = self
+                .place
+                .queue
+                .recv_many(&mut jobs, limits.max_batch.max(1));
             match tokio::time::timeout(limits.max_idle, received).await {
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(_idle) => {
-                    self.queue.close();
+                    self.place.queue.close();
                     continue;
                 }
             }
@@ -102,36 +98,63 @@ impl Writer {
         if let Some(&Job::Delete { expected, .. }) = jobs.first() {
             return self.delete(jobs.remove(0), expected).await;
         }
+        let (reducer, max_bytes) = (
+            self.service.0.reducer,
+            self.service.0.limits.max_universe_bytes,
+        );
+        let mut at_once = jobs.len();
         for _attempt in 0..ATTEMPTS {
             let loaded = match self.loaded().await {
                 Ok(loaded) => loaded,
                 Err(error) => {
                     if matches!(error, ServiceError::NotFound(_)) {
-                        self.queue.close();
+                        self.place.queue.close();
                     }
                     return answer_all(jobs.drain(..), &error);
                 }
             };
-            let batch = reduce(loaded.universe.clone(), jobs, self.service.0.reducer);
+            let rules = Rules {
+                reducer,
+                full: (loaded.bytes() > max_bytes).then_some(max_bytes),
+            };
+            let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
+            let batch = reduce(loaded.universe.clone(), some, &rules);
             match self.append(&batch).await {
                 Ok(()) => return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch),
                 // Somebody else wrote: read what, and judge the jobs anew.
                 Err(AppendError::Conflict { .. }) => self.loaded = None,
-                Err(error) => {
-                    self.loaded = None;
-                    let error = ServiceError::appending(&self.id, &error);
-                    tracing::warn!(universe = %self.id, %error, "a write failed");
-                    return answer_all(jobs.drain(..batch.outcomes.len()), &error);
-                }
+                // One of them is too large; it must not keep the others out.
+                Err(AppendError::TooLarge { .. }) if batch.entries.len() > 1 => at_once = 1,
+                Err(error) => return self.refuse(jobs, &batch, &error),
             }
         }
         tracing::warn!(universe = %self.id, "the log moved on under every attempt to write");
         answer_all(jobs.drain(..), &ServiceError::Unavailable);
     }
 
+    /// The batch was not written: what would have changed something fails, and the rest is judged anew on what there is.
+    fn refuse(&mut self, jobs: &mut Vec<Job>, batch: &Batch, error: &AppendError) {
+        if matches!(error, AppendError::Unknown | AppendError::NotFound) {
+            self.loaded = None;
+        }
+        let error = ServiceError::appending(&self.id, error);
+        tracing::warn!(universe = %self.id, %error, "a write failed");
+        let tried: Vec<_> = jobs.drain(..batch.outcomes.len()).collect();
+        let mut rest = Vec::new();
+        for (job, outcome) in tried.into_iter().zip(&batch.outcomes) {
+            match outcome {
+                Outcome::Processed(_) | Outcome::Replaced(_) => job.fail(error.clone()),
+                Outcome::Read | Outcome::Failed(_) => rest.push(job),
+            }
+        }
+        jobs.splice(..0, rest);
+    }
+
     async fn loaded(&mut self) -> Result<&Loaded, ServiceError> {
         if self.loaded.is_none() {
-            self.loaded = Some(load(self.service.store(), &self.id).await?);
+            let loaded = load(self.service.store(), &self.id).await?;
+            self.place.size.store(loaded.bytes(), Ordering::Relaxed);
+            self.loaded = Some(loaded);
         }
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
@@ -139,10 +162,14 @@ impl Writer {
     /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
     /// goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
+        if let Some(snapshot) = self.snapshot.take() {
+            // It must not come to rest in a new universe of the same id.
+            let _kept_or_not = snapshot.await;
+        }
         let deleted = self.service.store().delete(&self.id, expected).await;
         if !matches!(deleted, Err(DeleteError::Conflict { .. })) {
             self.loaded = None;
-            self.queue.close();
+            self.place.queue.close();
         }
         match (job, deleted) {
             (Job::Delete { reply, .. }, Ok(())) => drop(reply.send(Ok(()))),
@@ -195,6 +222,7 @@ impl Writer {
             loaded.universe = batch.universe.clone();
             loaded.entries += batch.entries.len() as u64;
             loaded.entry_bytes += batch.bytes;
+            self.place.size.store(loaded.bytes(), Ordering::Relaxed);
         }
         for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
             // An asker that is gone does not take its answer; what it asked for stays done.
@@ -227,7 +255,9 @@ impl Writer {
             Some(Err(TryRecvError::Closed)) | None => {}
         }
         self.snapshot = None;
-        if loaded.entries < SNAPSHOT_ENTRIES || loaded.entry_bytes <= loaded.base_bytes {
+        let due = loaded.entries >= SNAPSHOT_ENTRIES && loaded.entry_bytes > loaded.base_bytes;
+        // Large changes are measured soon: only a snapshot tells how large the universe is by now.
+        if !due && loaded.entry_bytes <= SNAPSHOT_BYTES {
             return;
         }
         // Counted as kept already: should it fail, the next one is due after as much log again.
@@ -247,7 +277,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.service.forget(&self.id, self.key);
+        self.service.forget(&self.id, self.place.key);
     }
 }
 

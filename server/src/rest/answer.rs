@@ -9,9 +9,11 @@ use http::{HeaderName, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use serde::Serialize;
+use serde::ser::Error as _;
 use serde_json::{Value, json};
 
-use crate::commands::{ServiceError, Universe};
+use crate::commands::{CommandResult, Processed, ServiceError, Universe};
+use crate::offload;
 use crate::store::{Record, Revision};
 
 /// The body of every REST response.
@@ -71,26 +73,56 @@ pub(super) fn health(uptime: Duration) -> Response<RestBody> {
 }
 
 /// A universe with its entity tag.
-pub(super) fn universe(status: StatusCode, universe: &Universe) -> Response<RestBody> {
-    let mut response = json_body(status, &UniverseRecord::of(universe));
-    response.headers_mut().insert(ETAG, etag(universe.revision));
-    response
+pub(super) async fn universe(
+    status: StatusCode,
+    universe: Universe,
+) -> Result<Response<RestBody>, Failure> {
+    let etag = etag(universe.revision);
+    let written = write(universe).await;
+    let mut response = json_text(status, written.map_err(|error| Failure::internal(&error))?);
+    response.headers_mut().insert(ETAG, etag);
+    Ok(response)
 }
 
+/// A universe as JSON text.
+pub(super) async fn write(universe: Universe) -> Result<Vec<u8>, serde_json::Error> {
+    let small = universe.state.star_count() <= offload::INLINE_BODIES;
+    offload::run(small, move || {
+        serde_json::to_vec(&UniverseRecord::of(&universe))
+    })
+    .await
+    .map_err(serde_json::Error::custom)?
+}
+
+/// What a command did, with the state after it.
+pub(super) async fn processed(processed: Processed) -> Result<Response<RestBody>, Failure> {
+    let small = processed.state.star_count() <= offload::INLINE_BODIES;
+    let written = offload::run(small, move || {
+        serde_json::to_vec(&CommandResult::of(&processed))
+    });
+    match written.await {
+        Ok(Ok(json)) => Ok(json_text(StatusCode::OK, json)),
+        Ok(Err(error)) => Err(Failure::internal(&error)),
+        Err(error) => Err(Failure::internal(&error)),
+    }
+}
+
+/// A value that is small, or of a size that was paid for already.
 pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<RestBody> {
     match serde_json::to_vec(value) {
-        Ok(json) => {
-            let mut response = with_body(status, Full::new(Bytes::from(json)).boxed_unsync());
-            response
-                .headers_mut()
-                .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            response
-        }
+        Ok(json) => json_text(status, json),
         Err(error) => {
             tracing::error!(%error, "a response could not be written as JSON");
             empty(StatusCode::INTERNAL_SERVER_ERROR)
         }
     }
+}
+
+pub(super) fn json_text(status: StatusCode, json: Vec<u8>) -> Response<RestBody> {
+    let mut response = with_body(status, Full::new(Bytes::from(json)).boxed_unsync());
+    let json = HeaderValue::from_static("application/json");
+    response.headers_mut().insert(CONTENT_TYPE, json);
+    response
 }
 
 pub(super) fn empty(status: StatusCode) -> Response<RestBody> {
@@ -121,6 +153,13 @@ impl Failure {
 
     pub(super) fn bad_request(error: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, error)
+    }
+
+    /// 500, with the details in the log.
+    pub(super) fn internal(error: &dyn std::error::Error) -> Self {
+        tracing::error!(%error, "a request failed");
+        let told = ServiceError::Internal.to_string();
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
     }
 
     /// 400 with everything that was found.
@@ -200,7 +239,9 @@ impl From<ServiceError> for Failure {
                     header: Some((ETAG, etag(revision))),
                 }
             }
-            ServiceError::TooLarge { .. } => Self::new(StatusCode::PAYLOAD_TOO_LARGE, told),
+            ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
+                Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)
+            }
             ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, told),
             ServiceError::Unavailable => Self::unavailable(told),
             ServiceError::Uncertain | ServiceError::Internal => {

@@ -1,5 +1,6 @@
 //! Reading requests: bodies under a limit, preconditions, query parameters.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -8,12 +9,76 @@ use http::{HeaderName, StatusCode, request};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde_json::Value;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::RestConfig;
 use super::answer::Failure;
+use crate::offload;
 use crate::store::Revision;
 
-/// The whole body of a request that must be JSON.
-pub(super) async fn body<B>(
+/// Bounds what is read and judged at once, of all requests together.
+#[derive(Debug)]
+pub(super) struct Reading {
+    max_body_bytes: usize,
+    timeout: Duration,
+    /// One for each KiB.
+    budget: Arc<Semaphore>,
+}
+
+/// A body, and its share of the budget until it has been judged.
+#[derive(Debug)]
+pub(super) struct Received {
+    text: Bytes,
+    _share: OwnedSemaphorePermit,
+}
+
+impl Reading {
+    pub(super) fn new(config: &RestConfig) -> Self {
+        let budget = (config.max_buffered_bytes / 1024).min(Semaphore::MAX_PERMITS);
+        Self {
+            max_body_bytes: config.max_body_bytes,
+            timeout: config.body_timeout,
+            budget: Arc::new(Semaphore::new(budget)),
+        }
+    }
+
+    /// The whole body of a request that must be JSON.
+    pub(super) async fn body<B>(&self, head: &request::Parts, body: B) -> Result<Received, Failure>
+    where
+        B: Body,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+    {
+        // A body of no announced length may be as long as any.
+        let announced = body
+            .size_hint()
+            .exact()
+            .unwrap_or(self.max_body_bytes as u64);
+        let share = announced.min(self.max_body_bytes as u64) / 1024 + 1;
+        let share = u32::try_from(share).unwrap_or(u32::MAX);
+        let share = Arc::clone(&self.budget)
+            .try_acquire_many_owned(share)
+            .map_err(|_| Failure::unavailable("too much is being read at once: try again later"))?;
+        let text = self::body(head, body, self.max_body_bytes, self.timeout).await?;
+        Ok(Received {
+            text,
+            _share: share,
+        })
+    }
+}
+
+impl Received {
+    /// Makes something of the body, where it does not hold up others.
+    pub(super) async fn parse<T: Send + 'static>(
+        self,
+        read: fn(&[u8]) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
+        let small = self.text.len() <= offload::INLINE_BYTES;
+        let parsed = offload::run(small, move || read(&self.text)).await;
+        parsed.unwrap_or_else(|error| Err(Failure::internal(&error)))
+    }
+}
+
+async fn body<B>(
     head: &request::Parts,
     body: B,
     max_bytes: usize,

@@ -1,14 +1,14 @@
 //! Universes and their commands.
 
-use bytes::Bytes;
 use http::header::{ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode, request};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use universe_core::{Command, State};
 
+use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
-use super::{Rest, read};
+use super::read::{self, Received};
 use crate::commands::{CommandResult, Replacement, ServiceError};
 use crate::store::{Page, Position, UniverseId};
 
@@ -16,6 +16,10 @@ use crate::store::{Page, Position, UniverseId};
 const DEFAULT_LIMIT: usize = 100;
 /// The most universes of one page.
 const MAX_LIMIT: usize = 500;
+/// The bytes after which a page ends, however few universes it has; its `Link` goes on from there.
+const PAGE_BYTES: usize = 8 << 20;
+/// The longest name of a universe, in characters.
+const MAX_NAME: usize = 200;
 
 impl Rest {
     /// `GET /universes`: an array, the newest first; `limit`, `cursor`, `view=summary`.
@@ -44,69 +48,67 @@ impl Rest {
             Some(_) => return Err(Failure::bad_request("view must be full or summary")),
         };
         // One more than asked for tells whether there is a next page.
-        let mut records = self
-            .service
-            .list(Page {
-                after,
-                limit: limit + 1,
-            })
-            .await?;
-        let next = (records.len() > limit)
-            .then(|| records.truncate(limit))
-            .and(records.last());
-        let next = next.map(|last| {
+        let page = Page {
+            after,
+            limit: limit + 1,
+        };
+        let mut records = self.service.list(page).await?;
+        let mut more = records.len() > limit;
+        records.truncate(limit);
+        let mut body = Vec::from(*b"[");
+        let mut last = None;
+        for record in &records {
+            if body.len() > PAGE_BYTES {
+                more = true;
+                break;
+            }
+            let written = if summary {
+                serde_json::to_vec(&UniverseRecord::summary(record))
+            } else {
+                match self.service.peek(&record.meta.id).await {
+                    Ok(universe) => answer::write(universe).await,
+                    // Deleted since the page was read.
+                    Err(ServiceError::NotFound(_)) => continue,
+                    Err(error) => return Err(error.into()),
+                }
+            };
+            if body.len() > 1 {
+                body.push(b',');
+            }
+            body.extend(written.map_err(|error| Failure::internal(&error))?);
+            last = Some(record);
+        }
+        body.push(b']');
+        let mut response = answer::json_text(StatusCode::OK, body);
+        if let Some(last) = last.filter(|_| more) {
             let cursor = last.position().to_string();
             let cursor = utf8_percent_encode(&cursor, NON_ALPHANUMERIC);
             let view = if summary { "&view=summary" } else { "" };
-            format!("</universes?limit={limit}&cursor={cursor}{view}>; rel=\"next\"")
-        });
-        let mut response = if summary {
-            let summaries: Vec<_> = records.iter().map(UniverseRecord::summary).collect();
-            answer::json_body(StatusCode::OK, &summaries)
-        } else {
-            let mut universes = Vec::with_capacity(records.len());
-            for record in &records {
-                match self.service.get(&record.meta.id).await {
-                    Ok(universe) => universes.push(universe),
-                    // Deleted since the page was read.
-                    Err(ServiceError::NotFound(_)) => {}
-                    Err(error) => return Err(error.into()),
-                }
+            let next = format!("</universes?limit={limit}&cursor={cursor}{view}>; rel=\"next\"");
+            if let Ok(next) = HeaderValue::from_str(&next) {
+                response.headers_mut().insert(LINK, next);
             }
-            let universes: Vec<_> = universes.iter().map(UniverseRecord::of).collect();
-            answer::json_body(StatusCode::OK, &universes)
-        };
-        if let Some(Ok(next)) = next.map(|next| HeaderValue::from_str(&next)) {
-            response.headers_mut().insert(LINK, next);
         }
         Ok(response)
     }
 
     /// `POST /universes` with `{name, state}`.
-    pub(super) async fn create(&self, body: Bytes) -> Result<Response<RestBody>, Failure> {
-        let mut members = object(&body)?;
-        let name = match members.remove("name") {
-            Some(Value::String(name)) if !name.trim().is_empty() => name.trim().to_owned(),
-            _ => {
-                return Err(Failure::bad_request(
-                    "name must be a string that is not blank",
-                ));
-            }
-        };
-        let state = match members.remove("state") {
-            Some(state @ Value::Object(_)) => read_state(state)?,
-            _ => {
-                return Err(Failure::bad_request(
-                    "state must be an object; {} is an empty universe",
-                ));
-            }
-        };
+    pub(super) async fn create(&self, body: Received) -> Result<Response<RestBody>, Failure> {
+        let given = body.parse(read_replacement).await?;
+        let missing = |what| Failure::bad_request(format!("{what} is missing"));
+        let name = given
+            .name
+            .ok_or_else(|| missing("name, a string that is not blank,"))?;
+        let state = given
+            .state
+            .ok_or_else(|| missing("state, an object ({} is an empty universe),"))?;
         let universe = self
             .service
             .create(UniverseId::random(), name, state)
             .await?;
-        let mut response = answer::universe(StatusCode::CREATED, &universe);
-        if let Ok(location) = HeaderValue::from_str(&format!("/universes/{}", universe.id)) {
+        let location = HeaderValue::from_str(&format!("/universes/{}", universe.id));
+        let mut response = answer::universe(StatusCode::CREATED, universe).await?;
+        if let Ok(location) = location {
             response.headers_mut().insert(LOCATION, location);
         }
         Ok(response)
@@ -126,7 +128,7 @@ impl Rest {
                 .insert(ETAG, answer::etag(universe.revision));
             return Ok(response);
         }
-        Ok(answer::universe(StatusCode::OK, &universe))
+        answer::universe(StatusCode::OK, universe).await
     }
 
     /// `PUT /universes/{id}` with any of `{name, state}`.
@@ -134,29 +136,12 @@ impl Rest {
         &self,
         head: &request::Parts,
         id: &UniverseId,
-        body: Bytes,
+        body: Received,
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
-        let mut members = object(&body)?;
-        let name = match members.remove("name") {
-            None => None,
-            Some(Value::String(name)) if !name.trim().is_empty() => Some(name.trim().to_owned()),
-            Some(_) => {
-                return Err(Failure::bad_request(
-                    "name must be a string that is not blank",
-                ));
-            }
-        };
-        let state = match members.remove("state") {
-            None => None,
-            Some(state @ Value::Object(_)) => Some(read_state(state)?),
-            Some(_) => return Err(Failure::bad_request("state must be an object")),
-        };
-        let universe = self
-            .service
-            .replace(id, Replacement { name, state }, expected)
-            .await?;
-        Ok(answer::universe(StatusCode::OK, &universe))
+        let replacement = body.parse(read_replacement).await?;
+        let universe = self.service.replace(id, replacement, expected).await?;
+        answer::universe(StatusCode::OK, universe).await
     }
 
     /// `DELETE /universes/{id}`.
@@ -175,7 +160,7 @@ impl Rest {
         &self,
         head: &request::Parts,
         id: &UniverseId,
-        body: Bytes,
+        body: Received,
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
         let events_only = match read::query(head, "result").as_deref() {
@@ -183,29 +168,57 @@ impl Rest {
             Some("events") => true,
             Some(_) => return Err(Failure::bad_request("result must be state or events")),
         };
-        let command = Command::from_value(read::json(&body)?)
-            .map_err(|malformed| Failure::findings("malformed command", malformed.findings()))?;
+        let command = body.parse(read_command).await?;
         let processed = self.service.process(id, command, expected).await?;
-        let result = if events_only {
-            CommandResult::events_of(&processed)
+        let etag = answer::etag(processed.revision);
+        let mut response = if events_only {
+            answer::json_body(StatusCode::OK, &CommandResult::events_of(&processed))
         } else {
-            CommandResult::of(&processed)
+            answer::processed(processed).await?
         };
-        let mut response = answer::json_body(StatusCode::OK, &result);
-        response
-            .headers_mut()
-            .insert(ETAG, answer::etag(processed.revision));
+        response.headers_mut().insert(ETAG, etag);
         Ok(response)
     }
 }
 
-fn object(body: &[u8]) -> Result<Map<String, Value>, Failure> {
-    match read::json(body)? {
-        Value::Object(members) => Ok(members),
-        _ => Err(Failure::bad_request("the body must be a JSON object")),
-    }
+fn read_command(body: &[u8]) -> Result<Command, Failure> {
+    Command::from_value(read::json(body)?)
+        .map_err(|malformed| Failure::findings("malformed command", malformed.findings()))
 }
 
-fn read_state(state: Value) -> Result<State, Failure> {
-    State::from_value(state).map_err(|findings| Failure::findings("state", &findings))
+/// Any of `{name, state}`.
+fn read_replacement(body: &[u8]) -> Result<Replacement, Failure> {
+    let Value::Object(mut members) = read::json(body)? else {
+        return Err(Failure::bad_request("the body must be a JSON object"));
+    };
+    let name = match members.remove("name") {
+        None => None,
+        Some(Value::String(name)) if !name.trim().is_empty() => Some(name.trim().to_owned()),
+        Some(_) => {
+            return Err(Failure::bad_request(
+                "name must be a string that is not blank",
+            ));
+        }
+    };
+    if name
+        .as_ref()
+        .is_some_and(|name| name.chars().count() > MAX_NAME)
+    {
+        return Err(Failure::bad_request(format!(
+            "name must have at most {MAX_NAME} characters"
+        )));
+    }
+    let state = match members.remove("state") {
+        None => None,
+        Some(state @ Value::Object(_)) => {
+            let state = State::from_value(state);
+            Some(state.map_err(|findings| Failure::findings("state", &findings))?)
+        }
+        Some(_) => {
+            return Err(Failure::bad_request(
+                "state must be an object; {} is an empty universe",
+            ));
+        }
+    };
+    Ok(Replacement { name, state })
 }

@@ -1,0 +1,111 @@
+//! What goes into the service and what comes out.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use universe_core::{Applied, Command, Event, Refusal, State};
+
+use crate::store::{Revision, Timestamp, UniverseId};
+
+/// The domain's step. A service can be given another one, to see how it copes with one that fails.
+pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
+
+/// Bounds of a [`CommandService`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ServiceLimits {
+    /// The most universes kept in memory; the one unused longest makes room. 256 by default.
+    pub max_loaded: usize,
+    /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. Older
+    /// ones make room when another one is loaded. 256 MiB by default.
+    pub max_loaded_bytes: usize,
+    /// The largest universe in bytes of JSON. A larger one takes only commands that remove something. 40 MiB by
+    /// default: some 100,000 bodies.
+    pub max_universe_bytes: usize,
+    /// How long an unused universe stays in memory. 5 minutes by default.
+    pub max_idle: Duration,
+    /// The most jobs waiting for the writer of one universe; further ones wait to be queued. 1,024 by default.
+    pub max_queue: usize,
+    /// The most jobs made durable together. 512 by default.
+    pub max_batch: usize,
+}
+
+/// A universe as it was at a revision.
+#[derive(Debug, Clone)]
+pub struct Universe {
+    /// Its id.
+    pub id: UniverseId,
+    /// Its name.
+    pub name: String,
+    /// When it was created.
+    pub created_at: Timestamp,
+    /// When it last changed.
+    pub updated_at: Timestamp,
+    /// How many changes it has had.
+    pub revision: Revision,
+    /// Its state. Cheap to clone.
+    pub state: State,
+}
+
+/// What an accepted command did.
+#[derive(Debug, Clone)]
+pub struct Processed {
+    /// The command's place in the universe's history.
+    pub revision: Revision,
+    /// The state after it. Cheap to clone.
+    pub state: State,
+    /// What happened.
+    pub events: Vec<Event>,
+}
+
+/// [`Processed`] as both dialects tell it: `{"nextState": …, "events": […]}`. Borrowed, since the state may be large.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandResult<'a> {
+    /// The state after the command; absent when it was not asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_state: Option<&'a State>,
+    /// What happened.
+    pub events: &'a [Event],
+}
+
+/// What `PUT` sets; what is absent stays.
+#[derive(Debug, Clone, Default)]
+pub struct Replacement {
+    /// The new name.
+    pub name: Option<String>,
+    /// The new state.
+    pub state: Option<State>,
+}
+
+impl<'a> CommandResult<'a> {
+    /// All of it.
+    #[must_use]
+    pub fn of(processed: &'a Processed) -> Self {
+        Self {
+            next_state: Some(&processed.state),
+            events: &processed.events,
+        }
+    }
+
+    /// Without the state.
+    #[must_use]
+    pub fn events_of(processed: &'a Processed) -> Self {
+        Self {
+            next_state: None,
+            events: &processed.events,
+        }
+    }
+}
+
+impl Default for ServiceLimits {
+    fn default() -> Self {
+        Self {
+            max_loaded: 256,
+            max_loaded_bytes: 256 << 20,
+            max_universe_bytes: 40 << 20,
+            max_idle: Duration::from_secs(300),
+            max_queue: 1_024,
+            max_batch: 512,
+        }
+    }
+}

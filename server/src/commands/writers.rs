@@ -1,0 +1,118 @@
+//! The writers of the universes in memory: at most one for each, and not too many.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use super::ServiceLimits;
+use super::writer::Job;
+use crate::store::UniverseId;
+
+/// The writers of the universes in memory.
+#[derive(Default)]
+pub(super) struct Writers {
+    by_universe: HashMap<UniverseId, Handle>,
+    next_key: u64,
+}
+
+/// A place for a new writer, and what its maker needs to know.
+pub(super) struct Seat {
+    /// The way to the writer.
+    pub(super) jobs: mpsc::Sender<Job>,
+    /// The writer's side.
+    pub(super) place: Place,
+    /// Resolves when the writer before it is gone. The next one waits for that, so that there are never two.
+    pub(super) predecessor: Option<oneshot::Receiver<()>>,
+}
+
+/// A writer's own side of its place.
+pub(super) struct Place {
+    /// Tells a writer from an earlier one of the same universe.
+    pub(super) key: u64,
+    pub(super) queue: mpsc::Receiver<Job>,
+    /// How large the universe is, as far as its writer knows, in bytes of JSON.
+    pub(super) size: Arc<AtomicUsize>,
+    /// Dropped with the writer, which lets the next one of the universe begin.
+    pub(super) _end: oneshot::Sender<()>,
+}
+
+/// The way to a universe's writer.
+struct Handle {
+    key: u64,
+    /// `None` once it was told to end; it still does what is waiting.
+    jobs: Option<mpsc::Sender<Job>>,
+    used: Instant,
+    size: Arc<AtomicUsize>,
+    ended: oneshot::Receiver<()>,
+}
+
+impl Writers {
+    /// The way to the writer of a universe, if there is one that takes jobs.
+    pub(super) fn open(&mut self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
+        let handle = self.by_universe.get_mut(id)?;
+        let jobs = handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
+        handle.used = Instant::now();
+        Some(jobs.clone())
+    }
+
+    /// Makes a place for the writer of a universe that has none, and room for it.
+    pub(super) fn seat(&mut self, id: &UniverseId, limits: &ServiceLimits) -> Seat {
+        self.make_room(limits.max_loaded.max(1), limits.max_loaded_bytes);
+        let (jobs, queue) = mpsc::channel(limits.max_queue.max(1));
+        let (end, ended) = oneshot::channel();
+        let key = self.next_key;
+        self.next_key = key.wrapping_add(1);
+        let size = Arc::<AtomicUsize>::default();
+        let handle = Handle {
+            key,
+            jobs: Some(jobs.clone()),
+            used: Instant::now(),
+            size: Arc::clone(&size),
+            ended,
+        };
+        let predecessor = self.by_universe.insert(id.clone(), handle);
+        let place = Place {
+            key,
+            queue,
+            size,
+            _end: end,
+        };
+        Seat {
+            jobs,
+            place,
+            predecessor: predecessor.map(|handle| handle.ended),
+        }
+    }
+
+    /// Forgets a writer that has ended.
+    pub(super) fn forget(&mut self, id: &UniverseId, key: u64) {
+        let handle = self.by_universe.get(id);
+        if handle.is_some_and(|handle| handle.key == key) {
+            self.by_universe.remove(id);
+        }
+    }
+
+    /// Lets universes go, the one unused longest first, until one more fits. Their queues close, so their writers do
+    /// what is waiting and end.
+    fn make_room(&mut self, max: usize, max_bytes: usize) {
+        let is_open = |handle: &&mut Handle| handle.jobs.is_some();
+        let mut open: Vec<_> = self.by_universe.values_mut().filter(is_open).collect();
+        open.sort_by_key(|handle| handle.used);
+        let mut count = open.len();
+        let mut bytes: usize = open
+            .iter()
+            .map(|handle| handle.size.load(Ordering::Relaxed))
+            .sum();
+        for handle in open {
+            if count < max && bytes <= max_bytes {
+                break;
+            }
+            handle.jobs = None;
+            count -= 1;
+            bytes = bytes.saturating_sub(handle.size.load(Ordering::Relaxed));
+        }
+    }
+}

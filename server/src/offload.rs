@@ -1,0 +1,34 @@
+//! Work that would hold up everybody else: done on threads of its own, a few at a time.
+
+use tokio::sync::Semaphore;
+
+/// How many bytes of JSON are read or written where they stand; more is offloaded.
+pub(crate) const INLINE_BYTES: usize = 64 * 1024;
+
+/// How many bodies a universe has before writing it as JSON is offloaded: about [`INLINE_BYTES`].
+pub(crate) const INLINE_BODIES: usize = 150;
+
+/// How many such pieces of work run at once; further ones wait for their turn.
+static TURNS: Semaphore = Semaphore::const_new(4);
+
+/// The work ended without a result: it panicked, or the runtime is ending.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the work was not done")]
+pub(crate) struct NotDone;
+
+/// Does `work` here if it is small, or else on a blocking thread.
+///
+/// Dropping the future of work that has begun does not stop it.
+pub(crate) async fn run<T: Send + 'static>(
+    small: bool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, NotDone> {
+    if small {
+        return Ok(work());
+    }
+    let _turn = TURNS.acquire().await.map_err(|_| NotDone)?;
+    tokio::task::spawn_blocking(work).await.map_err(|error| {
+        tracing::error!(%error, "offloaded work failed");
+        NotDone
+    })
+}
