@@ -8,19 +8,19 @@ mod batch;
 mod entry;
 mod error;
 mod load;
+mod table;
 mod writer;
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::Instant;
 use universe_core::{Applied, Command, Event, Refusal, State};
 
 use crate::store::{Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
+use table::Writers;
 use writer::{Job, Writer};
 
 pub use entry::LogEntry;
@@ -99,24 +99,6 @@ struct Inner {
     reducer: Reducer,
     limits: ServiceLimits,
     writers: Mutex<Writers>,
-}
-
-/// The writers of the universes in memory.
-#[derive(Default)]
-struct Writers {
-    by_universe: HashMap<UniverseId, Handle>,
-    next_key: u64,
-}
-
-/// The way to a universe's writer.
-struct Handle {
-    /// Tells a writer from an earlier one of the same universe.
-    key: u64,
-    /// `None` once it was told to end; it still does what is waiting.
-    jobs: Option<mpsc::Sender<Job>>,
-    used: Instant,
-    /// Resolves when the writer is gone. The next one waits for that, so that there are never two.
-    ended: oneshot::Receiver<()>,
 }
 
 impl CommandService {
@@ -286,40 +268,10 @@ impl CommandService {
         if let Some(jobs) = writers.open(id) {
             return jobs;
         }
-        writers.make_room(self.0.limits.max_loaded);
-        let (jobs, queue) = mpsc::channel(self.0.limits.max_queue.max(1));
-        let (end, ended) = oneshot::channel();
-        let key = writers.next_key;
-        writers.next_key = key.wrapping_add(1);
-        let handle = Handle {
-            key,
-            jobs: Some(jobs.clone()),
-            used: Instant::now(),
-            ended,
-        };
-        let predecessor = writers.by_universe.insert(id.clone(), handle);
+        let (jobs, place) = writers.place(id, self.0.limits);
         drop(writers);
-        let writer = Writer::new(self.clone(), id.clone(), key, queue, end);
-        tokio::spawn(async move {
-            if let Some(predecessor) = predecessor {
-                // It sends nothing: it is dropped when it ends.
-                let _gone = predecessor.ended.await;
-            }
-            writer.run().await;
-        });
+        tokio::spawn(Writer::new(self.clone(), id.clone(), place).run());
         jobs
-    }
-
-    /// Forgets a writer that has ended.
-    fn forget(&self, id: &UniverseId, key: u64) {
-        let mut writers = self.writers();
-        if writers
-            .by_universe
-            .get(id)
-            .is_some_and(|handle| handle.key == key)
-        {
-            writers.by_universe.remove(id);
-        }
     }
 
     fn writers(&self) -> MutexGuard<'_, Writers> {
@@ -328,36 +280,6 @@ impl CommandService {
             .writers
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Writers {
-    /// The way to the writer of a universe, if there is one that takes jobs.
-    fn open(&mut self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
-        let handle = self.by_universe.get_mut(id)?;
-        let jobs = handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
-        handle.used = Instant::now();
-        Some(jobs.clone())
-    }
-
-    /// Lets the universe go that was unused longest, if there are `max`. Its queue closes, so its writer does what is
-    /// waiting and ends.
-    fn make_room(&mut self, max: usize) {
-        let open = || {
-            self.by_universe
-                .values()
-                .filter(|handle| handle.jobs.is_some())
-        };
-        if open().count() < max.max(1) {
-            return;
-        }
-        let open = self
-            .by_universe
-            .values_mut()
-            .filter(|handle| handle.jobs.is_some());
-        if let Some(oldest) = open.min_by_key(|handle| handle.used) {
-            oldest.jobs = None;
-        }
     }
 }
 

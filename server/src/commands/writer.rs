@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
-use tokio::sync::{mpsc, oneshot};
 use universe_core::{Command, State};
 
 use super::batch::{Batch, Outcome, reduce};
 use super::load::{Loaded, load};
+use super::table::Place;
 use super::{CommandService, Processed, Replacement, ServiceError, Universe};
 use crate::store::{
     Append, AppendError, DeleteError, Revision, Snapshot, TailError, UniverseId, UniverseLog,
@@ -49,45 +50,41 @@ pub(super) enum Job {
 pub(super) struct Writer {
     service: CommandService,
     id: UniverseId,
-    key: u64,
-    queue: mpsc::Receiver<Job>,
+    place: Place,
     loaded: Option<Loaded>,
     /// The snapshot that is being kept; gives its bytes.
     snapshot: Option<oneshot::Receiver<usize>>,
-    /// Dropped with the writer, which lets the next one of the universe begin.
-    _end: oneshot::Sender<()>,
 }
 
 impl Writer {
-    pub(super) fn new(
-        service: CommandService,
-        id: UniverseId,
-        key: u64,
-        queue: mpsc::Receiver<Job>,
-        end: oneshot::Sender<()>,
-    ) -> Self {
+    pub(super) fn new(service: CommandService, id: UniverseId, place: Place) -> Self {
         Self {
             service,
             id,
-            key,
-            queue,
+            place,
             loaded: None,
             snapshot: None,
-            _end: end,
         }
     }
 
     /// Works until its queue is closed and empty.
     pub(super) async fn run(mut self) {
+        if let Some(predecessor) = self.place.predecessor.take() {
+            // It tells nothing but that it is gone.
+            let _gone = predecessor.await;
+        }
         let limits = self.service.0.limits;
         let mut jobs = Vec::new();
         loop {
-            let received = self.queue.recv_many(&mut jobs, limits.max_batch.max(1));
+            let received = self
+                .place
+                .queue
+                .recv_many(&mut jobs, limits.max_batch.max(1));
             match tokio::time::timeout(limits.max_idle, received).await {
                 Ok(0) => return,
                 Ok(_) => {}
                 Err(_idle) => {
-                    self.queue.close();
+                    self.place.queue.close();
                     continue;
                 }
             }
@@ -107,7 +104,7 @@ impl Writer {
                 Ok(loaded) => loaded,
                 Err(error) => {
                     if matches!(error, ServiceError::NotFound(_)) {
-                        self.queue.close();
+                        self.place.queue.close();
                     }
                     return answer_all(jobs.drain(..), &error);
                 }
@@ -142,7 +139,7 @@ impl Writer {
         let deleted = self.service.store().delete(&self.id, expected).await;
         if !matches!(deleted, Err(DeleteError::Conflict { .. })) {
             self.loaded = None;
-            self.queue.close();
+            self.place.queue.close();
         }
         match (job, deleted) {
             (Job::Delete { reply, .. }, Ok(())) => drop(reply.send(Ok(()))),
@@ -247,7 +244,7 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.service.forget(&self.id, self.key);
+        self.service.writers().forget(&self.id, self.place.key);
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::process::signal;
+use crate::harness::process::{signal, stop};
 use crate::harness::{Era, Server, Stdio, add_star, tick};
 
 /// A directory with the universe `sol`, empty enough to be told in a line.
@@ -192,6 +192,40 @@ async fn a_request_that_was_running_when_the_holder_died_is_answered() {
     );
     let state = retry(&mut stdio).await;
     assert_eq!(state["time"], 0.0);
+}
+
+#[tokio::test]
+async fn a_call_that_the_holder_never_answered_is_answered_once() {
+    let dir = directory().await;
+    for era in Era::BOTH {
+        let mut server = Server::on(dir.path()).await;
+        let mut stdio = Stdio::on(dir.path(), era).await;
+        let before = stdio.state("sol").await;
+        // A holder that stands still takes the line and does nothing with it.
+        stop(server.pid()).await;
+        let arguments = json!({"universeId": "sol", "command": tick()});
+        let params = json!({"name": "send_universe_command", "arguments": arguments});
+        stdio
+            .write(&era.request(&json!("call"), "tools/call", params))
+            .await;
+        // Lines go through in order, and this one is answered by the relay: the call has gone through.
+        stdio.write_line(&[b'x'; 11 * 1024 * 1024]).await;
+        assert!(stdio.read().await["id"].is_null());
+        server.kill().await;
+        let told = stdio.read().await;
+        assert_eq!(
+            (&told["id"], &told["error"]["code"]),
+            (&json!("call"), &json!(-32603)),
+            "{told}"
+        );
+        assert_eq!(
+            retry(&mut stdio).await,
+            before,
+            "it was not done, and not sent again"
+        );
+        stdio.close();
+        assert!(stdio.wait().await.success());
+    }
 }
 
 #[tokio::test]
