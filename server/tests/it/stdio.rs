@@ -1,5 +1,6 @@
 //! `--stdio`: alone, beside a server that holds the data directory, and in its place when it ends.
 
+use std::collections::HashSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -143,6 +144,47 @@ async fn a_joined_client_goes_on_when_the_holder_is_killed() {
         stdio.close();
         assert!(stdio.wait().await.success());
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_share_a_directory_lose_nothing_of_each_other() {
+    const EACH: usize = 60;
+    let dir = directory().await;
+    let server = Server::on(dir.path()).await;
+    let client = server.client;
+    let mut writers = Vec::new();
+    for era in [Era::Legacy, Era::Modern] {
+        let mut stdio = Stdio::on(dir.path(), era).await;
+        writers.push(tokio::spawn(async move {
+            // All at once, and the answers in whatever order they come.
+            let arguments = json!({"universeId": "sol", "command": tick()});
+            let params = json!({"name": "send_universe_command", "arguments": arguments});
+            for n in 0..EACH {
+                stdio
+                    .write(&era.request(&json!(n), "tools/call", params.clone()))
+                    .await;
+            }
+            let mut answered = HashSet::new();
+            for _ in 0..EACH {
+                let answer = stdio.read().await;
+                assert!(
+                    answer["result"]["structuredContent"].is_object(),
+                    "{answer}"
+                );
+                assert!(answered.insert(answer["id"].as_u64().unwrap()));
+            }
+        }));
+    }
+    writers.push(tokio::spawn(async move {
+        for _ in 0..EACH {
+            client.command("sol", &tick()).await;
+        }
+    }));
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let universe = client.universe("sol").await;
+    assert_eq!(universe["state"]["time"].as_f64(), Some((3 * EACH) as f64));
 }
 
 /// The state of `sol`, asked for until it is answered; every request gets exactly one answer meanwhile.
