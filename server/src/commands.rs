@@ -125,7 +125,7 @@ impl CommandService {
 
     /// Applies a command: reads the universe, reduces, makes it durable, tells subscribers, answers.
     ///
-    /// With `expected` only if the universe is at that revision.
+    /// With `expected` only if the universe is at that revision. Once asked for, it is done even if the future is dropped.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::Refused`] when this universe does not allow the command,
@@ -163,7 +163,7 @@ impl CommandService {
         .await
     }
 
-    /// Deletes a universe and its history; its subscribers are told.
+    /// Deletes a universe and its history, after all that was asked of it before; its subscribers are told.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::Conflict`], or the store's failure.

@@ -80,7 +80,7 @@ impl Writer {
                 .queue
                 .recv_many(&mut jobs, limits.max_batch.max(1));
             match tokio::time::timeout(limits.max_idle, received).await {
-                Ok(0) => return,
+                Ok(0) => return self.settle_snapshot().await,
                 Ok(_) => {}
                 Err(_idle) => {
                     self.place.queue.close();
@@ -162,10 +162,7 @@ impl Writer {
     /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
     /// goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
-        if let Some(snapshot) = self.snapshot.take() {
-            // It must not come to rest in a new universe of the same id.
-            let _kept_or_not = snapshot.await;
-        }
+        self.settle_snapshot().await;
         let deleted = self.service.store().delete(&self.id, expected).await;
         if !matches!(deleted, Err(DeleteError::Conflict { .. })) {
             self.loaded = None;
@@ -272,6 +269,16 @@ impl Writer {
                 let _untold = kept.send(bytes);
             }
         });
+    }
+
+    /// Waits for a snapshot that is being kept: it must not land in another universe that gets this id later on.
+    async fn settle_snapshot(&mut self) {
+        if let Some(running) = self.snapshot.take() {
+            let kept = running.await.ok();
+            if let (Some(loaded), Some(bytes)) = (&mut self.loaded, kept) {
+                loaded.base_bytes = bytes;
+            }
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HeaderValue, IF_MATCH, IF_NONE_MATCH};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, StatusCode, request};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
@@ -100,6 +100,13 @@ where
             "the Content-Type must be application/json",
         ));
     }
+    let encoding = head.headers.get(CONTENT_ENCODING);
+    if encoding.is_some_and(|encoding| !encoding.as_bytes().eq_ignore_ascii_case(b"identity")) {
+        return Err(Failure::new(
+            StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            "the body must not be compressed: send it without a Content-Encoding",
+        ));
+    }
     let too_large = || {
         Failure::new(
             StatusCode::PAYLOAD_TOO_LARGE,
@@ -132,14 +139,16 @@ pub(super) fn json(body: &[u8]) -> Result<Value, Failure> {
 
 /// The revision that `If-Match` demands; `None` when any will do (RFC 9110 §13.1.1).
 pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failure> {
-    let Some(value) = head.headers.get(IF_MATCH) else {
+    let mut values = head.headers.get_all(IF_MATCH).iter();
+    let Some(value) = values.next() else {
         return Ok(None);
     };
     let text = value.to_str().map(str::trim).unwrap_or_default();
-    if text == "*" {
+    if text == "*" && values.next().is_none() {
         return Ok(None);
     }
-    revision_of_tag(text).map(Some).ok_or_else(|| {
+    let revision = revision_of_tag(text).filter(|_| values.next().is_none());
+    revision.map(Some).ok_or_else(|| {
         Failure::bad_request(
             "the If-Match header must be one entity tag that this server gave, such as \"12\"",
         )
@@ -192,9 +201,8 @@ pub(super) fn revision_header(
 }
 
 fn revision_of_tag(tag: &str) -> Option<Revision> {
-    tag.strip_prefix('"')?
-        .strip_suffix('"')?
-        .parse()
-        .ok()
-        .map(Revision)
+    let text = tag.strip_prefix('"')?.strip_suffix('"')?;
+    let revision = text.parse().ok().map(Revision)?;
+    // Tags are compared as texts: "+1" and "01" are none of ours.
+    (revision.to_string() == text).then_some(revision)
 }

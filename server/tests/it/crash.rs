@@ -15,7 +15,7 @@ const KILLS: u64 = 20;
 const UNIVERSES: usize = 3;
 const WRITERS: usize = 9;
 /// The most acknowledged commands before a kill.
-const MOST: u64 = 400;
+const MOST: u64 = 1_000;
 const SEED: u64 = 0xdead;
 
 /// What the writers of one life of the server are told.

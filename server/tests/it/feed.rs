@@ -5,6 +5,7 @@ use std::time::Duration;
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use universe_core::State;
 use universe_server::commands::{CommandService, ServiceLimits};
 use universe_server::http::{App, AppBody};
@@ -12,7 +13,7 @@ use universe_server::rest::RestConfig;
 use universe_server::store::UniverseId;
 
 use crate::harness::local::{app, memory};
-use crate::harness::{Feed, Local, add_star, soon, tick};
+use crate::harness::{Feed, Local, Server, add_star, soon, tick};
 
 /// A universe with five ticks.
 async fn ticked() -> (Local, String) {
@@ -73,6 +74,28 @@ async fn a_reader_from_beyond_is_told_to_read_anew() {
     assert_eq!(event.data, json!({"revision": 5}));
     server.client.command(&id, &tick()).await;
     assert_eq!(feed.event().await.unwrap().id, Some(6));
+}
+
+#[tokio::test]
+async fn a_reader_goes_on_after_a_restart() {
+    let dir = TempDir::new().unwrap();
+    let mut last = 0;
+    let mut server = Server::on(dir.path()).await;
+    let id = server.client.create("u", json!({})).await;
+    for _ in 0..3 {
+        let mut feed = server.client.feed(&id, Some(last)).await;
+        for _ in 0..4 {
+            server.client.command(&id, &tick()).await;
+        }
+        // Two of the four are seen before the server goes; the others are missed and told by the next one.
+        let missed = if last == 0 { 0 } else { 2 };
+        for _ in 0..missed + 2 {
+            last += 1;
+            assert_eq!(feed.event().await.unwrap().id, Some(last));
+        }
+        server.kill().await;
+        server = Server::on(dir.path()).await;
+    }
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! `--stdio`: alone, beside a server that holds the data directory, and in its place when it ends.
 
+use std::collections::HashSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::process::signal;
+use crate::harness::process::{signal, stop};
 use crate::harness::{Era, Server, Stdio, add_star, tick};
 
 /// A directory with the universe `sol`, empty enough to be told in a line.
@@ -145,6 +146,47 @@ async fn a_joined_client_goes_on_when_the_holder_is_killed() {
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn processes_that_share_a_directory_lose_nothing_of_each_other() {
+    const EACH: usize = 60;
+    let dir = directory().await;
+    let server = Server::on(dir.path()).await;
+    let client = server.client;
+    let mut writers = Vec::new();
+    for era in [Era::Legacy, Era::Modern] {
+        let mut stdio = Stdio::on(dir.path(), era).await;
+        writers.push(tokio::spawn(async move {
+            // All at once, and the answers in whatever order they come.
+            let arguments = json!({"universeId": "sol", "command": tick()});
+            let params = json!({"name": "send_universe_command", "arguments": arguments});
+            for n in 0..EACH {
+                stdio
+                    .write(&era.request(&json!(n), "tools/call", params.clone()))
+                    .await;
+            }
+            let mut answered = HashSet::new();
+            for _ in 0..EACH {
+                let answer = stdio.read().await;
+                assert!(
+                    answer["result"]["structuredContent"].is_object(),
+                    "{answer}"
+                );
+                assert!(answered.insert(answer["id"].as_u64().unwrap()));
+            }
+        }));
+    }
+    writers.push(tokio::spawn(async move {
+        for _ in 0..EACH {
+            client.command("sol", &tick()).await;
+        }
+    }));
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let universe = client.universe("sol").await;
+    assert_eq!(universe["state"]["time"].as_f64(), Some((3 * EACH) as f64));
+}
+
 /// The state of `sol`, asked for until it is answered; every request gets exactly one answer meanwhile.
 async fn retry(stdio: &mut Stdio) -> serde_json::Value {
     for n in 0..50 {
@@ -192,6 +234,40 @@ async fn a_request_that_was_running_when_the_holder_died_is_answered() {
     );
     let state = retry(&mut stdio).await;
     assert_eq!(state["time"], 0.0);
+}
+
+#[tokio::test]
+async fn a_call_that_the_holder_never_answered_is_answered_once() {
+    let dir = directory().await;
+    for era in Era::BOTH {
+        let mut server = Server::on(dir.path()).await;
+        let mut stdio = Stdio::on(dir.path(), era).await;
+        let before = stdio.state("sol").await;
+        // A holder that stands still takes the line and does nothing with it.
+        stop(server.pid()).await;
+        let arguments = json!({"universeId": "sol", "command": tick()});
+        let params = json!({"name": "send_universe_command", "arguments": arguments});
+        stdio
+            .write(&era.request(&json!("call"), "tools/call", params))
+            .await;
+        // Lines go through in order, and this one is answered by the relay: the call has gone through.
+        stdio.write_line(&[b'x'; 11 * 1024 * 1024]).await;
+        assert!(stdio.read().await["id"].is_null());
+        server.kill().await;
+        let told = stdio.read().await;
+        assert_eq!(
+            (&told["id"], &told["error"]["code"]),
+            (&json!("call"), &json!(-32603)),
+            "{told}"
+        );
+        assert_eq!(
+            retry(&mut stdio).await,
+            before,
+            "it was not done, and not sent again"
+        );
+        stdio.close();
+        assert!(stdio.wait().await.success());
+    }
 }
 
 #[tokio::test]

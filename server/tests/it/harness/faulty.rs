@@ -37,6 +37,8 @@ pub(crate) struct Faulty {
     faults: Mutex<VecDeque<Fault>>,
     /// Writes wait while a test has this for itself.
     pub(crate) gate: RwLock<()>,
+    /// Snapshots wait while a test has this for itself.
+    pub(crate) snapshot_gate: Arc<RwLock<()>>,
     pub(crate) appends: AtomicUsize,
     pub(crate) loads: AtomicUsize,
     pub(crate) replayed: Arc<AtomicUsize>,
@@ -49,6 +51,7 @@ impl Faulty {
             inner: memory(),
             faults: Mutex::default(),
             gate: RwLock::default(),
+            snapshot_gate: Arc::default(),
             appends: AtomicUsize::default(),
             loads: AtomicUsize::default(),
             replayed: Arc::default(),
@@ -148,8 +151,12 @@ impl UniverseLog for Faulty {
         id: &UniverseId,
         snapshot: Snapshot,
     ) -> BoxFuture<'_, Result<(), SnapshotError>> {
-        self.snapshots.fetch_add(1, Ordering::Relaxed);
-        self.inner.put_snapshot(id, snapshot)
+        let id = id.clone();
+        Box::pin(async move {
+            self.snapshots.fetch_add(1, Ordering::Relaxed);
+            let _open = self.snapshot_gate.read().await;
+            self.inner.put_snapshot(&id, snapshot).await
+        })
     }
 
     fn tail(

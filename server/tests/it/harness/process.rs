@@ -112,3 +112,22 @@ pub(crate) async fn signal(pid: u32, name: &str) {
         .status();
     assert!(soon(kill).await.unwrap().success());
 }
+
+/// Stops a process where it stands; returns when every thread of it does.
+pub(crate) async fn stop(pid: u32) {
+    signal(pid, "STOP").await;
+    let stopped = |task: std::fs::DirEntry| {
+        let status = std::fs::read_to_string(task.path().join("status")).unwrap_or_default();
+        status.contains("State:\tT")
+    };
+    let all_stopped = || {
+        let tasks = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+        tasks.map(Result::unwrap).all(stopped)
+    };
+    soon(async {
+        while !all_stopped() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}

@@ -140,6 +140,20 @@ async fn only_json_is_taken() {
 }
 
 #[tokio::test]
+async fn a_compressed_body_is_refused_as_such() {
+    let server = Local::start().await;
+    let body = json!({"name": "u", "state": {}});
+    for (encoding, status) in [("gzip", 415), ("br", 415), ("identity", 201)] {
+        let headers = [("content-encoding", encoding)];
+        let reply = server
+            .client
+            .call("POST", "/universes", &headers, &body)
+            .await;
+        assert_eq!(reply.status, status, "{encoding}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_json_is_400_with_its_place() {
     let server = Local::start().await;
     let client = server.client;

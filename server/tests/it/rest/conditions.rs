@@ -24,7 +24,7 @@ async fn if_none_match_spares_what_is_known() {
             assert_eq!(reply.body.len(), 0);
         }
     }
-    for other in ["\"0\"", "1", "\"11\"", "\"x\"", ""] {
+    for other in ["\"0\"", "1", "\"11\"", "\"01\"", "\"x\"", ""] {
         let reply = client
             .call("GET", &path, &[("if-none-match", other)], &Value::Null)
             .await;
@@ -62,7 +62,15 @@ async fn if_match_guards_every_change() {
             assert_eq!(reply.json()["revision"], 1);
             assert!(reply.error().contains(&id), "{reply:?}");
         }
-        for wrong in ["1", "\"one\"", ""] {
+        for wrong in [
+            "1",
+            "\"one\"",
+            "\"+1\"",
+            "\"01\"",
+            "W/\"1\"",
+            "\"1\", \"2\"",
+            "",
+        ] {
             let reply = client
                 .call(method, path, &[("if-match", wrong)], body)
                 .await;
@@ -70,6 +78,11 @@ async fn if_match_guards_every_change() {
             assert!(reply.error().contains("If-Match"), "{reply:?}");
         }
     }
+    let twice = [("if-match", "\"1\""), ("if-match", "\"1\"")];
+    assert_eq!(
+        client.call("POST", &commands, &twice, &tick()).await.status,
+        400
+    );
     assert_eq!(client.universe(&id).await["revision"], 1);
     for (revision, (method, path, body)) in (1..).zip(&changes) {
         let present = format!("\"{revision}\"");

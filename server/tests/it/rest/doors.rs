@@ -1,12 +1,17 @@
 //! Who may call: hosts, origins, and what browsers are told.
 
+use bytes::Bytes;
+use http_body_util::Empty;
+use hyper::client::conn::http2;
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use mcp_proto::http::{Hosts, Origins};
 use serde_json::{Value, json};
+use tokio::net::TcpStream;
 use universe_server::commands::{CommandService, ServiceLimits};
 use universe_server::rest::RestConfig;
 
 use crate::harness::local::memory;
-use crate::harness::{Local, tick};
+use crate::harness::{Local, soon, tick};
 
 #[tokio::test]
 async fn foreign_hosts_are_refused_on_both_dialects() {
@@ -185,5 +190,26 @@ async fn further_doors_are_opened_by_name() {
             .call("GET", "/health", &headers, &Value::Null)
             .await;
         assert_eq!(reply.status, status, "{host} {origin}");
+    }
+}
+
+#[tokio::test]
+async fn http2_has_the_same_doors() {
+    let server = Local::start().await;
+    let stream = TcpStream::connect(server.client.0).await.unwrap();
+    let handshake = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await;
+    let (mut sender, connection) = handshake.unwrap();
+    tokio::spawn(connection);
+    let rows = [
+        ("localhost", "/health", 200),
+        ("evil.example", "/health", 403),
+        ("localhost", "/universes/u-9", 404),
+        ("evil.example", "/mcp", 403),
+    ];
+    for (authority, path, status) in rows {
+        let request = http::Request::get(format!("http://{authority}{path}"));
+        let request = request.body(Empty::<Bytes>::new()).unwrap();
+        let response = soon(sender.send_request(request)).await.unwrap();
+        assert_eq!(response.status(), status, "{authority}{path}");
     }
 }

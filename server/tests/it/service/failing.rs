@@ -252,6 +252,19 @@ async fn a_deletion_whose_asker_goes_away_leaves_nothing_behind() {
 }
 
 #[tokio::test]
+async fn a_command_whose_asker_goes_away_is_done_all_the_same() {
+    let (store, service) = service();
+    let id = create(&service, "u").await;
+    let held = store.gate.write().await;
+    for _ in 0..3 {
+        assert!(tick_once(&service, &id).now_or_never().is_none());
+    }
+    drop(held);
+    assert_eq!(tick_once(&service, &id).await.unwrap().revision.0, 4);
+    assert_eq!(now(&service, &id).await, (4.0, 4));
+}
+
+#[tokio::test]
 async fn what_was_asked_before_a_deletion_is_done_before_it() {
     let (store, service) = service();
     let id = create(&service, "u").await;

@@ -184,6 +184,43 @@ async fn snapshots_make_coming_back_short_and_are_few() {
     assert_eq!(replayed.state.to_value(), before.state.to_value());
 }
 
+#[tokio::test]
+async fn a_snapshot_never_lands_in_a_later_universe_of_the_same_id() {
+    let store = Faulty::new();
+    let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
+    let universe = create(&service, "u").await;
+    add(&service, &universe, "old").await.unwrap();
+    let held = store.snapshot_gate.write().await;
+    while store.snapshots.load(Ordering::Relaxed) == 0 {
+        tick_once(&service, &universe).await.unwrap();
+        tokio::task::yield_now().await;
+    }
+    let ticks = now(&service, &universe).await.1;
+    let deletion = service.delete(&universe, None);
+    tokio::pin!(deletion);
+    for _ in 0..100 {
+        let deleted = deletion.as_mut().now_or_never();
+        assert!(
+            deleted.is_none(),
+            "deleted while its snapshot is on the way"
+        );
+        tokio::task::yield_now().await;
+    }
+    drop(held);
+    deletion.await.unwrap();
+    create(&service, "u").await;
+    for _ in 0..=ticks {
+        tick_once(&service, &universe).await.unwrap();
+    }
+    let fresh = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
+    let read = fresh.get(&universe).await.unwrap();
+    assert_eq!(read.state.star_count(), 0);
+    assert_eq!(
+        (read.state.time(), read.revision.0),
+        ((ticks + 1) as f64, ticks + 1)
+    );
+}
+
 /// A body with an unknown member of so many levels.
 fn nested(levels: usize) -> serde_json::Value {
     let mut star = add_star("deep");
