@@ -279,3 +279,49 @@ async fn what_was_asked_before_a_deletion_is_done_before_it() {
     deleted.unwrap();
     assert_eq!(after.unwrap_err(), ServiceError::NotFound(id));
 }
+
+#[tokio::test]
+async fn a_write_that_fails_fails_nothing_else() {
+    let (store, service) = service();
+    let id = create(&service, "u").await;
+    tick_once(&service, &id).await.unwrap();
+    // Held up, so that what comes meanwhile goes into one batch.
+    store.fail([Fault::Unavailable]);
+    let refused = Command::from_value(json!({ "type": "removeStar", "id": "none" })).unwrap();
+    let (read, written, refused) = tokio::join!(
+        service.get(&id),
+        tick_once(&service, &id),
+        service.process(&id, refused, None),
+    );
+    assert_eq!(read.unwrap().state.time(), 1.0);
+    assert_eq!(written.unwrap_err(), ServiceError::Unavailable);
+    assert!(matches!(
+        refused.unwrap_err(),
+        ServiceError::Refused { .. }
+    ));
+}
+
+#[tokio::test]
+async fn a_universe_that_has_outgrown_its_limit_can_only_shrink() {
+    let limits = ServiceLimits {
+        max_universe_bytes: 2_000,
+        ..ServiceLimits::default()
+    };
+    let service = CommandService::new(Faulty::new() as Arc<_>, limits);
+    let id = create(&service, "u").await;
+    let mut added = 0;
+    let error = loop {
+        let command = Command::from_value(add_star(&format!("star-{added}"))).unwrap();
+        match service.process(&id, command, None).await {
+            Ok(_) => added += 1,
+            Err(error) => break error,
+        }
+        assert!(added < 100, "it grows without end");
+    };
+    assert_eq!(error.code(), "UNIVERSE_TOO_LARGE");
+    assert!(error.to_string().contains("universe u has outgrown"));
+    tick_once(&service, &id).await.unwrap();
+    let remove = Command::from_value(json!({ "type": "removeStar", "id": "star-0" })).unwrap();
+    let processed = service.process(&id, remove, None).await.unwrap();
+    assert_eq!(processed.state.star_count(), added - 1);
+}
