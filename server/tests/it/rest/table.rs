@@ -184,6 +184,12 @@ async fn creating_and_putting_judge_name_and_state() {
     for body in [json!({"state": {}}), json!({"name": "u"}), json!([])] {
         assert_eq!(client.post("/universes", &body).await.status, 400, "{body}");
     }
+    let long = json!({"name": "é".repeat(201), "state": {}});
+    let reply = client.post("/universes", &long).await;
+    assert_eq!(
+        (reply.status, reply.error()),
+        (400, "name must have at most 200 characters".to_owned())
+    );
     let broken = json!({"name": "u", "state": {"time": "late", "rootIds": 5}});
     let reply = client.post("/universes", &broken).await;
     assert_eq!(reply.status, 400);

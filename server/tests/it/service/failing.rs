@@ -295,10 +295,7 @@ async fn a_write_that_fails_fails_nothing_else() {
     );
     assert_eq!(read.unwrap().state.time(), 1.0);
     assert_eq!(written.unwrap_err(), ServiceError::Unavailable);
-    assert!(matches!(
-        refused.unwrap_err(),
-        ServiceError::Refused { .. }
-    ));
+    assert!(matches!(refused.unwrap_err(), ServiceError::Refused { .. }));
 }
 
 #[tokio::test]
