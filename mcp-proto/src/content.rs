@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use crate::json;
+
 /// A piece of content (schema: `ContentBlock`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -140,10 +142,18 @@ pub struct Icon {
     /// An `https:` or `data:` URI.
     pub src: String,
     /// Media type, if the source does not say.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub mime_type: Option<String>,
     /// Sizes such as `48x48`, or `any`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "json::lenient",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub sizes: Vec<String>,
 }
 

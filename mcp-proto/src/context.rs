@@ -2,6 +2,8 @@
 
 mod outbox;
 
+use std::sync::Arc;
+
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
@@ -23,10 +25,10 @@ pub struct Context {
     /// The revision the request speaks.
     pub version: ProtocolVersion,
     /// Who the client says it is. For display only.
-    pub client: Option<Implementation>,
+    pub client: Option<Arc<Implementation>>,
     /// What the client can do.
-    pub capabilities: ClientCapabilities,
-    /// The request's `_meta`.
+    pub capabilities: Arc<ClientCapabilities>,
+    /// The request's `_meta`, without `clientInfo` and `clientCapabilities`, which have fields of their own here.
     pub meta: Map<String, Value>,
     /// The way back for notifications about this request.
     pub outbox: Outbox,
@@ -50,7 +52,7 @@ impl Context {
             request_id: RequestId::Number(0),
             version: ProtocolVersion::LATEST,
             client: None,
-            capabilities: ClientCapabilities::default(),
+            capabilities: Arc::default(),
             meta: Map::new(),
             outbox: Outbox::closed(),
             extensions: Extensions::new(),
@@ -98,14 +100,15 @@ impl Context {
     pub(crate) fn modern(
         request_id: RequestId,
         modern: ModernMeta,
-        meta: Map<String, Value>,
+        mut meta: Map<String, Value>,
         outbox: Outbox,
     ) -> Self {
+        let (client, capabilities) = ModernMeta::take_client(&mut meta);
         Self {
             request_id,
             version: modern.version,
-            client: modern.client,
-            capabilities: modern.capabilities,
+            client: client.map(Arc::new),
+            capabilities: Arc::new(capabilities),
             meta,
             outbox,
             extensions: Extensions::new(),

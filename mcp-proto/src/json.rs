@@ -6,7 +6,8 @@
 use std::fmt;
 
 use serde::de::{
-    Deserialize, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
+    Visitor,
 };
 use serde_json::{Map, Number, Value};
 
@@ -129,6 +130,64 @@ impl<'de> DeserializeSeed<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<String, D::Error> {
         String::deserialize(deserializer)
     }
+}
+
+/// A member that nothing depends on: null and what cannot be read count as absent.
+pub(crate) fn lenient<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    let value = Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).unwrap_or_default())
+}
+
+/// A list that nothing depends on: what cannot be read is left out.
+pub(crate) fn lenient_list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    Ok(match Value::deserialize(deserializer)? {
+        Value::Array(items) => items
+            .into_iter()
+            .filter_map(|item| serde_json::from_value(item).ok())
+            .collect(),
+        _ => Vec::new(),
+    })
+}
+
+/// Whether the value has at most `max_nodes` values in it, itself included, whose JSON Pointers are together at most
+/// `max_path_bytes` long. Looks no further than it must, with a stack of its own.
+pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -> bool {
+    // A slash and the digits of an index below 100,000.
+    const INDEX: usize = 6;
+    let (mut nodes, mut path_bytes) = (1, 0);
+    let mut open = vec![(value, 0)];
+    while let Some((value, path)) = open.pop() {
+        let children = match value {
+            Value::Array(items) => items.len(),
+            Value::Object(members) => members.len(),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => 0,
+        };
+        nodes += children;
+        path_bytes += path;
+        if nodes > max_nodes || path_bytes > max_path_bytes {
+            return false;
+        }
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, path + INDEX))),
+            Value::Object(members) => {
+                open.extend(
+                    members
+                        .iter()
+                        .map(|(name, member)| (member, path + 1 + name.len())),
+                );
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    true
 }
 
 /// The same value with every number such as `1.0` written as the integer it is; `None` if there is none.

@@ -116,7 +116,8 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`]. Input that is
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`], or a documented
+//! constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`]. Input that is
 //! refused is answered with what was wrong and what would be right; none makes the library panic.
 
 pub mod client;
@@ -140,8 +141,9 @@ pub use content::{
 pub use context::{Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Principal};
 pub use http::StreamableHttpService;
 pub use lifecycle::{
-    ClientCapabilities, Implementation, META_CLIENT_CAPABILITIES, META_CLIENT_INFO,
-    META_PROTOCOL_VERSION, META_SERVER_INFO, META_SUBSCRIPTION_ID,
+    ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES,
+    META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
+    META_SERVER_INFO, META_SUBSCRIPTION_ID,
 };
 pub use schema::{Finding, SchemaError};
 pub use server::{BuildError, Change, Server, ServerBuilder};

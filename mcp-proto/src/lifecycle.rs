@@ -1,9 +1,12 @@
 //! Who is talking and what each side can do: the legacy handshake and the modern `_meta` and `server/discover`.
 
+use std::io;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::content::Icon;
+use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::version::{Era, ProtocolVersion};
 
@@ -18,7 +21,31 @@ pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// `_meta` key of every message of a `subscriptions/listen` stream.
 pub const META_SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// `_meta` key of a modern request: the least level of the log messages it wants.
+pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are
+/// display alone, are dropped first; an `initialize` that is still larger is refused.
+pub const MAX_CLIENT_BYTES: usize = 16 * 1024;
+
+/// The most JSON values in a session's `capabilities`: in memory, a small object takes far more than its text.
+pub const MAX_CAPABILITY_VALUES: usize = 256;
+
+/// The levels of log messages (schema: `LoggingLevel`).
+const LOG_LEVELS: [&str; 8] = [
+    "debug",
+    "info",
+    "notice",
+    "warning",
+    "error",
+    "critical",
+    "alert",
+    "emergency",
+];
+
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
+///
+/// Read leniently: only the strings `name` and `version` are needed, other members that cannot be read count as absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -26,18 +53,34 @@ pub struct Implementation {
     /// Its name for programs.
     pub name: String,
     /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub title: Option<String>,
     /// Its version.
     pub version: String,
     /// What it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub description: Option<String>,
     /// Its home page.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        deserialize_with = "json::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
     pub website_url: Option<String>,
     /// Its pictures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        default,
+        deserialize_with = "json::lenient_list",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub icons: Vec<Icon>,
 }
 
@@ -63,21 +106,18 @@ pub(crate) struct ListCapability {
 }
 
 /// What a legacy client opens with (schema: `InitializeRequestParams`).
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone)]
 pub(crate) struct InitializeParams {
     pub(crate) protocol_version: String,
-    #[serde(default)]
     pub(crate) capabilities: ClientCapabilities,
     pub(crate) client_info: Implementation,
 }
 
-/// What every modern request says of itself in `_meta`, judged.
-#[derive(Debug, Clone)]
+/// What every modern request says of itself in `_meta`, judged; what the client says of itself stays there until it is
+/// taken out.
+#[derive(Debug, Clone, Copy)]
 pub(crate) struct ModernMeta {
     pub(crate) version: ProtocolVersion,
-    pub(crate) capabilities: ClientCapabilities,
-    pub(crate) client: Option<Implementation>,
 }
 
 impl Implementation {
@@ -103,6 +143,13 @@ impl Implementation {
 }
 
 impl ClientCapabilities {
+    fn taken(value: Option<Value>) -> Self {
+        match value {
+            Some(Value::Object(members)) => Self(members),
+            _ => Self::default(),
+        }
+    }
+
     /// The settings of one capability such as `elicitation`, if the client declared it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
@@ -123,11 +170,48 @@ impl From<Map<String, Value>> for ClientCapabilities {
 }
 
 impl InitializeParams {
-    pub(crate) fn read(params: Map<String, Value>) -> Result<Self, ErrorObject> {
-        serde_json::from_value(Value::Object(params)).map_err(|problem| {
-            ErrorObject::invalid_params(format!(
-                "initialize needs protocolVersion and clientInfo: {problem}"
-            ))
+    /// Reads and judges the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
+    /// `clientInfo.version`, or above [`MAX_CLIENT_BYTES`] or [`MAX_CAPABILITY_VALUES`].
+    pub(crate) fn read(mut params: Map<String, Value>) -> Result<Self, ErrorObject> {
+        let Some(Value::String(protocol_version)) = params.remove("protocolVersion") else {
+            return Err(ErrorObject::invalid_params(
+                "initialize needs params.protocolVersion, a string",
+            ));
+        };
+        let capabilities = match params.remove("capabilities") {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(capabilities @ Value::Object(_)) => capabilities,
+            Some(_) => {
+                return Err(ErrorObject::invalid_params(
+                    "params.capabilities must be an object",
+                ));
+            }
+        };
+        if !json::is_small(&capabilities, MAX_CAPABILITY_VALUES, usize::MAX) {
+            return Err(ErrorObject::invalid_params(format!(
+                "params.capabilities has more than {MAX_CAPABILITY_VALUES} values"
+            )));
+        }
+        let mut client_info = params
+            .remove("clientInfo")
+            .and_then(|client| serde_json::from_value::<Implementation>(client).ok())
+            .ok_or_else(|| {
+                ErrorObject::invalid_params(
+                    "initialize needs params.clientInfo, an object with the strings name and version",
+                )
+            })?;
+        if !fits(&client_info, &capabilities) {
+            client_info.icons = Vec::new();
+            if !fits(&client_info, &capabilities) {
+                return Err(ErrorObject::invalid_params(format!(
+                    "params.clientInfo and params.capabilities are together longer than {MAX_CLIENT_BYTES} bytes"
+                )));
+            }
+        }
+        Ok(Self {
+            protocol_version,
+            capabilities: ClientCapabilities::taken(Some(capabilities)),
+            client_info,
         })
     }
 
@@ -165,31 +249,70 @@ impl ModernMeta {
             Some(_) => return Err(malformed(META_PROTOCOL_VERSION, "a string")),
             None => return Err(missing(META_PROTOCOL_VERSION)),
         };
-        let capabilities = match meta.get(META_CLIENT_CAPABILITIES) {
-            Some(Value::Object(capabilities)) => ClientCapabilities(capabilities.clone()),
+        match meta.get(META_CLIENT_CAPABILITIES) {
+            Some(Value::Object(_)) => {}
             Some(_) => return Err(malformed(META_CLIENT_CAPABILITIES, "an object")),
             None => return Err(missing(META_CLIENT_CAPABILITIES)),
-        };
-        let client = match meta.get(META_CLIENT_INFO) {
-            None => None,
-            Some(client) => Some(Implementation::deserialize(client).map_err(|_| {
-                malformed(
-                    META_CLIENT_INFO,
-                    "an object with the strings name and version",
-                )
-            })?),
-        };
+        }
+        match meta.get(META_CLIENT_INFO) {
+            None | Some(Value::Null) => {}
+            Some(client) => {
+                let is_text = |member| client.get(member).is_some_and(Value::is_string);
+                if !is_text("name") || !is_text("version") {
+                    return Err(malformed(
+                        META_CLIENT_INFO,
+                        "an object with the strings name and version",
+                    ));
+                }
+            }
+        }
+        if let Some(level) = meta.get(META_LOG_LEVEL)
+            && !level
+                .as_str()
+                .is_some_and(|level| LOG_LEVELS.contains(&level))
+        {
+            let wanted = format!("one of {}", LOG_LEVELS.join(", "));
+            return Err(malformed(META_LOG_LEVEL, &wanted));
+        }
         let version = version
             .parse()
             .ok()
             .filter(|version: &ProtocolVersion| version.era() == Era::Modern)
             .ok_or_else(|| unsupported(version))?;
-        Ok(Self {
-            version,
-            capabilities,
-            client,
-        })
+        Ok(Self { version })
     }
+
+    /// Who sent it and what they can do, taken out of the `_meta` that was judged.
+    pub(crate) fn take_client(
+        meta: &mut Map<String, Value>,
+    ) -> (Option<Implementation>, ClientCapabilities) {
+        let client = meta
+            .remove(META_CLIENT_INFO)
+            .and_then(|client| serde_json::from_value(client).ok());
+        let capabilities = ClientCapabilities::taken(meta.remove(META_CLIENT_CAPABILITIES));
+        (client, capabilities)
+    }
+}
+
+/// Whether a session may keep both; stops to count where they do not.
+fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
+    struct Room(usize);
+    impl io::Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self
+                .0
+                .checked_sub(bytes.len())
+                .ok_or(io::ErrorKind::FileTooLarge)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut room = Room(MAX_CLIENT_BYTES);
+    serde_json::to_writer(&mut room, client_info).is_ok()
+        && serde_json::to_writer(&mut room, capabilities).is_ok()
 }
 
 /// −32022: names what was asked for and what is served in the modern form.

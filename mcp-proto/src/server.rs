@@ -113,7 +113,7 @@ impl Server {
                 ))
             }
             ("tools/list", era) if self.0.capabilities.tools.is_some() => {
-                if params.contains_key("cursor") {
+                if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
                     return Err(ErrorObject::invalid_params(
                         "params.cursor is none of this server's cursors",
                     ));

@@ -27,9 +27,10 @@ pub struct Session {
     /// The negotiated revision.
     pub version: ProtocolVersion,
     /// Who the client says it is.
-    pub client: Implementation,
-    /// What the client can do.
-    pub capabilities: ClientCapabilities,
+    pub client: Arc<Implementation>,
+    /// What the client can do. Together with `client` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as JSON,
+    /// where a handshake made it.
+    pub capabilities: Arc<ClientCapabilities>,
     /// The authenticated caller who opened it; nobody else may use it.
     pub principal: Option<String>,
 }
@@ -92,8 +93,8 @@ impl Session {
         Self {
             id: SessionId::random(),
             version,
-            client,
-            capabilities,
+            client: Arc::new(client),
+            capabilities: Arc::new(capabilities),
             principal: None,
         }
     }
