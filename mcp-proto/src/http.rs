@@ -7,6 +7,8 @@
 mod body;
 mod config;
 mod cors;
+mod deadline;
+mod detached;
 mod exchange;
 mod head;
 mod legacy;
@@ -14,6 +16,7 @@ mod live;
 mod modern;
 mod rejection;
 mod serve;
+mod sessions;
 mod sse;
 
 use std::convert::Infallible;
@@ -28,10 +31,11 @@ use http_body::Body;
 use crate::jsonrpc::{Message, RequestId};
 use crate::server::Server;
 use crate::session::{MemorySessions, SessionStore};
-use exchange::Detached;
+use detached::Detached;
 use head::{Accepts, Verb};
 use live::Live;
 use rejection::Rejection;
+use sessions::Sessions;
 
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, Origins};
@@ -46,7 +50,7 @@ pub struct StreamableHttpService(Arc<Inner>);
 struct Inner {
     server: Server,
     config: HttpConfig,
-    sessions: Arc<dyn SessionStore>,
+    sessions: Sessions,
     live: Arc<Live>,
     detached: Detached,
 }
@@ -74,7 +78,8 @@ impl StreamableHttpService {
         config: HttpConfig,
         sessions: Arc<dyn SessionStore>,
     ) -> Self {
-        let detached = Detached::new(config.max_detached_calls, config.max_detached_time);
+        let detached = Detached::new(&config);
+        let sessions = Sessions::new(sessions, config.store_timeout);
         Self(Arc::new(Inner {
             server,
             config,
@@ -110,8 +115,18 @@ impl StreamableHttpService {
 
     /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's
     /// graceful shutdown until its deadline.
+    ///
+    /// From then on a legacy call ends when its connection does, and those that run without a client already end
+    /// within [`HttpConfig::max_detached_time_after_close`]; [`StreamableHttpService::ended`] waits for them.
     pub fn close(&self) {
         self.0.server.close();
+        self.0.detached.close();
+    }
+
+    /// Waits until no call of a legacy client that went away runs any more; for after [`close`](Self::close) and the
+    /// end of [`serve`].
+    pub async fn ended(&self) {
+        self.0.detached.ended().await;
     }
 
     async fn answer<B>(

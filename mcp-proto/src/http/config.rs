@@ -22,8 +22,15 @@ pub struct HttpConfig {
     pub max_calls_per_session: usize,
     /// The most calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
     pub max_detached_calls: usize,
+    /// The most of these that belong to one session. 16 by default.
+    pub max_detached_calls_per_session: usize,
     /// How long a call may run on after its legacy client went away. 30 minutes by default.
     pub max_detached_time: Duration,
+    /// How long such a call may still run once [`StreamableHttpService::close`](super::StreamableHttpService::close)
+    /// was called. 5 s by default, as the shutdown deadline of [`serve`](super::serve).
+    pub max_detached_time_after_close: Duration,
+    /// How long the session store may take for one answer; then 503. 5 s by default.
+    pub store_timeout: Duration,
 }
 
 /// Which `Host` a request may name.
@@ -58,7 +65,10 @@ impl Default for HttpConfig {
             keep_alive: Duration::from_secs(15),
             max_calls_per_session: 1_024,
             max_detached_calls: 1_024,
+            max_detached_calls_per_session: 16,
             max_detached_time: Duration::from_secs(30 * 60),
+            max_detached_time_after_close: Duration::from_secs(5),
+            store_timeout: Duration::from_secs(5),
         }
     }
 }

@@ -3,7 +3,6 @@
 
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,14 +10,15 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
 use super::body::ResponseBody;
+use super::detached::Detached;
 use super::head::Accepts;
-use super::legacy::Hold;
 use super::live::CallGuard;
 use super::rejection::json_response;
+use super::sessions::Hold;
 use super::sse;
 use crate::context::{Outbox, OutboxReader};
 use crate::jsonrpc::{ErrorObject, Notification, Response};
@@ -40,17 +40,10 @@ pub(super) struct Exchange {
 pub(super) struct LegacyCall {
     pub(super) cancelled: oneshot::Receiver<()>,
     /// Takes the call out of the session's list when it ends.
-    pub(super) _guard: CallGuard,
+    pub(super) guard: CallGuard,
     pub(super) hold: Hold,
     /// How it may run on without its client; `None` once it does.
     pub(super) detached: Option<Detached>,
-}
-
-/// Bounds the calls that run on without a client.
-#[derive(Debug, Clone)]
-pub(super) struct Detached {
-    permits: Arc<Semaphore>,
-    max_time: Duration,
 }
 
 /// The next thing an exchange has to say.
@@ -102,7 +95,9 @@ impl Exchange {
                 Step::Quiet if accepts.events => return self.stream(Some(sse::KEEP_ALIVE)),
                 // The client takes JSON alone: there is no way to tell it.
                 Step::Notification(_) | Step::Quiet => {}
-                Step::Cancelled => return self.stream(None),
+                Step::Cancelled if accepts.events => return self.stream(None),
+                // Nothing is sent for it, and an event stream is not what the client takes.
+                Step::Cancelled => return super::empty(StatusCode::NO_CONTENT),
             }
         }
     }
@@ -131,7 +126,8 @@ impl Exchange {
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
         if let Some(legacy) = &mut self.legacy
-            && Pin::new(&mut legacy.cancelled).poll(context).is_ready()
+            && (Pin::new(&mut legacy.cancelled).poll(context).is_ready()
+                || legacy.hold.poll_ended(context).is_ready())
         {
             self.call = None;
             self.legacy = None;
@@ -167,9 +163,7 @@ impl Exchange {
         }
         Poll::Pending
     }
-}
 
-impl Exchange {
     /// A call at work holds its session.
     fn touch(&mut self) {
         if let Some(legacy) = &mut self.legacy {
@@ -188,14 +182,17 @@ impl Drop for Exchange {
         let Some(detached) = legacy.detached.take() else {
             return;
         };
-        let (Some(permit), Ok(runtime)) =
-            (detached.permit(), tokio::runtime::Handle::try_current())
-        else {
-            tracing::warn!("a call whose client went away was cancelled: too many run already");
+        let (Some(place), Ok(runtime)) = (
+            detached.place(&legacy.guard),
+            tokio::runtime::Handle::try_current(),
+        ) else {
+            tracing::debug!(
+                "a call whose client went away was cancelled: it has no place to run on"
+            );
             return;
         };
         let (_, notifications) = Outbox::channel();
-        let rest = Self {
+        let mut rest = Self {
             call: Some(call),
             answer: None,
             notifications: std::mem::replace(&mut self.notifications, notifications),
@@ -203,29 +200,9 @@ impl Drop for Exchange {
             timer: None,
             legacy: Some(legacy),
         };
-        runtime.spawn(finish(rest, permit, detached.max_time));
-    }
-}
-
-/// Drives a call to its end with nobody listening.
-async fn finish(mut exchange: Exchange, permit: OwnedSemaphorePermit, max_time: Duration) {
-    let end = async { while let Step::Notification(_) | Step::Quiet = exchange.next().await {} };
-    if tokio::time::timeout(max_time, end).await.is_err() {
-        tracing::warn!("a call whose client went away was cancelled: it ran too long");
-    }
-    drop(permit);
-}
-
-impl Detached {
-    pub(super) fn new(max_calls: usize, max_time: Duration) -> Self {
-        Self {
-            permits: Arc::new(Semaphore::new(max_calls.min(Semaphore::MAX_PERMITS))),
-            max_time,
-        }
-    }
-
-    fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.permits).try_acquire_owned().ok()
+        runtime.spawn(place.drive(async move {
+            while let Step::Notification(_) | Step::Quiet = rest.next().await {}
+        }));
     }
 }
 

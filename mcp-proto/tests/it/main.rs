@@ -12,6 +12,7 @@ mod cancel;
 mod client;
 mod common;
 mod doors;
+mod ends;
 mod headers;
 mod keepalive;
 mod listen;
