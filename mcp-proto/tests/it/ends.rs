@@ -134,6 +134,16 @@ async fn a_stream_and_a_call_that_begin_while_their_session_ends_end_too() {
         let service =
             StreamableHttpService::with_sessions(server(), HttpConfig::default(), sessions);
         let session = open_session(&service).await;
+        let asked = async |wanted| {
+            while store.waiting.load(Ordering::SeqCst) < wanted {
+                tokio::task::yield_now().await;
+            }
+        };
+        let deleting = tokio::spawn({
+            let (service, raw) = (service.clone(), delete(&session));
+            async move { raw.send(&service).await.status }
+        });
+        asked(1).await;
         let beginning = tokio::spawn({
             let (service, raw) = (service.clone(), raw(&session));
             async move {
@@ -141,16 +151,11 @@ async fn a_stream_and_a_call_that_begin_while_their_session_ends_end_too() {
                 reply.into_body().collect().await.unwrap()
             }
         });
-        let deleting = tokio::spawn({
-            let (service, raw) = (service.clone(), delete(&session));
-            async move { raw.send(&service).await.status }
-        });
-        // Both have found the session; the first is told so last.
-        while store.waiting.load(Ordering::SeqCst) < 2 {
-            tokio::task::yield_now().await;
-        }
-        store.turns.add_permits(2);
+        asked(2).await;
+        // Both have found the session; the DELETE is done before the other is told so.
+        store.turns.add_permits(1);
         assert_eq!(deleting.await.unwrap(), 204);
+        store.turns.add_permits(1);
         tokio::time::timeout(PATIENCE, beginning)
             .await
             .expect("it lives on without its session")

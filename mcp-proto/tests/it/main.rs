@@ -8,6 +8,7 @@
 )]
 
 mod bodies;
+mod bounds;
 mod cancel;
 mod client;
 mod common;
