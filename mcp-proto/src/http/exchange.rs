@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
-use tokio::sync::oneshot;
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Sleep;
 
 use super::body::ResponseBody;
@@ -22,6 +22,7 @@ use super::sessions::Hold;
 use super::sse;
 use crate::context::{Outbox, OutboxReader};
 use crate::jsonrpc::{ErrorObject, Notification, Response};
+use crate::server::Server;
 use crate::version::Era;
 
 /// A call on its way, with the stream of what it says.
@@ -34,6 +35,8 @@ pub(super) struct Exchange {
     /// Started when the call first has to wait: quick calls never pay for a timer.
     timer: Option<Pin<Box<Sleep>>>,
     legacy: Option<LegacyCall>,
+    /// Its place among the calls of the service.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 /// What a call of a legacy session carries besides.
@@ -61,6 +64,7 @@ impl Exchange {
         call: BoxFuture<'static, Response>,
         notifications: OutboxReader,
         keep_alive: Duration,
+        place: OwnedSemaphorePermit,
     ) -> Self {
         Self {
             call: Some(call),
@@ -69,6 +73,7 @@ impl Exchange {
             keep_alive,
             timer: None,
             legacy: None,
+            place: Some(place),
         }
     }
 
@@ -113,7 +118,7 @@ impl Exchange {
                     Some((sse::message(&notification), (None, Some(exchange))))
                 }
                 Step::Quiet => Some((sse::KEEP_ALIVE, (None, Some(exchange)))),
-                Step::Answer(answer) => Some((sse::message(&answer), (None, None))),
+                Step::Answer(answer) => Some((sse::answer(&answer), (None, None))),
                 Step::Cancelled => None,
             }
         });
@@ -199,6 +204,7 @@ impl Drop for Exchange {
             keep_alive: self.keep_alive,
             timer: None,
             legacy: Some(legacy),
+            place: self.place.take(),
         };
         runtime.spawn(place.drive(async move {
             while let Step::Notification(_) | Step::Quiet = rest.next().await {}
@@ -219,12 +225,16 @@ pub(super) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
     response
 }
 
-/// The HTTP status of a JSON answer: the revision fixes it for two codes, and 200 carries the rest.
+/// The HTTP status of a JSON answer: the revision fixes it for two codes, a listener without a place is refused as on
+/// GET, and 200 carries the rest.
 fn status(answer: &Response, era: Era) -> StatusCode {
     match &answer.outcome {
         Err(error) if era == Era::Modern => match error.code {
             ErrorObject::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
             ErrorObject::MISSING_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            ErrorObject::INTERNAL if *error == Server::too_many_listeners() => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             _ => StatusCode::OK,
         },
         _ => StatusCode::OK,

@@ -20,7 +20,7 @@ use super::sessions::Hold;
 use super::{StreamableHttpService, sse};
 use crate::context::{Context, Outbox, Principal};
 use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse};
-use crate::server::{Interest, Listener, read_initialize};
+use crate::server::{Listener, read_initialize};
 use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};
 
@@ -43,6 +43,7 @@ impl StreamableHttpService {
         if request.method == "initialize" {
             return self.initialize(head, accepts, request).await;
         }
+        let place = self.place()?;
         let session = session_id(head)?;
         let max_calls = self.0.config.max_calls_per_session;
         // Before the session is looked up: whoever ends it after that finds the call.
@@ -70,7 +71,7 @@ impl StreamableHttpService {
             hold: self.0.sessions.hold(&session.id, keep_alive),
             detached: Some(self.0.detached.clone()),
         };
-        let exchange = Exchange::new(call, notifications, keep_alive).in_session(legacy);
+        let exchange = Exchange::new(call, notifications, keep_alive, place).in_session(legacy);
         Ok(exchange.respond(accepts, Era::Legacy).await)
     }
 
@@ -95,7 +96,7 @@ impl StreamableHttpService {
         let mut response = if accepts.json {
             json_response(StatusCode::OK, &answer)
         } else {
-            let event = sse::message(&answer);
+            let event = sse::answer(&answer);
             event_stream(ResponseBody::events(stream::once(std::future::ready(
                 event,
             ))))
@@ -133,11 +134,8 @@ impl StreamableHttpService {
         // Before the session is looked up, as for calls.
         let (guard, ended) = self.0.live.open_stream(&session)?;
         self.load(head, &session).await?;
-        let listener = self
-            .0
-            .server
-            .changes()
-            .listen(Interest { tools_list: true });
+        let interest = self.0.server.everything_told();
+        let listener = self.0.server.changes().listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
         let keep_alive = self.0.config.keep_alive;
         let open = OpenStream {

@@ -18,6 +18,7 @@ mod headers;
 mod keepalive;
 mod listen;
 mod load;
+mod logs;
 mod order;
 mod peer;
 mod pipe;
