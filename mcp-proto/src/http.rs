@@ -3,10 +3,16 @@
 //! [`StreamableHttpService`] is a hyper `Service`, and [`StreamableHttpService::handle`] ignores the path, so mounting
 //! it is one `match` arm. Nothing has to be started: the response owns the handler's future, and dropping the response
 //! cancels a modern call. [`serve`] is an accept loop for those who have none.
+//!
+//! Over HTTP/1 a client that goes away is noticed by the end of what it sends. One that has sent more bytes behind its
+//! request (pipelining) hides its going until they are read, which is after the answer; its call runs on until then.
+//! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
 mod body;
 mod config;
 mod cors;
+mod deadline;
+mod detached;
 mod exchange;
 mod head;
 mod legacy;
@@ -14,24 +20,30 @@ mod live;
 mod modern;
 mod rejection;
 mod serve;
+mod sessions;
 mod sse;
+mod strangers;
 
 use std::convert::Infallible;
 use std::fmt::Display;
 use std::sync::Arc;
 
-use bytes::{Buf, Bytes};
+use bytes::Buf;
 use futures_util::future::BoxFuture;
 use http::{Request, Response, StatusCode, request};
 use http_body::Body;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::jsonrpc::{Message, RequestId};
 use crate::server::Server;
 use crate::session::{MemorySessions, SessionStore};
-use exchange::Detached;
+use body::Text;
+use detached::Detached;
 use head::{Accepts, Verb};
 use live::Live;
 use rejection::Rejection;
+use sessions::Sessions;
+use strangers::Strangers;
 
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, Origins};
@@ -46,9 +58,14 @@ pub struct StreamableHttpService(Arc<Inner>);
 struct Inner {
     server: Server,
     config: HttpConfig,
-    sessions: Arc<dyn SessionStore>,
+    sessions: Sessions,
     live: Arc<Live>,
     detached: Detached,
+    /// A permit for each call that may run.
+    calls: Arc<Semaphore>,
+    /// A permit for each byte of bodies that may be held.
+    body_memory: Arc<Semaphore>,
+    strangers: Strangers,
 }
 
 /// A refusal and the id of the request it refuses, if that could be read.
@@ -74,8 +91,13 @@ impl StreamableHttpService {
         config: HttpConfig,
         sessions: Arc<dyn SessionStore>,
     ) -> Self {
-        let detached = Detached::new(config.max_detached_calls, config.max_detached_time);
+        let detached = Detached::new(&config);
+        let sessions = Sessions::new(sessions, config.store_timeout);
+        let permits = |max: usize| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
         Self(Arc::new(Inner {
+            calls: permits(config.max_calls),
+            body_memory: permits(config.max_buffered_bytes),
+            strangers: Strangers::default(),
             server,
             config,
             sessions,
@@ -98,7 +120,14 @@ impl StreamableHttpService {
         let mut response = match self.answer(head, body).await {
             Ok(response) => response,
             Err((rejection, id)) => {
-                tracing::debug!(?rejection, "refused a request");
+                if self.0.strangers.is_new(&rejection) {
+                    tracing::warn!(
+                        ?rejection,
+                        "refused a request; further ones alike are told at debug level"
+                    );
+                } else {
+                    tracing::debug!(?rejection, "refused a request");
+                }
                 rejection.into_response(id)
             }
         };
@@ -110,8 +139,18 @@ impl StreamableHttpService {
 
     /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's
     /// graceful shutdown until its deadline.
+    ///
+    /// From then on a legacy call ends when its connection does, and those that run without a client already end
+    /// within [`HttpConfig::max_detached_time_after_close`]; [`StreamableHttpService::ended`] waits for them.
     pub fn close(&self) {
         self.0.server.close();
+        self.0.detached.close();
+    }
+
+    /// Waits until no call of a legacy client that went away runs any more; for after [`close`](Self::close) and the
+    /// end of [`serve`].
+    pub async fn ended(&self) {
+        self.0.detached.ended().await;
     }
 
     async fn answer<B>(
@@ -123,8 +162,14 @@ impl StreamableHttpService {
         B: Body,
         B::Error: Display,
     {
-        let (verb, accepts) =
-            head::judge(&head, &self.0.config).map_err(|rejection| (rejection, None))?;
+        let config = &self.0.config;
+        let (verb, accepts) = match head::judge(&head, config) {
+            Ok(judged) => judged,
+            Err(rejection) => {
+                body::discard(body, &head.headers, config).await;
+                return Err((rejection, None));
+            }
+        };
         match verb {
             Verb::Preflight => Ok(cors::preflight()),
             Verb::Get => self
@@ -136,22 +181,31 @@ impl StreamableHttpService {
                 .await
                 .map_err(|rejection| (rejection, None)),
             Verb::Post => {
-                let text = body::read(body, &head.headers, &self.0.config)
+                let text = body::read(body, &head.headers, config, &self.0.body_memory)
                     .await
                     .map_err(|rejection| (rejection, None))?;
-                self.post(&mut head, accepts, &text).await
+                self.post(&mut head, accepts, text).await
             }
         }
+    }
+
+    /// The place of one more call.
+    fn place(&self) -> Result<OwnedSemaphorePermit, Rejection> {
+        Arc::clone(&self.0.calls)
+            .try_acquire_owned()
+            .map_err(|_| Rejection::ServiceBusy(self.0.config.max_calls))
     }
 
     async fn post(
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
-        text: &Bytes,
+        text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
-        let message = Message::from_slice(text)
+        let message = Message::from_slice(text.as_ref())
             .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
+        // The call may take its time; the text is not needed for it.
+        drop(text);
         match message {
             Message::Request(request) => {
                 let id = request.id.clone();
@@ -164,7 +218,11 @@ impl StreamableHttpService {
                 answered.map_err(|rejection| (rejection, Some(id)))
             }
             Message::Notification(notification) => {
-                if !modern::is_modern(&head.headers, &notification.method, &notification.params) {
+                let (method, params) = (&notification.method, &notification.params);
+                if modern::is_modern(&head.headers, method, params) {
+                    modern::judge_notification(&head.headers, params)
+                        .map_err(|error| (error.into(), None))?;
+                } else {
                     self.notified(head, &notification)
                         .await
                         .map_err(|rejection| (rejection, None))?;

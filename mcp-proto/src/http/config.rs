@@ -13,17 +13,33 @@ pub struct HttpConfig {
     pub origins: Origins,
     /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
     pub max_body_bytes: usize,
+    /// The most bytes of bodies that are held at once, of all requests together, until they are parsed; one more byte
+    /// gets 503. 256 MiB by default.
+    pub max_buffered_bytes: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
+    ///
+    /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most four times
+    /// [`HttpConfig::max_body_bytes`] and 64 MiB.
     pub body_timeout: Duration,
     /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
     /// the client takes one. 15 s by default.
     pub keep_alive: Duration,
+    /// The most calls of all clients that run at once, listens and calls without a client among them; one more gets
+    /// 503. 10,000 by default.
+    pub max_calls: usize,
     /// The most calls of one legacy session that run at once; one more gets 429. 1,024 by default.
     pub max_calls_per_session: usize,
     /// The most calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
     pub max_detached_calls: usize,
+    /// The most of these that belong to one session. 16 by default.
+    pub max_detached_calls_per_session: usize,
     /// How long a call may run on after its legacy client went away. 30 minutes by default.
     pub max_detached_time: Duration,
+    /// How long such a call may still run once [`StreamableHttpService::close`](super::StreamableHttpService::close)
+    /// was called. 5 s by default, as the shutdown deadline of [`serve`](super::serve).
+    pub max_detached_time_after_close: Duration,
+    /// How long the session store may take for one answer; then 503. 5 s by default.
+    pub store_timeout: Duration,
 }
 
 /// Which `Host` a request may name.
@@ -54,11 +70,16 @@ impl Default for HttpConfig {
             hosts: Hosts::Loopback,
             origins: Origins::Loopback,
             max_body_bytes: 4 * 1024 * 1024,
+            max_buffered_bytes: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
+            max_calls: 10_000,
             max_calls_per_session: 1_024,
             max_detached_calls: 1_024,
+            max_detached_calls_per_session: 16,
             max_detached_time: Duration::from_secs(30 * 60),
+            max_detached_time_after_close: Duration::from_secs(5),
+            store_timeout: Duration::from_secs(5),
         }
     }
 }

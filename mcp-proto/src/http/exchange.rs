@@ -3,7 +3,6 @@
 
 use std::future::{Future as _, poll_fn};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -11,17 +10,19 @@ use futures_util::future::BoxFuture;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Sleep;
 
 use super::body::ResponseBody;
+use super::detached::Detached;
 use super::head::Accepts;
-use super::legacy::Hold;
 use super::live::CallGuard;
 use super::rejection::json_response;
+use super::sessions::Hold;
 use super::sse;
 use crate::context::{Outbox, OutboxReader};
 use crate::jsonrpc::{ErrorObject, Notification, Response};
+use crate::server::Server;
 use crate::version::Era;
 
 /// A call on its way, with the stream of what it says.
@@ -34,23 +35,18 @@ pub(super) struct Exchange {
     /// Started when the call first has to wait: quick calls never pay for a timer.
     timer: Option<Pin<Box<Sleep>>>,
     legacy: Option<LegacyCall>,
+    /// Its place among the calls of the service.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 /// What a call of a legacy session carries besides.
 pub(super) struct LegacyCall {
     pub(super) cancelled: oneshot::Receiver<()>,
     /// Takes the call out of the session's list when it ends.
-    pub(super) _guard: CallGuard,
+    pub(super) guard: CallGuard,
     pub(super) hold: Hold,
     /// How it may run on without its client; `None` once it does.
     pub(super) detached: Option<Detached>,
-}
-
-/// Bounds the calls that run on without a client.
-#[derive(Debug, Clone)]
-pub(super) struct Detached {
-    permits: Arc<Semaphore>,
-    max_time: Duration,
 }
 
 /// The next thing an exchange has to say.
@@ -68,6 +64,7 @@ impl Exchange {
         call: BoxFuture<'static, Response>,
         notifications: OutboxReader,
         keep_alive: Duration,
+        place: OwnedSemaphorePermit,
     ) -> Self {
         Self {
             call: Some(call),
@@ -76,6 +73,7 @@ impl Exchange {
             keep_alive,
             timer: None,
             legacy: None,
+            place: Some(place),
         }
     }
 
@@ -102,7 +100,9 @@ impl Exchange {
                 Step::Quiet if accepts.events => return self.stream(Some(sse::KEEP_ALIVE)),
                 // The client takes JSON alone: there is no way to tell it.
                 Step::Notification(_) | Step::Quiet => {}
-                Step::Cancelled => return self.stream(None),
+                Step::Cancelled if accepts.events => return self.stream(None),
+                // Nothing is sent for it, and an event stream is not what the client takes.
+                Step::Cancelled => return super::empty(StatusCode::NO_CONTENT),
             }
         }
     }
@@ -118,7 +118,7 @@ impl Exchange {
                     Some((sse::message(&notification), (None, Some(exchange))))
                 }
                 Step::Quiet => Some((sse::KEEP_ALIVE, (None, Some(exchange)))),
-                Step::Answer(answer) => Some((sse::message(&answer), (None, None))),
+                Step::Answer(answer) => Some((sse::answer(&answer), (None, None))),
                 Step::Cancelled => None,
             }
         });
@@ -131,7 +131,8 @@ impl Exchange {
 
     fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
         if let Some(legacy) = &mut self.legacy
-            && Pin::new(&mut legacy.cancelled).poll(context).is_ready()
+            && (Pin::new(&mut legacy.cancelled).poll(context).is_ready()
+                || legacy.hold.poll_ended(context).is_ready())
         {
             self.call = None;
             self.legacy = None;
@@ -167,9 +168,7 @@ impl Exchange {
         }
         Poll::Pending
     }
-}
 
-impl Exchange {
     /// A call at work holds its session.
     fn touch(&mut self) {
         if let Some(legacy) = &mut self.legacy {
@@ -188,44 +187,28 @@ impl Drop for Exchange {
         let Some(detached) = legacy.detached.take() else {
             return;
         };
-        let (Some(permit), Ok(runtime)) =
-            (detached.permit(), tokio::runtime::Handle::try_current())
-        else {
-            tracing::warn!("a call whose client went away was cancelled: too many run already");
+        let (Some(place), Ok(runtime)) = (
+            detached.place(&legacy.guard),
+            tokio::runtime::Handle::try_current(),
+        ) else {
+            tracing::debug!(
+                "a call whose client went away was cancelled: it has no place to run on"
+            );
             return;
         };
         let (_, notifications) = Outbox::channel();
-        let rest = Self {
+        let mut rest = Self {
             call: Some(call),
             answer: None,
             notifications: std::mem::replace(&mut self.notifications, notifications),
             keep_alive: self.keep_alive,
             timer: None,
             legacy: Some(legacy),
+            place: self.place.take(),
         };
-        runtime.spawn(finish(rest, permit, detached.max_time));
-    }
-}
-
-/// Drives a call to its end with nobody listening.
-async fn finish(mut exchange: Exchange, permit: OwnedSemaphorePermit, max_time: Duration) {
-    let end = async { while let Step::Notification(_) | Step::Quiet = exchange.next().await {} };
-    if tokio::time::timeout(max_time, end).await.is_err() {
-        tracing::warn!("a call whose client went away was cancelled: it ran too long");
-    }
-    drop(permit);
-}
-
-impl Detached {
-    pub(super) fn new(max_calls: usize, max_time: Duration) -> Self {
-        Self {
-            permits: Arc::new(Semaphore::new(max_calls.min(Semaphore::MAX_PERMITS))),
-            max_time,
-        }
-    }
-
-    fn permit(&self) -> Option<OwnedSemaphorePermit> {
-        Arc::clone(&self.permits).try_acquire_owned().ok()
+        runtime.spawn(place.drive(async move {
+            while let Step::Notification(_) | Step::Quiet = rest.next().await {}
+        }));
     }
 }
 
@@ -242,12 +225,16 @@ pub(super) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
     response
 }
 
-/// The HTTP status of a JSON answer: the revision fixes it for two codes, and 200 carries the rest.
+/// The HTTP status of a JSON answer: the revision fixes it for two codes, a listener without a place is refused as on
+/// GET, and 200 carries the rest.
 fn status(answer: &Response, era: Era) -> StatusCode {
     match &answer.outcome {
         Err(error) if era == Era::Modern => match error.code {
             ErrorObject::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
             ErrorObject::MISSING_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
+            ErrorObject::INTERNAL if *error == Server::too_many_listeners() => {
+                StatusCode::SERVICE_UNAVAILABLE
+            }
             _ => StatusCode::OK,
         },
         _ => StatusCode::OK,

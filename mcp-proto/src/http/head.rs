@@ -97,42 +97,61 @@ pub(super) fn match_body(
     headers: &HeaderMap,
     version: &str,
     method: &str,
-    name: Option<&str>,
 ) -> Result<(), ErrorObject> {
-    let check = |header: &HeaderName, expected: &str, decode: bool| {
-        let mut values = headers.get_all(header).iter();
-        let Some(value) = values.next() else {
-            return Err(mismatch(format!(
-                "the header {header} is missing: it must be {expected:?} as in the body"
-            )));
-        };
-        // Whoever judges the first and whoever acts on the last must not be two.
-        if values.next().is_some() {
-            return Err(mismatch(format!("the header {header} is given twice")));
-        }
-        let Ok(value) = std::str::from_utf8(value.as_bytes()) else {
-            return Err(mismatch(format!(
-                "the header {header} is not UTF-8: encode it as =?base64?…?="
-            )));
-        };
-        let value = value.trim_matches([' ', '\t']);
-        let decoded = if decode {
-            decode_sentinel(value)?
-        } else {
-            None
-        };
-        if decoded.as_deref().unwrap_or(value) == expected {
-            Ok(())
-        } else {
-            Err(mismatch(format!(
-                "the header {header} is {:?}, but the body says {expected:?}",
-                shown(value)
-            )))
-        }
+    check(headers, &PROTOCOL_VERSION, version, false)?;
+    check(headers, &METHOD, method, false)
+}
+
+/// The same for what the request names.
+pub(super) fn match_name(headers: &HeaderMap, name: &str) -> Result<(), ErrorObject> {
+    check(headers, &NAME, name, true)
+}
+
+/// Whoever judges the header and whoever reads the body must not be told two things, nor one of them nothing.
+pub(super) fn match_no_name(headers: &HeaderMap, member: &str) -> Result<(), ErrorObject> {
+    if headers.contains_key(&NAME) {
+        return Err(mismatch(format!(
+            "the header {NAME} is given, but the body has no string params.{member}"
+        )));
+    }
+    Ok(())
+}
+
+fn check(
+    headers: &HeaderMap,
+    header: &HeaderName,
+    expected: &str,
+    decode: bool,
+) -> Result<(), ErrorObject> {
+    let mut values = headers.get_all(header).iter();
+    let Some(value) = values.next() else {
+        return Err(mismatch(format!(
+            "the header {header} is missing: it must be {expected:?} as in the body"
+        )));
     };
-    check(&PROTOCOL_VERSION, version, false)?;
-    check(&METHOD, method, false)?;
-    name.map_or(Ok(()), |name| check(&NAME, name, true))
+    // Whoever judges the first and whoever acts on the last must not be two.
+    if values.next().is_some() {
+        return Err(mismatch(format!("the header {header} is given twice")));
+    }
+    let Ok(value) = std::str::from_utf8(value.as_bytes()) else {
+        return Err(mismatch(format!(
+            "the header {header} is not UTF-8: encode it as =?base64?…?="
+        )));
+    };
+    let value = value.trim_matches([' ', '\t']);
+    let decoded = if decode {
+        decode_sentinel(value)?
+    } else {
+        None
+    };
+    if decoded.as_deref().unwrap_or(value) == expected {
+        Ok(())
+    } else {
+        Err(mismatch(format!(
+            "the header {header} is {:?}, but the body says {expected:?}",
+            shown(value)
+        )))
+    }
 }
 
 /// The text of `=?base64?…?=`, or `None` for a value that stands for itself.

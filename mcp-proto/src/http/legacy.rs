@@ -1,37 +1,28 @@
 //! The legacy era: `initialize`, sessions, the GET stream, DELETE. Deletable with the era.
 
+use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::{FutureExt as _, StreamExt as _, stream};
+use futures_util::{StreamExt as _, stream};
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
 use serde_json::{Map, Value};
 use tokio::sync::oneshot;
-use tokio::time::Instant;
 
 use super::body::ResponseBody;
 use super::exchange::{Exchange, LegacyCall, event_stream};
 use super::head::{self, Accepts, SESSION_ID};
 use super::live::StreamGuard;
 use super::rejection::{Rejection, json_response};
+use super::sessions::Hold;
 use super::{StreamableHttpService, sse};
 use crate::context::{Context, Outbox, Principal};
 use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse};
-use crate::server::{Interest, Listener, read_initialize};
-use crate::session::{Session, SessionId, SessionStore, SessionStoreError};
+use crate::server::{Listener, read_initialize};
+use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};
-
-/// Keeps a session from idling out while something of it is at work.
-#[derive(Debug)]
-pub(super) struct Hold {
-    sessions: Arc<dyn SessionStore>,
-    id: SessionId,
-    /// The store is asked no more often than this.
-    interval: Duration,
-    touched: Instant,
-}
 
 /// An open GET stream.
 struct OpenStream {
@@ -52,12 +43,12 @@ impl StreamableHttpService {
         if request.method == "initialize" {
             return self.initialize(head, accepts, request).await;
         }
-        let session = self.session(head).await?;
+        let place = self.place()?;
+        let session = session_id(head)?;
         let max_calls = self.0.config.max_calls_per_session;
-        let (guard, cancelled) = self
-            .0
-            .live
-            .begin_call(&session.id, &request.id, max_calls)?;
+        // Before the session is looked up: whoever ends it after that finds the call.
+        let (guard, cancelled) = self.0.live.begin_call(&session, &request.id, max_calls)?;
+        let session = self.load(head, &session).await?;
         let meta = match request.params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
             _ => Map::new(),
@@ -73,15 +64,14 @@ impl StreamableHttpService {
             extensions: std::mem::take(&mut head.extensions),
         };
         let call = self.0.server.handle_owned(request, context);
-        let hold = self.hold(&session.id);
+        let keep_alive = self.0.config.keep_alive;
         let legacy = LegacyCall {
             cancelled,
-            _guard: guard,
-            hold,
+            guard,
+            hold: self.0.sessions.hold(&session.id, keep_alive),
             detached: Some(self.0.detached.clone()),
         };
-        let exchange =
-            Exchange::new(call, notifications, self.0.config.keep_alive).in_session(legacy);
+        let exchange = Exchange::new(call, notifications, keep_alive, place).in_session(legacy);
         Ok(exchange.respond(accepts, Era::Legacy).await)
     }
 
@@ -101,16 +91,12 @@ impl StreamableHttpService {
         // An id of ours is a UUID: always a header value.
         let header =
             HeaderValue::from_str(session.id.as_str()).map_err(|_| Rejection::StoreUnavailable)?;
-        self.0
-            .sessions
-            .insert(session)
-            .await
-            .map_err(|error| unavailable(&error))?;
+        self.0.sessions.insert(session).await?;
         let answer = RpcResponse::result(id, result);
         let mut response = if accepts.json {
             json_response(StatusCode::OK, &answer)
         } else {
-            let event = sse::message(&answer);
+            let event = sse::answer(&answer);
             event_stream(ResponseBody::events(stream::once(std::future::ready(
                 event,
             ))))
@@ -144,20 +130,19 @@ impl StreamableHttpService {
         &self,
         head: &request::Parts,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let session = self.session(head).await?;
-        let (guard, ended) = self.0.live.open_stream(&session.id)?;
-        let listener = self
-            .0
-            .server
-            .changes()
-            .listen(Interest { tools_list: true });
+        let session = session_id(head)?;
+        // Before the session is looked up, as for calls.
+        let (guard, ended) = self.0.live.open_stream(&session)?;
+        self.load(head, &session).await?;
+        let interest = self.0.server.everything_told();
+        let listener = self.0.server.changes().listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
-        let (keep_alive, hold) = (self.0.config.keep_alive, self.hold(&session.id));
+        let keep_alive = self.0.config.keep_alive;
         let open = OpenStream {
             listener,
             ended,
             keep_alive,
-            hold,
+            hold: self.0.sessions.hold(&session, keep_alive),
             _guard: guard,
         };
         let events = stream::unfold(Some(open), |open| async move {
@@ -175,47 +160,22 @@ impl StreamableHttpService {
         head: &request::Parts,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let session = self.session(head).await?;
-        self.0
-            .sessions
-            .remove(&session.id)
-            .await
-            .map_err(|error| unavailable(&error))?;
+        self.0.sessions.remove(&session.id).await?;
         self.0.live.end(&session.id);
         Ok(super::empty(StatusCode::NO_CONTENT))
     }
 
     /// The session that the headers name, if the caller may use it.
     pub(super) async fn session(&self, head: &request::Parts) -> Result<Arc<Session>, Rejection> {
-        let id = match head.headers.get(SESSION_ID) {
-            None => return Err(Rejection::MissingSession),
-            Some(id) => id.to_str().map_err(|_| Rejection::UnknownSession)?,
-        };
-        if let Some(version) = head::text(&head.headers, &head::PROTOCOL_VERSION)
-            && version.parse::<ProtocolVersion>().is_err()
-        {
-            return Err(Rejection::UnsupportedVersionHeader(
-                version.chars().take(40).collect(),
-            ));
-        }
-        let session = self
-            .0
-            .sessions
-            .load(&SessionId::from_header(id))
-            .await
-            .map_err(|error| unavailable(&error))?;
+        self.load(head, &session_id(head)?).await
+    }
+
+    async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
+        let session = self.0.sessions.load(id).await?;
         // Somebody else's session looks like none.
         session
             .filter(|session| session.principal == principal(head))
             .ok_or(Rejection::UnknownSession)
-    }
-
-    fn hold(&self, id: &SessionId) -> Hold {
-        Hold {
-            sessions: Arc::clone(&self.0.sessions),
-            id: id.clone(),
-            interval: self.0.config.keep_alive,
-            touched: Instant::now(),
-        }
     }
 }
 
@@ -225,6 +185,7 @@ impl OpenStream {
         tokio::select! {
             biased;
             _ = &mut self.ended => None,
+            () = poll_fn(|context| self.hold.poll_ended(context)) => None,
             change = self.listener.next() => {
                 self.hold.touch();
                 change.map(|change| sse::message(&change))
@@ -237,30 +198,6 @@ impl OpenStream {
     }
 }
 
-impl Hold {
-    /// Counts as a use of the session, whenever something was said or the keep-alive is due. A store that cannot
-    /// answer at once is asked by a task of its own, so that no stream waits for it.
-    pub(super) fn touch(&mut self) {
-        let now = Instant::now();
-        if now.duration_since(self.touched) < self.interval {
-            return;
-        }
-        self.touched = now;
-        let (sessions, id) = (Arc::clone(&self.sessions), self.id.clone());
-        let touch = async move {
-            if let Err(error) = sessions.load(&id).await {
-                tracing::warn!(%error, "a session could not be kept alive");
-            }
-        };
-        let mut touch = Box::pin(touch);
-        if touch.as_mut().now_or_never().is_none()
-            && let Ok(runtime) = tokio::runtime::Handle::try_current()
-        {
-            runtime.spawn(touch);
-        }
-    }
-}
-
 /// The caller as the embedding service authenticated it.
 fn principal(head: &request::Parts) -> Option<String> {
     head.extensions
@@ -268,7 +205,18 @@ fn principal(head: &request::Parts) -> Option<String> {
         .map(|principal| principal.0.clone())
 }
 
-fn unavailable(error: &SessionStoreError) -> Rejection {
-    tracing::error!(%error, "the session store failed");
-    Rejection::StoreUnavailable
+/// The name of the session that the headers name; whether there is such a session is not asked yet.
+fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
+    let id = match head.headers.get(SESSION_ID) {
+        None => return Err(Rejection::MissingSession),
+        Some(id) => id.to_str().map_err(|_| Rejection::UnknownSession)?,
+    };
+    if let Some(version) = head::text(&head.headers, &head::PROTOCOL_VERSION)
+        && version.parse::<ProtocolVersion>().is_err()
+    {
+        return Err(Rejection::UnsupportedVersionHeader(
+            version.chars().take(40).collect(),
+        ));
+    }
+    Ok(SessionId::from_header(id))
 }

@@ -22,8 +22,17 @@ struct Table {
 #[derive(Debug, Default)]
 struct LiveSession {
     /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
-    calls: HashMap<u64, (RequestId, oneshot::Sender<()>)>,
+    calls: HashMap<u64, Running>,
     stream: Option<(u64, oneshot::Sender<()>)>,
+}
+
+#[derive(Debug)]
+struct Running {
+    request: RequestId,
+    /// Dropping it is the signal.
+    _cancel: oneshot::Sender<()>,
+    /// Its client went away.
+    detached: bool,
 }
 
 /// Holds the entry of a call; dropping it ends the entry.
@@ -54,9 +63,15 @@ impl Live {
         let key = table.key();
         let calls = &mut table.sessions.entry(session.clone()).or_default().calls;
         if calls.len() >= max {
+            table.forget_if_idle(session);
             return Err(Rejection::TooManyCalls(max));
         }
-        calls.insert(key, (request.clone(), cancel));
+        let running = Running {
+            request: request.clone(),
+            _cancel: cancel,
+            detached: false,
+        };
+        calls.insert(key, running);
         drop(table);
         Ok((
             CallGuard(Guard {
@@ -96,8 +111,7 @@ impl Live {
     pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) {
         let mut table = self.table();
         if let Some(live) = table.sessions.get_mut(session) {
-            // Dropping the sender is the signal.
-            live.calls.retain(|_, (running, _)| running != request);
+            live.calls.retain(|_, running| running.request != *request);
         }
     }
 
@@ -130,6 +144,24 @@ impl Table {
     }
 }
 
+impl CallGuard {
+    /// Marks the call as one without a client; false when it was cancelled, or when `max` of its session are such.
+    pub(super) fn detach(&self, max: usize) -> bool {
+        let mut table = self.0.live.table();
+        let Some(live) = table.sessions.get_mut(&self.0.session) else {
+            return false;
+        };
+        if live.calls.values().filter(|call| call.detached).count() >= max {
+            return false;
+        }
+        let Some(call) = live.calls.get_mut(&self.0.key) else {
+            return false;
+        };
+        call.detached = true;
+        true
+    }
+}
+
 impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut table = self.0.live.table();
@@ -152,5 +184,23 @@ impl Drop for StreamGuard {
             live.stream = None;
         }
         table.forget_if_idle(&self.0.session);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_refused_leaves_nothing_behind() {
+        let live = Arc::<Live>::default();
+        let session = SessionId::random();
+        live.begin_call(&session, &RequestId::Number(1), 0)
+            .unwrap_err();
+        assert!(live.table().sessions.is_empty());
+        let stream = live.open_stream(&session).unwrap();
+        live.open_stream(&session).unwrap_err();
+        drop(stream);
+        assert!(live.table().sessions.is_empty());
     }
 }

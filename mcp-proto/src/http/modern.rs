@@ -10,7 +10,7 @@ use super::rejection::Rejection;
 use super::{ResponseBody, StreamableHttpService};
 use crate::context::{Context, Outbox};
 use crate::jsonrpc::{ErrorObject, Request};
-use crate::lifecycle::ModernMeta;
+use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
 use crate::version::{Era, ProtocolVersion};
 
 /// Whether a message is of the modern era: its `_meta` names a version, or its header one without a handshake.
@@ -20,11 +20,36 @@ pub(super) fn is_modern(headers: &HeaderMap, method: &str, params: &Map<String, 
     ModernMeta::is_claimed(params) || (method != "initialize" && names_modern(headers))
 }
 
-/// Whether the header names a revision without a handshake.
+/// Whether the header names a revision without a handshake, known or not.
 pub(super) fn names_modern(headers: &HeaderMap) -> bool {
     // Revisions are dates, so text order is their order.
     head::text(headers, &head::PROTOCOL_VERSION)
-        .is_some_and(|version| version >= ProtocolVersion::V2026_07_28.as_str())
+        .is_some_and(|version| is_date(version) && version >= ProtocolVersion::V2026_07_28.as_str())
+}
+
+fn is_date(text: &str) -> bool {
+    text.len() == 10
+        && text.bytes().enumerate().all(|(at, byte)| match at {
+            4 | 7 => byte == b'-',
+            _ => byte.is_ascii_digit(),
+        })
+}
+
+/// Judges the version that a modern notification names, as that of a request. It needs no more of `_meta` than that.
+pub(super) fn judge_notification(
+    headers: &HeaderMap,
+    params: &Map<String, Value>,
+) -> Result<(), ErrorObject> {
+    let claimed = params
+        .get("_meta")
+        .and_then(|meta| meta.get(META_PROTOCOL_VERSION));
+    let named = || head::text(headers, &head::PROTOCOL_VERSION).map(Value::from);
+    let mut meta = Map::new();
+    if let Some(version) = claimed.cloned().or_else(named) {
+        meta.insert(META_PROTOCOL_VERSION.to_owned(), version);
+    }
+    meta.insert(META_CLIENT_CAPABILITIES.to_owned(), Map::new().into());
+    ModernMeta::read(&Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
 }
 
 impl StreamableHttpService {
@@ -35,12 +60,13 @@ impl StreamableHttpService {
         mut request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let modern = ModernMeta::read(&request.params)?;
-        head::match_body(
-            &head.headers,
-            modern.version.as_str(),
-            &request.method,
-            named(&request),
-        )?;
+        let headers = &head.headers;
+        head::match_body(headers, modern.version.as_str(), &request.method)?;
+        match named(&request) {
+            Named::Nothing => {}
+            Named::Member(_, Some(name)) => head::match_name(headers, name)?,
+            Named::Member(member, None) => head::match_no_name(headers, member)?,
+        }
         if !self.0.server.knows(&request.method, Era::Modern) {
             let error = ErrorObject::method_not_found(&request.method);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
@@ -48,6 +74,7 @@ impl StreamableHttpService {
         if request.method == "subscriptions/listen" && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
+        let place = self.place()?;
         let meta = match request.params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
             _ => Map::new(),
@@ -56,18 +83,25 @@ impl StreamableHttpService {
         let mut context = Context::modern(request.id.clone(), modern, meta, outbox);
         context.extensions = std::mem::take(&mut head.extensions);
         let call = self.0.server.handle_owned(request, context);
-        let exchange = Exchange::new(call, notifications, self.0.config.keep_alive);
+        let exchange = Exchange::new(call, notifications, self.0.config.keep_alive, place);
         Ok(exchange.respond(accepts, Era::Modern).await)
     }
 }
 
 /// What the `Mcp-Name` header must repeat, for the methods that name something.
-fn named(request: &Request) -> Option<&str> {
+enum Named<'r> {
+    /// The method names nothing: the header means nothing.
+    Nothing,
+    /// The member of `params` that the header repeats, and its value; without one, no header can be right.
+    Member(&'static str, Option<&'r str>),
+}
+
+fn named(request: &Request) -> Named<'_> {
     let member = match request.method.as_str() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
         "tasks/get" | "tasks/update" | "tasks/cancel" => "taskId",
-        _ => return None,
+        _ => return Named::Nothing,
     };
-    request.params.get(member).and_then(Value::as_str)
+    Named::Member(member, request.params.get(member).and_then(Value::as_str))
 }

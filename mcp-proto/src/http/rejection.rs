@@ -4,6 +4,7 @@ use http::{HeaderValue, StatusCode, header};
 
 use super::body::ResponseBody;
 use crate::jsonrpc::{ErrorObject, RequestId, Response};
+use crate::server::Server;
 
 /// A refusal. Every one is answered with a JSON-RPC error body.
 #[derive(Debug, Clone, PartialEq)]
@@ -34,6 +35,10 @@ pub(super) enum Rejection {
     StreamTaken,
     /// Too many calls of one session at once.
     TooManyCalls(usize),
+    /// Too many calls of the service at once.
+    ServiceBusy(usize),
+    /// The bodies that are being read take too much memory.
+    TooManyBodies,
     /// Too many listeners of the server.
     TooManyListeners,
     /// The session store does not answer.
@@ -63,7 +68,10 @@ impl Rejection {
             Self::UnknownSession => StatusCode::NOT_FOUND,
             Self::StreamTaken => StatusCode::CONFLICT,
             Self::TooManyCalls(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::TooManyListeners | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::ServiceBusy(_)
+            | Self::TooManyBodies
+            | Self::TooManyListeners
+            | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
             Self::Message(status, _) => *status,
         }
     }
@@ -74,8 +82,13 @@ impl Rejection {
             Self::StoreUnavailable => {
                 return ErrorObject::new(ErrorObject::INTERNAL, "the session store does not answer: try again later");
             }
-            Self::TooManyListeners => {
-                return ErrorObject::new(ErrorObject::INTERNAL, "too many listeners are open: try again later");
+            Self::TooManyListeners => return Server::too_many_listeners(),
+            Self::ServiceBusy(max) => {
+                let message = format!("{max} calls are running: try again later");
+                return ErrorObject::new(ErrorObject::INTERNAL, message);
+            }
+            Self::TooManyBodies => {
+                return ErrorObject::new(ErrorObject::INTERNAL, "too many requests are being read: try again later");
             }
             Self::ForeignHost(host) => format!(
                 "the host {host:?} is not a name of this server; if it is, add it to the allowed hosts"

@@ -1,23 +1,22 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
+mod connection;
+mod stall;
+
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
-use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
+use hyper::service::Service;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
 /// The bounds of [`serve`].
@@ -26,9 +25,15 @@ use tokio::task::JoinSet;
 pub struct ServeConfig {
     /// The most connections at once; further ones wait in the kernel's backlog. 4,096 by default.
     pub max_connections: usize,
-    /// How long a client may take to send the head of a request, and how long an idle connection is kept. 60 s by
-    /// default.
+    /// How long a client may take to send the head of a request. A connection on which no request runs is ended after
+    /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
     pub header_timeout: Duration,
+    /// How long a write to a client may make no progress; then the connection is closed. 60 s by default.
+    ///
+    /// That is the socket's view. An HTTP/2 client that reads its socket but gives a stream no window keeps that one
+    /// stream open, within [`ServeConfig::max_http2_streams`]; a client that reads a little at a time keeps its
+    /// connection.
+    pub write_timeout: Duration,
     /// The most headers of one request. 100 by default.
     pub max_headers: usize,
     /// The most requests at once on one HTTP/2 connection. 200 by default.
@@ -43,8 +48,13 @@ const BACK_OFF: Duration = Duration::from_millis(100);
 /// Serves connections of `listener` by `service` until `shutdown` resolves; then stops accepting, lets running
 /// requests finish until the deadline, and drops the rest.
 ///
-/// End listening streams ([`StreamableHttpService::close`](super::StreamableHttpService::close)) as part of `shutdown`,
-/// or they hold it up until the deadline.
+/// Call [`StreamableHttpService::close`](super::StreamableHttpService::close) as part of `shutdown`: it ends listening
+/// streams, which hold the end up until the deadline otherwise, and lets no legacy call run on without its connection,
+/// so that what is dropped here is dropped. For calls that lost their connection before,
+/// [`StreamableHttpService::ended`](super::StreamableHttpService::ended) waits.
+///
+/// Bodies of responses are `Unpin`, as those of [`StreamableHttpService`](super::StreamableHttpService) and all boxed
+/// ones are.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
@@ -56,14 +66,14 @@ pub async fn serve<S, B>(
         + Send
         + 'static,
     S::Future: Send,
-    B: Body<Data = Bytes> + Send + 'static,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let permits = Arc::new(Semaphore::new(
         config.max_connections.min(Semaphore::MAX_PERMITS),
     ));
-    let graceful = GracefulShutdown::new();
-    let builder = builder(&config);
+    let (closing, closed) = watch::channel(false);
+    let builder = connection::builder(&config);
     let mut connections = JoinSet::new();
     let mut shutdown = pin!(shutdown);
     loop {
@@ -74,7 +84,7 @@ pub async fn serve<S, B>(
             accepted = accept(&listener, &permits) => match accepted {
                 Ok((stream, permit)) => {
                     let connection =
-                        connection(builder.clone(), stream, service.clone(), graceful.watcher(), config.header_timeout);
+                        connection::run(builder.clone(), stream, service.clone(), closed.clone(), config);
                     connections.spawn(async move {
                         connection.await;
                         drop(permit);
@@ -88,7 +98,9 @@ pub async fn serve<S, B>(
         }
     }
     drop(listener);
-    if tokio::time::timeout(config.shutdown_deadline, graceful.shutdown())
+    closing.send_replace(true);
+    let all = async { while connections.join_next().await.is_some() {} };
+    if tokio::time::timeout(config.shutdown_deadline, all)
         .await
         .is_err()
     {
@@ -113,62 +125,12 @@ async fn accept(
     Ok((stream, permit))
 }
 
-fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(config.header_timeout)
-        .max_headers(config.max_headers)
-        .http2()
-        .timer(TokioTimer::new())
-        .keep_alive_interval(config.header_timeout)
-        .max_concurrent_streams(config.max_http2_streams);
-    builder
-}
-
-async fn connection<S, B>(
-    builder: auto::Builder<TokioExecutor>,
-    stream: TcpStream,
-    service: S,
-    watcher: Watcher,
-    header_timeout: Duration,
-) where
-    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
-    S::Future: Send + 'static,
-    B: Body<Data = Bytes> + Send + 'static,
-    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    let asked = Arc::new(AtomicBool::new(false));
-    let asking = Arc::clone(&asked);
-    let service = service_fn(move |request| {
-        asking.store(true, Ordering::Relaxed);
-        service.call(request)
-    });
-    let connection = builder
-        .serve_connection(TokioIo::new(stream), service)
-        .into_owned();
-    // hyper's own time-out starts once the protocol is known: a client that sends less than that would stay for ever.
-    let silent = async {
-        tokio::time::sleep(header_timeout).await;
-        if asked.load(Ordering::Relaxed) {
-            std::future::pending::<()>().await;
-        }
-    };
-    tokio::select! {
-        ended = watcher.watch(connection) => if let Err(error) = ended {
-            // The client's doing in nearly every case: it went away or spoke no HTTP.
-            tracing::debug!(%error, "a connection ended with an error");
-        },
-        () = silent => tracing::debug!("a connection was closed: it sent no request in time"),
-    }
-}
-
 impl Default for ServeConfig {
     fn default() -> Self {
         Self {
             max_connections: 4_096,
             header_timeout: Duration::from_secs(60),
+            write_timeout: Duration::from_secs(60),
             max_headers: 100,
             max_http2_streams: 200,
             shutdown_deadline: Duration::from_secs(5),

@@ -3,15 +3,28 @@
 use bytes::Bytes;
 use serde::Serialize;
 
+use super::body;
+use crate::jsonrpc::{Notification, Response};
+
 /// The comment line that keeps a quiet stream alive.
 pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
 /// The comment line that opens a stream, so that its headers reach the client at once.
 pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
+/// A notification as an event.
+pub(super) fn message(notification: &Notification) -> Bytes {
+    event(notification, 256)
+}
+
+/// An answer as an event.
+pub(super) fn answer(answer: &Response) -> Bytes {
+    event(answer, body::size(answer))
+}
+
 /// One message as an event. JSON text has no line break outside strings and none inside, so one `data` line is enough.
-pub(super) fn message(message: &impl Serialize) -> Bytes {
-    let mut event = Vec::with_capacity(256);
+fn event(message: &impl Serialize, size: usize) -> Bytes {
+    let mut event = Vec::with_capacity(size);
     event.extend_from_slice(b"event: message\ndata: ");
     if let Err(error) = serde_json::to_writer(&mut event, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.

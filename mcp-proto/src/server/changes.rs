@@ -38,10 +38,16 @@ pub(crate) struct Changes {
 /// One listener's end. Dropping it frees its place.
 #[derive(Debug)]
 pub(crate) struct Listener {
-    receiver: broadcast::Receiver<Change>,
+    /// `None` for one who wants to hear of nothing: it needs no place, and nothing wakes it but the end.
+    heard: Option<Heard>,
     closed: watch::Receiver<bool>,
     interest: Interest,
     pending: VecDeque<Notification>,
+}
+
+#[derive(Debug)]
+struct Heard {
+    receiver: broadcast::Receiver<Change>,
     _permit: OwnedSemaphorePermit,
 }
 
@@ -63,15 +69,21 @@ impl Changes {
         self.closed.send_replace(true);
     }
 
-    /// Starts to listen from now on; `None` when every place is taken.
+    /// Starts to listen from now on; `None` when every place is taken. Who wants to hear of nothing takes none.
     pub(crate) fn listen(&self, interest: Interest) -> Option<Listener> {
-        let permit = Arc::clone(&self.permits).try_acquire_owned().ok()?;
+        let heard = if interest == Interest::default() {
+            None
+        } else {
+            Some(Heard {
+                _permit: Arc::clone(&self.permits).try_acquire_owned().ok()?,
+                receiver: self.sender.subscribe(),
+            })
+        };
         Some(Listener {
-            receiver: self.sender.subscribe(),
+            heard,
             closed: self.closed.subscribe(),
             interest,
             pending: VecDeque::new(),
-            _permit: permit,
         })
     }
 }
@@ -86,7 +98,7 @@ impl Listener {
             let change = tokio::select! {
                 biased;
                 _ = self.closed.wait_for(|closed| *closed) => return None,
-                change = self.receiver.recv() => change,
+                change = hear(&mut self.heard) => change,
             };
             match change {
                 Ok(change) => self.queue(&change),
@@ -110,5 +122,12 @@ impl Listener {
             method: method.to_owned(),
             params: Map::<String, Value>::new(),
         });
+    }
+}
+
+async fn hear(heard: &mut Option<Heard>) -> Result<Change, broadcast::error::RecvError> {
+    match heard {
+        Some(heard) => heard.receiver.recv().await,
+        None => std::future::pending().await,
     }
 }

@@ -8,6 +8,21 @@ use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
 use crate::lifecycle::{META_SERVER_INFO, META_SUBSCRIPTION_ID};
 
 impl Server {
+    /// The refusal of a listener for which there is no place.
+    pub(crate) fn too_many_listeners() -> ErrorObject {
+        ErrorObject::new(
+            ErrorObject::INTERNAL,
+            "too many listeners are open: try again later",
+        )
+    }
+
+    /// What a listener hears that takes whatever this server tells.
+    pub(crate) fn everything_told(&self) -> Interest {
+        Interest {
+            tools_list: self.tells_tools_list(),
+        }
+    }
+
     /// Acknowledges what it agrees to, then tells of changes until the server closes or the client goes.
     pub(super) async fn listen(
         &self,
@@ -22,10 +37,7 @@ impl Server {
         let interest = self.agree(&wanted)?;
         let Some(mut listener) = self.changes().listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
-            return Err(ErrorObject::new(
-                ErrorObject::INTERNAL,
-                "too many listeners are open: try again later",
-            ));
+            return Err(Self::too_many_listeners());
         };
         let subscription = json!({ META_SUBSCRIPTION_ID: context.request_id });
         let mut agreed = Map::new();
@@ -61,6 +73,15 @@ impl Server {
         };
         // Judged although nothing of the kind is offered: a malformed wish is an error, an unmet one is not.
         let (_prompts, _resources) = (flag("promptsListChanged")?, flag("resourcesListChanged")?);
+        match wanted.get("resourceSubscriptions") {
+            None | Some(Value::Null) => {}
+            Some(Value::Array(uris)) if uris.iter().all(Value::is_string) => {}
+            Some(_) => {
+                return Err(ErrorObject::invalid_params(
+                    "params.notifications.resourceSubscriptions must be an array of strings",
+                ));
+            }
+        }
         Ok(Interest {
             tools_list: flag("toolsListChanged")? && self.tells_tools_list(),
         })

@@ -13,7 +13,9 @@ use super::{Session, SessionId, SessionStore, SessionStoreError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySessionsConfig {
-    /// The most sessions; opening one more ends the one that has been idle longest. 10,000 by default.
+    /// The most sessions; opening one more ends another. While more than an eighth of all were never used since they
+    /// were opened, that is the oldest of these, so that a flood of openings ends its own; else it is the one that
+    /// has been idle longest. 10,000 by default.
     pub max_sessions: usize,
     /// How long a session lives after its last use. 30 minutes by default.
     pub max_idle: Duration,
@@ -32,17 +34,24 @@ pub struct MemorySessions {
 #[derive(Debug, Default)]
 struct Table {
     sessions: HashMap<SessionId, Entry>,
+    /// Sessions that were not used when they were filed here, by the age of their opening.
+    unused: Filed,
     /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it;
-    /// whoever meets it at the old end does, so a use costs one hash look-up.
-    filed: BTreeSet<(Instant, OrderedId)>,
+    /// whoever meets it at the old end of either list does, so a use costs one hash look-up.
+    used: Filed,
 }
+
+type Filed = BTreeSet<(Instant, OrderedId)>;
 
 #[derive(Debug)]
 struct Entry {
     session: Arc<Session>,
-    used: Instant,
+    /// When it was last used; nothing since it was opened.
+    used: Option<Instant>,
     /// The instant it is filed under.
     filed: Instant,
+    /// Whether it is filed among the used.
+    filed_used: bool,
 }
 
 /// A session id as the tie-breaker of equal instants.
@@ -51,6 +60,8 @@ struct OrderedId(SessionId);
 
 /// How many sessions that were filed long ago one use of the store looks at.
 const SWEEP: usize = 4;
+/// The part of all sessions that new ones may take before they push each other out.
+const UNUSED_SHARE: usize = 8;
 
 impl MemorySessions {
     /// An empty store with bounds of its own.
@@ -75,32 +86,38 @@ impl MemorySessions {
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
-        // No code panics while it holds the table, and its two maps may disagree without harm.
+        // No code panics while it holds the table, and its maps may disagree without harm.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Table {
-    /// Takes the session that has been idle longest out.
-    fn evict_oldest(&mut self) -> bool {
-        while let Some((filed, id)) = self.filed.pop_first() {
+    /// Takes one session out for another to come in.
+    fn evict(&mut self, max: usize) -> bool {
+        loop {
+            let used = self.unused.len() <= max / UNUSED_SHARE && !self.used.is_empty();
+            let oldest = self.list(used).pop_first();
+            let Some((filed, id)) = oldest else {
+                return false;
+            };
             if self.judge(filed, id) {
                 return true;
             }
         }
-        false
     }
 
     /// Takes a session out that was not used since it was filed; files it anew otherwise.
     fn judge(&mut self, filed: Instant, id: OrderedId) -> bool {
-        match self.sessions.get_mut(&id.0) {
-            Some(entry) if entry.used > filed => {
-                entry.filed = entry.used;
-                self.filed.insert((entry.used, id));
+        let Some(entry) = self.sessions.get_mut(&id.0) else {
+            return false;
+        };
+        match entry.used {
+            Some(used) if !entry.filed_used || used > filed => {
+                (entry.filed, entry.filed_used) = (used, true);
+                self.used.insert((used, id));
                 false
             }
-            Some(_) => self.sessions.remove(&id.0).is_some(),
-            None => false,
+            _ => self.sessions.remove(&id.0).is_some(),
         }
     }
 
@@ -109,14 +126,23 @@ impl Table {
             return;
         };
         for _ in 0..SWEEP {
-            match self.filed.first() {
-                Some((filed, _)) if *filed <= limit => {}
-                // Nothing was filed long enough ago, so nothing was last used then.
-                _ => break,
+            for used in [false, true] {
+                let list = self.list(used);
+                // Whatever was filed later than the limit was last used later, too.
+                if list.first().is_some_and(|(filed, _)| *filed <= limit)
+                    && let Some((filed, id)) = list.pop_first()
+                {
+                    self.judge(filed, id);
+                }
             }
-            if let Some((filed, id)) = self.filed.pop_first() {
-                self.judge(filed, id);
-            }
+        }
+    }
+
+    fn list(&mut self, used: bool) -> &mut Filed {
+        if used {
+            &mut self.used
+        } else {
+            &mut self.unused
         }
     }
 }
@@ -126,14 +152,16 @@ impl SessionStore for MemorySessions {
         let now = Instant::now();
         let mut table = self.table();
         table.sweep(now, self.config.max_idle);
-        while table.sessions.len() >= self.config.max_sessions.max(1) && table.evict_oldest() {}
-        table.filed.insert((now, OrderedId(session.id.clone())));
+        let max = self.config.max_sessions.max(1);
+        while table.sessions.len() >= max && table.evict(max) {}
+        table.unused.insert((now, OrderedId(session.id.clone())));
         table.sessions.insert(
             session.id.clone(),
             Entry {
                 session: Arc::new(session),
-                used: now,
+                used: None,
                 filed: now,
+                filed_used: false,
             },
         );
         Box::pin(ready(Ok(())))
@@ -147,9 +175,10 @@ impl SessionStore for MemorySessions {
         let mut table = self.table();
         table.sweep(now, self.config.max_idle);
         let session = table.sessions.get_mut(id).and_then(|entry| {
-            let alive = now.duration_since(entry.used) < self.config.max_idle;
+            let used = entry.used.unwrap_or(entry.filed);
+            let alive = now.duration_since(used) < self.config.max_idle;
             alive.then(|| {
-                entry.used = now;
+                entry.used = Some(now);
                 Arc::clone(&entry.session)
             })
         });
@@ -160,7 +189,8 @@ impl SessionStore for MemorySessions {
         let mut table = self.table();
         let removed = table.sessions.remove(id);
         if let Some(entry) = &removed {
-            table.filed.remove(&(entry.filed, OrderedId(id.clone())));
+            let list = table.list(entry.filed_used);
+            list.remove(&(entry.filed, OrderedId(id.clone())));
         }
         Box::pin(ready(Ok(removed.is_some())))
     }

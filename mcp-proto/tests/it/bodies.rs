@@ -1,6 +1,8 @@
 //! Bodies: their size, however it is announced, their nesting, and members that are given twice.
 
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -58,17 +60,87 @@ async fn a_body_may_be_as_large_as_the_limit_and_no_larger() {
     }
 }
 
+/// A body that ends after `chunks` chunks of 100 bytes, or never, and how many of them were read.
+fn counted(chunks: usize, ends: bool) -> (TestBody, Arc<AtomicUsize>) {
+    let read = Arc::new(AtomicUsize::new(0));
+    let counter = Arc::clone(&read);
+    let frames = stream::iter(0..chunks).map(move |_| {
+        counter.fetch_add(1, Ordering::SeqCst);
+        Ok(Frame::data(Bytes::from_static(&[b' '; 100])))
+    });
+    let frames = if ends {
+        frames.boxed()
+    } else {
+        frames.chain(stream::pending()).boxed()
+    };
+    (StreamBody::new(frames), read)
+}
+
+type TestBody =
+    StreamBody<futures_util::stream::BoxStream<'static, Result<Frame<Bytes>, Infallible>>>;
+
+#[tokio::test(start_paused = true)]
+async fn the_rest_of_a_refused_body_is_read_in_bounds_before_the_answer() {
+    let foreign = |raw: Raw| raw.set("origin", "https://evil.example");
+    let announced = |raw: Raw, length: usize| raw.set("content-length", &length.to_string());
+    for (raw, chunks, ends, status, read, waits) in [
+        // Too large, announced or not, and refused for their heads.
+        (announced(sized(500), 5_000), 50, true, 413, 50, 0),
+        (sized(500), 50, true, 413, 50, 0),
+        (foreign(sized(500)), 50, true, 403, 50, 0),
+        (sized(500).set("accept", "x/y"), 50, true, 406, 50, 0),
+        (sized(500).set("content-type", "x/y"), 50, true, 415, 50, 0),
+        // No more than four times the limit, and no longer than a body may take.
+        (sized(500), 1_000, true, 413, 21 + 81, 0),
+        (foreign(sized(500)), 1_000, true, 403, 81, 0),
+        (
+            announced(foreign(sized(500)), 8_001),
+            1_000,
+            true,
+            403,
+            0,
+            0,
+        ),
+        (foreign(sized(500)), 10, false, 403, 10, 30),
+        (announced(sized(500), 2_001), 0, false, 413, 0, 30),
+        // A client that asks first has sent nothing.
+        (
+            announced(sized(500), 5_000).set("expect", "100-continue"),
+            50,
+            true,
+            413,
+            0,
+            0,
+        ),
+    ] {
+        let (head, _) = raw.request().into_parts();
+        let (body, counter) = counted(chunks, ends);
+        let started = tokio::time::Instant::now();
+        let reply = small().handle(Request::from_parts(head, body)).await;
+        assert_eq!(reply.status(), status);
+        assert_eq!(counter.load(Ordering::SeqCst), read, "{status}");
+        assert_eq!(started.elapsed(), Duration::from_secs(waits), "{status}");
+    }
+}
+
 #[tokio::test]
-async fn a_length_that_is_too_large_is_refused_before_the_body_is_read() {
-    let (head, _) = sized(500)
-        .set("content-length", "2001")
-        .request()
-        .into_parts();
-    let endless = stream::pending::<Result<Frame<Bytes>, Infallible>>();
-    let reply = small()
-        .handle(Request::from_parts(head, StreamBody::new(endless)))
-        .await;
-    assert_eq!(reply.status(), 413);
+async fn a_client_that_writes_its_whole_body_first_hears_why_it_is_refused() {
+    use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+    let mut config = HttpConfig::default();
+    config.max_body_bytes = 1 << 20;
+    let served = crate::common::Served::with(server(), config, Default::default()).await;
+    let mut stream = tokio::net::TcpStream::connect(served.address)
+        .await
+        .unwrap();
+    let length = 3 << 20;
+    let head = format!(
+        "POST /mcp HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n"
+    );
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&vec![b' '; length]).await.unwrap();
+    let mut told = String::new();
+    stream.read_to_string(&mut told).await.unwrap();
+    assert!(told.starts_with("HTTP/1.1 413 "), "{told}");
 }
 
 #[tokio::test]

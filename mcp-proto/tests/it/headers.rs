@@ -235,3 +235,42 @@ async fn a_legacy_version_header_is_judged_and_may_be_missing() {
         );
     }
 }
+
+#[tokio::test]
+async fn a_name_in_the_header_alone_is_a_mismatch() {
+    let service = service();
+    for params in [json!({}), json!({"name": 5})] {
+        let raw = Raw::modern("tools/call", params.clone());
+        let reply = raw.clone().set("mcp-name", "evil").send(&service).await;
+        assert_eq!(reply.refusal(), (400, -32020, Some(7.into())), "{params}");
+        // Without the header it is the params that are wrong.
+        assert_eq!(raw.send(&service).await.refusal().1, -32602);
+    }
+}
+
+#[tokio::test]
+async fn only_a_date_is_the_version_of_a_revision_to_come() {
+    let service = service();
+    let note = |version: &str| {
+        Raw::notification("notifications/initialized", &json!({}))
+            .set("mcp-protocol-version", version)
+            .set("mcp-session-id", "dead")
+    };
+    for version in ["bogus", "9", "2026-07-2x", "2026-07-281", "20260728"] {
+        let refusal = note(version).send(&service).await.refusal();
+        assert_eq!(refusal, (400, -32600, None), "{version}");
+        let request = Raw::legacy("dead", "ping", &json!({})).set("mcp-protocol-version", version);
+        assert_eq!(request.send(&service).await.refusal().1, -32600);
+    }
+    let reply = note("2099-01-01").send(&service).await;
+    assert_eq!(reply.refusal(), (400, -32022, None));
+    assert_eq!(reply.json()["error"]["data"]["requested"], "2099-01-01");
+    assert_eq!(note("2026-07-28").send(&service).await.status, 202);
+    let claimed = |version: &str| {
+        let meta = json!({"_meta": {"io.modelcontextprotocol/protocolVersion": version}});
+        Raw::notification("notifications/cancelled", &meta)
+    };
+    assert_eq!(claimed("2026-07-28").send(&service).await.status, 202);
+    let reply = claimed("2099-01-01").send(&service).await;
+    assert_eq!(reply.refusal(), (400, -32022, None));
+}

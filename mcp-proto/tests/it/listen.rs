@@ -5,7 +5,7 @@ use mcp_proto::http::ResponseBody;
 use mcp_proto::{Change, StreamableHttpService};
 use serde_json::{Value, json};
 
-use crate::common::{PATIENCE, Raw, builder, messages, probe, server};
+use crate::common::{PATIENCE, Raw, builder, messages, open_session, probe, server};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -124,17 +124,60 @@ async fn a_client_that_takes_json_alone_cannot_listen() {
 async fn places_are_bounded_and_a_dropped_listen_frees_its_own() {
     let server = builder(&probe().0).max_listeners(2).build().unwrap();
     let service = StreamableHttpService::new(server);
-    let one = open(&service, listen(1, &json!({}))).await;
-    let _two = open(&service, listen(2, &json!({}))).await;
-    let reply = listen(7, &json!({})).send(&service).await;
-    assert_eq!(reply.refusal().1, -32603);
+    let wanted = json!({"toolsListChanged": true});
+    let one = open(&service, listen(1, &wanted)).await;
+    let _two = open(&service, listen(2, &wanted)).await;
+    let reply = listen(7, &wanted).send(&service).await;
+    assert_eq!(reply.refusal(), (503, -32603, Some(7.into())));
     assert_eq!(
         reply.message(),
         "too many listeners are open: try again later"
     );
+    // One status for one refusal.
+    let session = open_session(&service).await;
+    let get = || {
+        Raw::bare(http::Method::GET)
+            .set("accept", "text/event-stream")
+            .set("mcp-session-id", &session)
+    };
+    assert_eq!(get().send(&service).await.refusal(), (503, -32603, None));
+    // Whoever wants to hear of nothing takes no place.
+    let mut deaf = open(&service, listen(4, &json!({}))).await;
+    assert_eq!(next(&mut deaf).await["params"]["_meta"][SUBSCRIPTION], 4);
     drop(one);
-    let mut three = open(&service, listen(3, &json!({}))).await;
+    let mut three = open(&service, listen(3, &wanted)).await;
     assert_eq!(next(&mut three).await["params"]["_meta"][SUBSCRIPTION], 3);
+}
+
+#[tokio::test]
+async fn a_get_stream_of_a_server_that_tells_nothing_takes_no_place() {
+    let server = mcp_proto::Server::builder("quiet", "1", ())
+        .max_listeners(0)
+        .build()
+        .unwrap();
+    let service = StreamableHttpService::new(server.clone());
+    let session = open_session(&service).await;
+    let get = Raw::bare(http::Method::GET)
+        .set("accept", "text/event-stream")
+        .set("mcp-session-id", &session);
+    let stream = open(&service, get).await;
+    server.close();
+    assert!(rest(stream).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_malformed_wish_is_an_error() {
+    let service = StreamableHttpService::new(server());
+    for wish in [
+        json!({"resourceSubscriptions": 5}),
+        json!({"resourceSubscriptions": ["a", 5]}),
+        json!({"toolsListChanged": "yes"}),
+    ] {
+        let reply = listen(7, &wish).send(&service).await;
+        assert_eq!(reply.refusal().1, -32602, "{wish}");
+    }
+    let good = json!({"resourceSubscriptions": ["universe://sol"]});
+    next(&mut open(&service, listen(7, &good)).await).await;
 }
 
 #[tokio::test]

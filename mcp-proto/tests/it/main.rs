@@ -8,15 +8,18 @@
 )]
 
 mod bodies;
+mod bounds;
 mod cancel;
 mod client;
 mod common;
 mod doors;
+mod ends;
 mod handshake;
 mod headers;
 mod keepalive;
 mod listen;
 mod load;
+mod logs;
 mod order;
 mod peer;
 mod pipe;

@@ -2,16 +2,20 @@
 
 use std::time::Duration;
 
-use http_body_util::BodyExt;
-use mcp_proto::Era;
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::http::{HttpConfig, ServeConfig};
+use mcp_proto::{CallToolResult, Era, Tool};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
-use crate::common::{PATIENCE, Served, builder, call, probe, server};
+use crate::common::{PATIENCE, Raw, Served, builder, call, probe, server};
 
 /// A bound that a server keeps in real time, far below the patience of the test.
 const SHORT: Duration = Duration::from_millis(200);
@@ -186,6 +190,108 @@ async fn a_call_that_does_not_end_is_dropped_at_the_deadline() {
     assert!(start.elapsed() >= SHORT);
     events.expect("dropped").await;
     assert!(running.await.unwrap().is_err());
+}
+
+#[tokio::test]
+async fn a_legacy_call_that_does_not_end_is_dropped_at_the_deadline_too() {
+    let (probe, mut events) = probe();
+    let mut serving = ServeConfig::default();
+    serving.shutdown_deadline = SHORT;
+    let served = Served::with(
+        builder(&probe).build().unwrap(),
+        HttpConfig::default(),
+        serving,
+    )
+    .await;
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Legacy))
+        .await
+        .unwrap();
+    let running = tokio::spawn(async move { client.request("tools/call", call("hang")).await });
+    events.expect("started").await;
+    served.ended().await;
+    events.expect("dropped").await;
+    assert!(running.await.unwrap().is_err());
+}
+
+/// A connection of HTTP/2 that answers pings by itself, and the task that ends with it.
+async fn http2(served: &Served) -> (SendRequest<Full<Bytes>>, JoinHandle<hyper::Result<()>>) {
+    let stream = TcpStream::connect(served.address).await.unwrap();
+    let (sender, connection) = handshake(TokioExecutor::new(), TokioIo::new(stream))
+        .await
+        .unwrap();
+    (sender, tokio::spawn(connection))
+}
+
+fn to(served: &Served, raw: Raw) -> http::Request<Full<Bytes>> {
+    let mut request = raw.unset("host").request();
+    *request.uri_mut() = served.url().parse().unwrap();
+    request
+}
+
+#[tokio::test]
+async fn an_http2_connection_on_which_nothing_runs_is_closed() {
+    let served = impatient().await;
+    let (mut sender, connection) = http2(&served).await;
+    let request = to(&served, Raw::modern("tools/list", json!({})));
+    assert_eq!(sender.send_request(request).await.unwrap().status(), 200);
+    timeout(PATIENCE, connection)
+        .await
+        .expect("it stays open")
+        .unwrap()
+        .unwrap();
+    drop(sender);
+}
+
+#[tokio::test]
+async fn an_http2_connection_on_which_a_call_runs_is_kept() {
+    let (probe, mut events) = probe();
+    let mut serving = ServeConfig::default();
+    serving.header_timeout = SHORT;
+    let server = builder(&probe).build().unwrap();
+    let served = Served::with(server, HttpConfig::default(), serving).await;
+    let (mut sender, connection) = http2(&served).await;
+    let answer = sender.send_request(to(&served, Raw::modern("tools/call", call("gate"))));
+    let answer = tokio::spawn(answer);
+    events.expect("started").await;
+    // Longer than an idle connection is kept.
+    tokio::time::sleep(SHORT * 5).await;
+    probe.gate.notify_one();
+    assert_eq!(answer.await.unwrap().unwrap().status(), 200);
+    timeout(PATIENCE, connection)
+        .await
+        .expect("it stays open")
+        .unwrap()
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_client_that_does_not_read_is_closed() {
+    let big = mcp_proto::Server::builder("big", "1", ())
+        .raw_tool(
+            Tool::new("big", "").with_input_schema(json!({"type": "object"})),
+            // More than both ends of a socket hold.
+            async |(), _, _| Ok(CallToolResult::text("x".repeat(32 << 20))),
+        )
+        .build()
+        .unwrap();
+    let mut serving = ServeConfig::default();
+    serving.max_connections = 1;
+    serving.write_timeout = SHORT;
+    let served = Served::with(big, HttpConfig::default(), serving).await;
+    let raw = Raw::modern("tools/call", call("big"));
+    let mut stream = TcpStream::connect(served.address).await.unwrap();
+    let mut head = "POST /mcp HTTP/1.1\r\n".to_owned();
+    for (name, value) in &raw.headers {
+        head.push_str(&format!("{name}: {}\r\n", value.to_str().unwrap()));
+    }
+    head.push_str(&format!("content-length: {}\r\n\r\n", raw.body.len()));
+    stream.write_all(head.as_bytes()).await.unwrap();
+    stream.write_all(&raw.body).await.unwrap();
+    // It has the one place until it is closed.
+    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern)).await;
+    let tools = timeout(PATIENCE, client.unwrap().list_tools()).await;
+    assert_eq!(tools.expect("it keeps its place").unwrap().len(), 1);
+    drop(stream);
 }
 
 #[tokio::test]

@@ -1,0 +1,152 @@
+//! One connection, from its first byte to its end: one on which nothing runs for a while is ended.
+
+use std::convert::Infallible;
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body::{Body, Frame, SizeHint};
+use hyper::body::Incoming;
+use hyper::service::{Service, service_fn};
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::ServeConfig;
+use super::stall::Socket;
+
+/// The requests of one connection.
+#[derive(Debug, Default)]
+struct Activity {
+    begun: AtomicUsize,
+    running: AtomicUsize,
+}
+
+/// A request whose answer is not wholly written.
+#[derive(Debug)]
+struct Running(Arc<Activity>);
+
+/// A body that tells when it is done with.
+struct Tracked<B> {
+    body: B,
+    _running: Running,
+}
+
+pub(super) fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
+    let mut builder = auto::Builder::new(TokioExecutor::new());
+    builder
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(config.header_timeout)
+        .max_headers(config.max_headers)
+        .http2()
+        .timer(TokioTimer::new())
+        .keep_alive_interval(config.header_timeout)
+        .max_concurrent_streams(config.max_http2_streams);
+    builder
+}
+
+/// Serves a connection until it ends, or until `closing` and then what runs on it has ended.
+pub(super) async fn run<S, B>(
+    builder: auto::Builder<TokioExecutor>,
+    stream: TcpStream,
+    service: S,
+    mut closing: watch::Receiver<bool>,
+    config: ServeConfig,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let activity = Arc::<Activity>::default();
+    let tracking = Arc::clone(&activity);
+    let service = service_fn(move |request| {
+        let running = Running::new(&tracking);
+        let answer = service.call(request);
+        async move {
+            answer.await.map(|response| {
+                response.map(|body| Tracked {
+                    body,
+                    _running: running,
+                })
+            })
+        }
+    });
+    let stream = TokioIo::new(Socket::new(stream, config.write_timeout));
+    let mut connection = pin!(builder.serve_connection(stream, service));
+    let mut check = pin!(tokio::time::sleep(config.header_timeout));
+    let mut begun_before = 0;
+    let (mut told, mut told_for_idling) = (false, false);
+    loop {
+        tokio::select! {
+            biased;
+            ended = connection.as_mut() => {
+                if let Err(error) = ended {
+                    // The client's doing in nearly every case: it went away or spoke no HTTP.
+                    tracing::debug!(%error, "a connection ended with an error");
+                }
+                return;
+            }
+            _ = closing.wait_for(|closing| *closing), if !told => {
+                told = true;
+                connection.as_mut().graceful_shutdown();
+            }
+            () = check.as_mut() => {
+                check.as_mut().reset(Instant::now() + config.header_timeout);
+                let begun = activity.begun.load(Ordering::Relaxed);
+                let idle = begun == begun_before && activity.running.load(Ordering::Relaxed) == 0;
+                begun_before = begun;
+                // hyper's own time-out starts once the protocol is known: a client that sends less than that would
+                // stay for ever, as would one of HTTP/2 that answers pings and nothing else.
+                if idle && (begun == 0 || told_for_idling) {
+                    tracing::debug!("a connection was closed: it sent no request in time");
+                    return;
+                }
+                if idle {
+                    told_for_idling = true;
+                    connection.as_mut().graceful_shutdown();
+                }
+            }
+        }
+    }
+}
+
+impl Running {
+    fn new(activity: &Arc<Activity>) -> Self {
+        activity.begun.fetch_add(1, Ordering::Relaxed);
+        activity.running.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(activity))
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+impl<B: Body + Unpin> Body for Tracked<B> {
+    type Data = B::Data;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
+        Pin::new(&mut self.body).poll_frame(context)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

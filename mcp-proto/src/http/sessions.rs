@@ -1,0 +1,106 @@
+//! The session store as the endpoint asks it: in bounded time, and from time to time for what is at work.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::deadline::Deadline;
+use super::rejection::Rejection;
+use crate::session::{Session, SessionId, SessionStore, SessionStoreError};
+
+/// A store whose every answer has a time limit. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Sessions {
+    store: Arc<dyn SessionStore>,
+    timeout: Duration,
+}
+
+/// Keeps a session from idling out while something of it is at work, and learns when it ended elsewhere: in another
+/// process over the same store, by eviction or by age.
+pub(super) struct Hold {
+    sessions: Sessions,
+    id: SessionId,
+    /// The store is asked no more often than this, and never twice at once.
+    interval: Duration,
+    touched: Instant,
+    /// A question on its way; whether the session has ended. It is polled by whoever it holds the session for, so it
+    /// goes when that goes.
+    asking: Option<BoxFuture<'static, bool>>,
+}
+
+impl Sessions {
+    pub(super) fn new(store: Arc<dyn SessionStore>, timeout: Duration) -> Self {
+        Self { store, timeout }
+    }
+
+    pub(super) async fn insert(&self, session: Session) -> Result<(), Rejection> {
+        self.ask(self.store.insert(session)).await
+    }
+
+    pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Arc<Session>>, Rejection> {
+        self.ask(self.store.load(id)).await
+    }
+
+    pub(super) async fn remove(&self, id: &SessionId) -> Result<bool, Rejection> {
+        self.ask(self.store.remove(id)).await
+    }
+
+    pub(super) fn hold(&self, id: &SessionId, interval: Duration) -> Hold {
+        Hold {
+            sessions: self.clone(),
+            id: id.clone(),
+            interval,
+            touched: Instant::now(),
+            asking: None,
+        }
+    }
+
+    async fn ask<T>(
+        &self,
+        question: BoxFuture<'_, Result<T, SessionStoreError>>,
+    ) -> Result<T, Rejection> {
+        match Deadline::new(self.timeout).run(question).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(error)) => {
+                tracing::error!(%error, "the session store failed");
+                Err(Rejection::StoreUnavailable)
+            }
+            None => {
+                tracing::error!(timeout = ?self.timeout, "the session store did not answer in time");
+                Err(Rejection::StoreUnavailable)
+            }
+        }
+    }
+}
+
+impl Hold {
+    /// Counts as a use of the session, whenever something was said or the keep-alive is due.
+    pub(super) fn touch(&mut self) {
+        let now = Instant::now();
+        if self.asking.is_some() || now.duration_since(self.touched) < self.interval {
+            return;
+        }
+        self.touched = now;
+        let (sessions, id) = (self.sessions.clone(), self.id.clone());
+        // A store that fails has not said that the session ended.
+        self.asking = Some(Box::pin(async move {
+            matches!(sessions.load(&id).await, Ok(None))
+        }));
+    }
+
+    /// Ready once the store has said that the session is no more.
+    pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(asking) = &mut self.asking
+            && let Poll::Ready(ended) = asking.as_mut().poll(context)
+        {
+            self.asking = None;
+            if ended {
+                return Poll::Ready(());
+            }
+        }
+        Poll::Pending
+    }
+}

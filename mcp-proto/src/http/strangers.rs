@@ -1,0 +1,25 @@
+//! Hosts and origins that were refused: an operator should see each once, a log should not fill with them.
+
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
+
+use super::rejection::Rejection;
+
+/// How many are remembered; whoever comes after these is told of as if known.
+const MAX_REMEMBERED: usize = 64;
+
+/// The names that were told of.
+#[derive(Debug, Default)]
+pub(super) struct Strangers(Mutex<BTreeSet<String>>);
+
+impl Strangers {
+    /// Whether this refuses a host or an origin that was not refused before.
+    pub(super) fn is_new(&self, rejection: &Rejection) -> bool {
+        let (Rejection::ForeignHost(name) | Rejection::ForeignOrigin(name)) = rejection else {
+            return false;
+        };
+        // Nothing panics while it holds the set.
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        known.len() < MAX_REMEMBERED && !known.contains(name) && known.insert(name.clone())
+    }
+}

@@ -1,0 +1,146 @@
+//! What one client cannot take from the others: sessions, memory for bodies, calls, places to listen.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::stream;
+use http::Request;
+use http_body::Frame;
+use http_body_util::StreamBody;
+use mcp_proto::http::HttpConfig;
+use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
+use serde_json::json;
+
+use crate::common::{PATIENCE, Raw, builder, call, open_session, probe, say, server};
+
+async fn ping(service: &StreamableHttpService, session: &str) -> u16 {
+    let reply = Raw::legacy(session, "ping", &json!({})).send(service).await;
+    reply.status.as_u16()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_flood_of_openings_ends_none_that_is_in_use() {
+    let mut config = MemorySessionsConfig::default();
+    config.max_sessions = 80;
+    let sessions = Arc::new(MemorySessions::new(config));
+    let service =
+        StreamableHttpService::with_sessions(server(), HttpConfig::default(), sessions.clone());
+    let mut in_use = Vec::new();
+    for _ in 0..40 {
+        in_use.push(open_session(&service).await);
+        assert_eq!(ping(&service, in_use.last().unwrap()).await, 200);
+    }
+    for _ in 0..1_000 {
+        open_session(&service).await;
+        tokio::time::advance(Duration::from_millis(1)).await;
+    }
+    assert_eq!(sessions.len(), 80);
+    for session in &in_use {
+        assert_eq!(ping(&service, session).await, 200);
+    }
+    // One that is used as soon as it is open stays, too, when all others are in use.
+    for _ in 0..1_000 {
+        let session = open_session(&service).await;
+        let other = open_session(&service).await;
+        tokio::time::advance(Duration::from_millis(1)).await;
+        assert_eq!(ping(&service, &session).await, 200);
+        assert_eq!(ping(&service, &other).await, 200);
+    }
+    assert_eq!(sessions.len(), 80);
+}
+
+#[tokio::test]
+async fn bodies_that_are_being_read_share_a_bounded_memory() {
+    let small = || Raw::modern("tools/call", say("x"));
+    let mut config = HttpConfig::default();
+    config.max_buffered_bytes = small().body.len() + 1_000;
+    let service = StreamableHttpService::with_config(server(), config);
+    let slow = || {
+        let (head, _) = small().request().into_parts();
+        let (sender, chunks) = tokio::sync::mpsc::unbounded_channel::<Bytes>();
+        let frames = stream::unfold(chunks, |mut chunks| async {
+            let chunk = chunks.recv().await?;
+            Some((Ok::<_, Infallible>(Frame::data(chunk)), chunks))
+        });
+        let request = Request::from_parts(head, StreamBody::new(Box::pin(frames)));
+        let service = service.clone();
+        (
+            sender,
+            tokio::spawn(async move { service.handle(request).await }),
+        )
+    };
+    let (holding, held) = slow();
+    holding.send(Bytes::from_static(&[b' '; 500])).unwrap();
+    holding.send(Bytes::from_static(&[b' '; 501])).unwrap();
+    let full = async {
+        while small().send(&service).await.status == 200 {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, full).await.unwrap();
+    assert_eq!(small().send(&service).await.refusal(), (503, -32603, None));
+    holding.send(small().body).unwrap();
+    drop(holding);
+    // The one that grows over the bound is refused, not those that came before it.
+    assert_eq!(held.await.unwrap().status(), 503);
+    assert_eq!(small().send(&service).await.status, 200);
+    // What is parsed is held no more.
+    let (holding, held) = slow();
+    holding.send(small().body).unwrap();
+    drop(holding);
+    assert_eq!(held.await.unwrap().status(), 200);
+    assert_eq!(small().send(&service).await.status, 200);
+}
+
+#[tokio::test]
+async fn a_running_call_holds_no_memory_for_its_body() {
+    let (probe, mut events) = probe();
+    let mut config = HttpConfig::default();
+    config.max_buffered_bytes = 500;
+    let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
+    for _ in 0..4 {
+        let (service, raw) = (service.clone(), Raw::modern("tools/call", call("hang")));
+        assert!(raw.body.len() > 125);
+        tokio::spawn(async move { service.handle(raw.request()).await });
+        events.expect("started").await;
+    }
+}
+
+#[tokio::test]
+async fn calls_of_all_clients_are_bounded_together() {
+    let (probe, mut events) = probe();
+    let mut config = HttpConfig::default();
+    config.max_calls = 2;
+    let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
+    let session = open_session(&service).await;
+    let start = |raw: Raw| {
+        let service = service.clone();
+        tokio::spawn(async move { service.handle(raw.request()).await })
+    };
+    let modern = start(Raw::modern("tools/call", call("hang")));
+    events.expect("started").await;
+    // Without its client it is still a call.
+    let legacy = start(Raw::legacy(&session, "tools/call", &call("hang")));
+    events.expect("started").await;
+    legacy.abort();
+    let _aborted = legacy.await;
+    for raw in [
+        Raw::modern("tools/call", say("x")),
+        Raw::legacy(&session, "tools/call", &say("x")),
+    ] {
+        let reply = raw.send(&service).await;
+        assert_eq!(reply.refusal(), (503, -32603, Some(7.into())));
+        assert_eq!(reply.message(), "2 calls are running: try again later");
+    }
+    modern.abort();
+    events.expect("dropped").await;
+    assert_eq!(
+        Raw::modern("tools/call", say("x"))
+            .send(&service)
+            .await
+            .status,
+        200
+    );
+}
