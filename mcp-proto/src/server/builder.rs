@@ -142,6 +142,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
                 era,
                 &info_json,
             ))
+            .map(Payload::shared)
             .map_err(|_| BuildError::Serialize)
         };
         let (tools_legacy, tools_modern) = (list(Era::Legacy)?, list(Era::Modern)?);
@@ -150,6 +151,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             self.instructions.as_deref(),
             &info_json,
         ))
+        .map(Payload::shared)
         .map_err(|_| BuildError::Serialize)?;
         Ok(Server(std::sync::Arc::new(Inner {
             info: self.info,

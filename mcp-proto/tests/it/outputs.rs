@@ -117,3 +117,17 @@ fn hints_have_a_title_and_icons_a_theme() {
     assert_eq!(serde_json::to_value(&icon).unwrap(), wire);
     assert_eq!(serde_json::from_value::<Icon>(wire).unwrap(), icon);
 }
+
+#[tokio::test]
+async fn a_list_is_the_same_text_for_everybody() {
+    let server = server();
+    let list = || async {
+        let request = mcp_proto::jsonrpc::Request::new(1, "tools/list", json!({}));
+        let context = mcp_proto::Context::test();
+        server.handle(request, context).await.outcome.unwrap()
+    };
+    let (first, second) = (list().await, list().await);
+    assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
+    let value = first.to_value();
+    assert_eq!(value["tools"].as_array().unwrap().len(), 4);
+}
