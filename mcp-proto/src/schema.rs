@@ -27,6 +27,10 @@ pub struct SchemaError(pub(crate) String);
 /// validator collects every finding with its path before it gives one, so this bounds its work, not just its answer.
 const MAX_EXPLAINED: usize = 10_000;
 const MAX_EXPLAINED_PATHS: usize = 1024 * 1024;
+/// Each value may fail many keywords (required members, alternatives), so a large schema explains fewer values: about
+/// this many by the nodes of the schema, but no fewer than [`MIN_EXPLAINED`].
+const MAX_EXPLAINED_WORK: usize = 200_000;
+const MIN_EXPLAINED: usize = 256;
 
 /// What becomes of explicit nulls for optional members, which are accepted either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +48,8 @@ pub(crate) struct CompiledSchema {
     validator: jsonschema::Validator,
     /// The schema has alternatives. A failed one brings the findings of each of them along, all at once.
     has_choices: bool,
+    /// The most values of an instance whose findings are told one by one.
+    max_explained: usize,
 }
 
 /// The plain schema of what `T` deserialises from.
@@ -72,7 +78,7 @@ impl CompiledSchema {
                 "the root of the schema must say \"type\": \"object\"".to_owned(),
             ));
         }
-        plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
+        let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
         plain::refuse_header_mirrors(&schema)?;
         let validator = jsonschema::options()
             .offline()
@@ -83,6 +89,7 @@ impl CompiledSchema {
             schema,
             validator,
             has_choices,
+            max_explained: (MAX_EXPLAINED_WORK / nodes).clamp(MIN_EXPLAINED, MAX_EXPLAINED),
         })
     }
 
@@ -91,7 +98,7 @@ impl CompiledSchema {
         if self.validator.is_valid(instance) {
             return Ok(());
         }
-        if !is_explained(instance) {
+        if !self.explains(instance) {
             return Err(vec![self.first_finding(instance)]);
         }
         let errors: Vec<_> = self.validator.iter_errors(instance).collect();
@@ -100,12 +107,12 @@ impl CompiledSchema {
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
     /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
-    /// instance of more than [`MAX_EXPLAINED`] values they are findings like others.
+    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000) they are findings like others.
     pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
         if self.validator.is_valid(&instance) {
             return Ok(instance);
         }
-        if !is_explained(&instance) {
+        if !self.explains(&instance) {
             return Err(vec![self.first_finding(&instance)]);
         }
         let errors: Vec<_> = self.validator.iter_errors(&instance).collect();
@@ -133,10 +140,10 @@ impl CompiledSchema {
         } else {
             self.validator.validate(instance).err()
         };
-        explain::too_large(first.as_ref(), MAX_EXPLAINED)
+        explain::too_large(first.as_ref(), self.max_explained)
     }
-}
 
-fn is_explained(instance: &Value) -> bool {
-    json::is_small(instance, MAX_EXPLAINED, MAX_EXPLAINED_PATHS)
+    fn explains(&self, instance: &Value) -> bool {
+        json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
+    }
 }

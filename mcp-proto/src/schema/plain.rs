@@ -35,12 +35,13 @@ pub(super) fn make(
     Ok(schema)
 }
 
-/// Refuses schemas that are larger or deeper than anybody needs. Walks with a stack of its own.
+/// Counts the nodes of a schema, and refuses one that is larger or deeper than anybody needs. Walks with a stack of its
+/// own.
 pub(super) fn bounded(
     schema: &Value,
     max_nodes: usize,
     max_depth: usize,
-) -> Result<(), SchemaError> {
+) -> Result<usize, SchemaError> {
     let mut nodes = 0;
     let mut open = vec![(schema, 0)];
     while let Some((value, depth)) = open.pop() {
@@ -63,7 +64,7 @@ pub(super) fn bounded(
             _ => {}
         }
     }
-    Ok(())
+    Ok(nodes)
 }
 
 /// Whether alternatives stand anywhere in the schema.

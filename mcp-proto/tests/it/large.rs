@@ -10,7 +10,17 @@ const EXPLAINED: usize = 10_000;
 fn server() -> Server {
     let texts = json!({"type": "array", "items": {"type": "string"}});
     let numbers = json!({"type": "array", "items": {"type": "number"}});
+    let names: Vec<_> = (0..500).map(|index| index.to_string()).collect();
     Server::builder("s", "1", ())
+        .raw_tool(
+            Tool::new("wide", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {
+                    "list": {"type": "array", "items": {"type": "object", "required": names}},
+                },
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
         .raw_tool(
             Tool::new("take", "").with_input_schema(json!({
                 "type": "object",
@@ -75,6 +85,17 @@ async fn alternatives_that_all_fail_are_not_explained_above_the_bound() {
     let told = findings("choose", json!({ "either": mixed })).await;
     let message = "too large to be explained in full (more than 10000 values): some value in it is not what the schema says";
     assert_eq!(told, [(String::new(), message.to_owned())]);
+}
+
+#[tokio::test]
+async fn a_schema_with_much_to_say_of_each_value_explains_fewer() {
+    let told = findings("wide", json!({ "list": vec![json!({}); 100] })).await;
+    assert_eq!(told.len(), 20);
+    assert!(told[0].1.contains("required property"), "{}", told[0].1);
+    let told = findings("wide", json!({ "list": vec![json!({}); 1_000] })).await;
+    assert_eq!(told.len(), 1);
+    assert!(told[0].1.starts_with("too large"), "{}", told[0].1);
+    assert_eq!(told[0].0, "/list/0");
 }
 
 #[tokio::test]
