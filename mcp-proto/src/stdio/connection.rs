@@ -269,10 +269,12 @@ impl Connection {
         let session = self.session.as_ref();
         Ok(Context {
             request_id: request.id.clone(),
-            version: session.map_or(ProtocolVersion::LATEST_LEGACY, |session| session.version),
-            client: session.map(|session| session.client.clone()),
-            capabilities: session
-                .map(|session| session.capabilities.clone())
+            protocol_version: session.map_or(ProtocolVersion::LATEST_LEGACY, |session| {
+                session.protocol_version
+            }),
+            client_info: session.map(|session| session.client_info.clone()),
+            client_capabilities: session
+                .map(|session| session.client_capabilities.clone())
                 .unwrap_or_default(),
             meta,
             outbox,
