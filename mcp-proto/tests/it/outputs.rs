@@ -23,8 +23,14 @@ fn server() -> Server {
             async |(), _, _| Ok(CallToolResult::text("no structure")),
         )
         .raw_tool(
-            tool("right").with_output_schema(schema),
+            tool("right").with_output_schema(schema.clone()),
             async |(), _, _| CallToolResult::structured(&json!({"n": 1})),
+        )
+        .raw_tool(
+            tool("trusted")
+                .with_output_schema(schema)
+                .with_trusted_output(),
+            async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
         )
         .raw_tool(tool("list"), async |(), _, _| {
             CallToolResult::structured(&json!([1, 2]))
@@ -60,6 +66,14 @@ async fn a_raw_result_that_breaks_its_own_schema_is_a_failure_of_the_tool() {
     }
     for result in results("right").await {
         assert_eq!(result["structuredContent"], json!({"n": 1}));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_trusts_itself_is_checked_in_debug_builds_alone() {
+    for result in results("trusted").await {
+        let failed = result.get("isError").is_some();
+        assert_eq!(failed, cfg!(debug_assertions), "{result}");
     }
 }
 
@@ -129,5 +143,5 @@ async fn a_list_is_the_same_text_for_everybody() {
     let (first, second) = (list().await, list().await);
     assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
     let value = first.to_value();
-    assert_eq!(value["tools"].as_array().unwrap().len(), 4);
+    assert_eq!(value["tools"].as_array().unwrap().len(), 5);
 }
