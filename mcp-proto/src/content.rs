@@ -1,5 +1,6 @@
 //! Content blocks, annotations and icons: shared by tools, prompts and resources.
 
+use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -155,6 +156,23 @@ pub struct Icon {
         skip_serializing_if = "Vec::is_empty"
     )]
     pub sizes: Vec<String>,
+    /// The background it is made for; any when absent.
+    #[serde(
+        default,
+        deserialize_with = "json::lenient",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub theme: Option<IconTheme>,
+}
+
+/// The background that an icon is made for (schema: `Icon.theme`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum IconTheme {
+    /// A light background.
+    Light,
+    /// A dark background.
+    Dark,
 }
 
 impl ContentBlock {
@@ -168,12 +186,95 @@ impl ContentBlock {
         })
     }
 
+    /// A picture: its bytes, which become Base64 here, and its media type such as `image/png`.
+    #[must_use]
+    pub fn image(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
+        Self::Image(MediaContent::new(bytes.as_ref(), mime_type.into()))
+    }
+
+    /// A sound: its bytes, which become Base64 here, and its media type such as `audio/wav`.
+    #[must_use]
+    pub fn audio(bytes: impl AsRef<[u8]>, mime_type: impl Into<String>) -> Self {
+        Self::Audio(MediaContent::new(bytes.as_ref(), mime_type.into()))
+    }
+
+    /// A resource that the client may read.
+    #[must_use]
+    pub fn resource_link(link: ResourceLink) -> Self {
+        Self::ResourceLink(link)
+    }
+
+    /// The contents of a resource.
+    #[must_use]
+    pub fn resource(contents: ResourceContents) -> Self {
+        Self::Resource(EmbeddedResource {
+            resource: contents,
+            annotations: None,
+        })
+    }
+
     /// The text, if this is a text block.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match self {
             Self::Text(content) => Some(&content.text),
             _ => None,
+        }
+    }
+}
+
+impl MediaContent {
+    fn new(bytes: &[u8], mime_type: String) -> Self {
+        Self {
+            data: BASE64.encode(bytes),
+            mime_type,
+            annotations: None,
+            meta: None,
+        }
+    }
+}
+
+impl ResourceLink {
+    /// A link by where the resource is and its name for programs. The rest are public fields.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            annotations: None,
+        }
+    }
+}
+
+impl ResourceContents {
+    /// The text of the resource at `uri`.
+    #[must_use]
+    pub fn text(uri: impl Into<String>, text: impl Into<String>) -> Self {
+        Self {
+            text: Some(text.into()),
+            ..Self::empty(uri.into())
+        }
+    }
+
+    /// The bytes of the resource at `uri`, which become Base64 here.
+    #[must_use]
+    pub fn blob(uri: impl Into<String>, bytes: impl AsRef<[u8]>) -> Self {
+        Self {
+            blob: Some(BASE64.encode(bytes.as_ref())),
+            ..Self::empty(uri.into())
+        }
+    }
+
+    fn empty(uri: String) -> Self {
+        Self {
+            uri,
+            mime_type: None,
+            text: None,
+            blob: None,
         }
     }
 }
@@ -186,6 +287,7 @@ impl Icon {
             src: src.into(),
             mime_type: None,
             sizes: Vec::new(),
+            theme: None,
         }
     }
 }

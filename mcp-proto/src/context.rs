@@ -23,11 +23,11 @@ pub struct Context {
     /// The request's id.
     pub request_id: RequestId,
     /// The revision the request speaks.
-    pub version: ProtocolVersion,
+    pub protocol_version: ProtocolVersion,
     /// Who the client says it is. For display only.
-    pub client: Option<Arc<Implementation>>,
+    pub client_info: Option<Arc<Implementation>>,
     /// What the client can do.
-    pub capabilities: Arc<ClientCapabilities>,
+    pub client_capabilities: Arc<ClientCapabilities>,
     /// The request's `_meta`, without `clientInfo` and `clientCapabilities`, which have fields of their own here.
     pub meta: Map<String, Value>,
     /// The way back for notifications about this request.
@@ -50,9 +50,9 @@ impl Context {
     pub fn test() -> Self {
         Self {
             request_id: RequestId::Number(0),
-            version: ProtocolVersion::LATEST,
-            client: None,
-            capabilities: Arc::default(),
+            protocol_version: ProtocolVersion::LATEST,
+            client_info: None,
+            client_capabilities: Arc::default(),
             meta: Map::new(),
             outbox: Outbox::closed(),
             extensions: Extensions::new(),
@@ -62,7 +62,7 @@ impl Context {
     /// The era of the request.
     #[must_use]
     pub fn era(&self) -> Era {
-        self.version.era()
+        self.protocol_version.era()
     }
 
     /// Something the embedding service attached to the HTTP request.
@@ -106,9 +106,9 @@ impl Context {
         let (client, capabilities) = ModernMeta::take_client(&mut meta);
         Self {
             request_id,
-            version: modern.version,
-            client: client.map(Arc::new),
-            capabilities: Arc::new(capabilities),
+            protocol_version: modern.version,
+            client_info: client.map(Arc::new),
+            client_capabilities: Arc::new(capabilities),
             meta,
             outbox,
             extensions: Extensions::new(),

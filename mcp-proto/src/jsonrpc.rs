@@ -8,6 +8,7 @@ mod members;
 mod write;
 
 use std::fmt;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -70,7 +71,14 @@ pub struct Response {
 
 /// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
 #[derive(Debug, Clone)]
-pub struct Payload(Box<RawValue>);
+pub struct Payload(Text);
+
+#[derive(Debug, Clone)]
+enum Text {
+    Own(Box<RawValue>),
+    /// The same for many answers.
+    Shared(Arc<RawValue>),
+}
 
 impl Message {
     /// Reads one message.
@@ -217,7 +225,29 @@ impl Request {
     }
 }
 
+impl Request {
+    /// Takes `_meta` out of the params; empty when it is absent or no object.
+    pub(crate) fn take_meta(&mut self) -> Map<String, Value> {
+        match self.params.remove("_meta") {
+            Some(Value::Object(meta)) => meta,
+            _ => Map::new(),
+        }
+    }
+}
+
 impl Notification {
+    /// The request that a `notifications/cancelled` is about; `None` for other notifications and ids that are none.
+    pub(crate) fn cancelled_request(&self) -> Option<RequestId> {
+        if self.method != "notifications/cancelled" {
+            return None;
+        }
+        match self.params.get("requestId")? {
+            Value::String(id) => Some(RequestId::String(id.clone())),
+            Value::Number(id) => id.as_i64().map(RequestId::Number),
+            _ => None,
+        }
+    }
+
     /// A notification; `params` that are no object count as none.
     #[must_use]
     pub fn new(method: impl Into<String>, params: Value) -> Self {
@@ -245,6 +275,20 @@ impl Response {
             id,
             outcome: Err(error),
         }
+    }
+
+    /// About how long the message is as JSON, for a buffer that need not grow while it is written.
+    pub(crate) fn size_hint(&self) -> usize {
+        const ENVELOPE: usize = 64;
+        let id = match &self.id {
+            Some(RequestId::String(id)) => id.len(),
+            Some(RequestId::Number(_)) | None => 0,
+        };
+        let outcome = match &self.outcome {
+            Ok(payload) => payload.as_str().len(),
+            Err(error) => error.message.len(),
+        };
+        ENVELOPE + id + outcome
     }
 
     fn from_members(
@@ -293,23 +337,39 @@ impl Payload {
     /// −32603 when the value cannot be written as JSON (a map whose keys are no strings, or the type's own refusal).
     pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
         serde_json::value::to_raw_value(value)
-            .map(Self)
+            .map(|json| Self(Text::Own(json)))
             .map_err(|error| {
                 tracing::error!(%error, "a result could not be serialised");
                 ErrorObject::internal()
             })
     }
 
+    /// The same payload, of which clones share the text.
+    #[must_use]
+    pub(crate) fn shared(self) -> Self {
+        Self(match self.0 {
+            Text::Own(json) => Text::Shared(json.into()),
+            shared @ Text::Shared(_) => shared,
+        })
+    }
+
+    fn json(&self) -> &RawValue {
+        match &self.0 {
+            Text::Own(json) => json,
+            Text::Shared(json) => json,
+        }
+    }
+
     /// The JSON text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        self.0.get()
+        self.json().get()
     }
 
     /// The payload as a tree, for tests and clients.
     #[must_use]
     pub fn to_value(&self) -> Value {
-        serde_json::from_str(self.0.get()).unwrap_or_default()
+        serde_json::from_str(self.as_str()).unwrap_or_default()
     }
 }
 

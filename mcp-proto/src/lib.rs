@@ -135,7 +135,7 @@ mod tool;
 mod version;
 
 pub use content::{
-    Annotations, ContentBlock, EmbeddedResource, Icon, MediaContent, ResourceContents,
+    Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
     ResourceLink, Role, TextContent,
 };
 pub use context::{Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Principal};

@@ -10,6 +10,8 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
+use crate::json;
+
 pub use explain::Finding;
 
 /// The most schema nodes and the deepest nesting that are compiled: a bound against schema bombs.
@@ -21,10 +23,19 @@ const MAX_DEPTH: usize = 64;
 #[error("{0}")]
 pub struct SchemaError(pub(crate) String);
 
-/// What becomes of explicit nulls for optional members.
+/// The most values in an instance whose findings are told one by one, and the most bytes of their paths together. The
+/// validator collects every finding with its path before it gives one, so this bounds its work, not just its answer.
+const MAX_EXPLAINED: usize = 10_000;
+const MAX_EXPLAINED_PATHS: usize = 1024 * 1024;
+/// Each value may fail many keywords (required members, alternatives), so a large schema explains fewer values: about
+/// this many by the nodes of the schema, but no fewer than [`MIN_EXPLAINED`].
+const MAX_EXPLAINED_WORK: usize = 200_000;
+const MIN_EXPLAINED: usize = 256;
+
+/// What becomes of explicit nulls for optional members, which are accepted either way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nulls {
-    /// The handler sees what was sent.
+    /// The handler sees what was sent: raw tools, which may tell an explicit null from an absent member.
     Keep,
     /// They are gone before a type is made of the rest, which might not take them.
     TakeOut,
@@ -35,6 +46,10 @@ pub(crate) enum Nulls {
 pub(crate) struct CompiledSchema {
     schema: Value,
     validator: jsonschema::Validator,
+    /// The schema has alternatives. A failed one brings the findings of each of them along, all at once.
+    has_choices: bool,
+    /// The most values of an instance whose findings are told one by one.
+    max_explained: usize,
 }
 
 /// The plain schema of what `T` deserialises from.
@@ -63,29 +78,49 @@ impl CompiledSchema {
                 "the root of the schema must say \"type\": \"object\"".to_owned(),
             ));
         }
-        plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
+        let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
+        plain::refuse_header_mirrors(&schema)?;
         let validator = jsonschema::options()
             .offline()
             .build(&schema)
             .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))?;
-        Ok(Self { schema, validator })
+        let has_choices = plain::has_choices(&schema);
+        Ok(Self {
+            schema,
+            validator,
+            has_choices,
+            max_explained: (MAX_EXPLAINED_WORK / nodes).clamp(MIN_EXPLAINED, MAX_EXPLAINED),
+        })
     }
 
-    /// Everything that is wrong with `instance`, at most [`explain::MAX_FINDINGS`] findings.
+    /// What is wrong with `instance`, at most [`explain::MAX_FINDINGS`] findings.
     pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
         if self.validator.is_valid(instance) {
             return Ok(());
         }
-        Err(explain::findings(self.validator.iter_errors(instance)))
+        if !self.explains(instance) {
+            return Err(vec![self.first_finding(instance)]);
+        }
+        let errors: Vec<_> = self.validator.iter_errors(instance).collect();
+        Err(explain::findings(&errors))
     }
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
-    /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says.
+    /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
+    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000) they are findings like others.
     pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
         if self.validator.is_valid(&instance) {
             return Ok(instance);
         }
-        let paths = explain::nulls(&self.schema, self.validator.iter_errors(&instance));
+        if !self.explains(&instance) {
+            return Err(vec![self.first_finding(&instance)]);
+        }
+        let errors: Vec<_> = self.validator.iter_errors(&instance).collect();
+        let paths = explain::nulls(&self.schema, &errors);
+        if paths.is_empty() {
+            return Err(explain::findings(&errors));
+        }
+        drop(errors);
         let mut without = instance.clone();
         for path in paths {
             explain::remove(&mut without, &path);
@@ -95,5 +130,20 @@ impl CompiledSchema {
             Nulls::Keep => instance,
             Nulls::TakeOut => without,
         })
+    }
+
+    /// The one finding of an instance that is too large for all of them; it names the first wrong place unless even
+    /// that could bring the findings of a whole instance along.
+    fn first_finding(&self, instance: &Value) -> Finding {
+        let first = if self.has_choices {
+            None
+        } else {
+            self.validator.validate(instance).err()
+        };
+        explain::too_large(first.as_ref(), self.max_explained)
+    }
+
+    fn explains(&self, instance: &Value) -> bool {
+        json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
     }
 }

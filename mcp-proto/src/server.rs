@@ -42,6 +42,32 @@ struct Inner {
     changes: Changes,
 }
 
+/// The methods of either era.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Method {
+    CallTool,
+    ListTools,
+    Discover,
+    Listen,
+    Ping,
+    Initialize,
+}
+
+impl Method {
+    /// The one match from a method's name in an era to its meaning.
+    fn parse(name: &str, era: Era) -> Option<Self> {
+        Some(match (name, era) {
+            ("tools/call", _) => Self::CallTool,
+            ("tools/list", _) => Self::ListTools,
+            ("server/discover", Era::Modern) => Self::Discover,
+            ("subscriptions/listen", Era::Modern) => Self::Listen,
+            ("ping", Era::Legacy) => Self::Ping,
+            ("initialize", Era::Legacy) => Self::Initialize,
+            _ => return None,
+        })
+    }
+}
+
 impl Server {
     /// Starts a server of this name and version whose handlers share `state`.
     pub fn builder<S>(
@@ -96,15 +122,19 @@ impl Server {
         self.0.changes.close();
     }
 
-    /// The one match from a method's name to its room.
+    /// The one match from a method to its room.
     async fn dispatch(&self, request: Request, context: Context) -> Result<Payload, ErrorObject> {
         let Request {
             id: _,
             method,
             params,
         } = request;
-        match (method.as_str(), context.era()) {
-            ("tools/call", era) if self.0.capabilities.tools.is_some() => {
+        let era = context.era();
+        let Some(known) = self.method(&method, era) else {
+            return Err(ErrorObject::method_not_found(&method));
+        };
+        match known {
+            Method::CallTool => {
                 let result = self.0.tools.call(params, context).await?;
                 Payload::of(&wire::WireCallToolResult::new(
                     &result,
@@ -112,7 +142,7 @@ impl Server {
                     &self.0.info_json,
                 ))
             }
-            ("tools/list", era) if self.0.capabilities.tools.is_some() => {
+            Method::ListTools => {
                 if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
                     return Err(ErrorObject::invalid_params(
                         "params.cursor is none of this server's cursors",
@@ -123,13 +153,12 @@ impl Server {
                     Era::Modern => self.0.tools_modern.clone(),
                 })
             }
-            ("server/discover", Era::Modern) => Ok(self.0.discover.clone()),
-            ("subscriptions/listen", Era::Modern) => self.listen(params, context).await,
-            ("ping", Era::Legacy) => Payload::of(&serde_json::json!({})),
-            ("initialize", Era::Legacy) => Err(ErrorObject::invalid_request(
+            Method::Discover => Ok(self.0.discover.clone()),
+            Method::Listen => self.listen(params, context).await,
+            Method::Ping => Payload::of(&serde_json::json!({})),
+            Method::Initialize => Err(ErrorObject::invalid_request(
                 "this connection is initialized already: open another one",
             )),
-            _ => Err(ErrorObject::method_not_found(&method)),
         }
     }
 
@@ -150,12 +179,16 @@ impl Server {
 
     /// Whether a method exists in an era: the transport answers 404 before it looks at anything else of the params.
     pub(crate) fn knows(&self, method: &str, era: Era) -> bool {
-        match method {
-            "tools/call" | "tools/list" => self.0.capabilities.tools.is_some(),
-            "server/discover" | "subscriptions/listen" => era == Era::Modern,
-            "ping" | "initialize" => era == Era::Legacy,
-            _ => false,
-        }
+        self.method(method, era).is_some()
+    }
+
+    /// What a method's name means in an era, if this server offers it.
+    fn method(&self, name: &str, era: Era) -> Option<Method> {
+        let tools = self.0.capabilities.tools.is_some();
+        Method::parse(name, era).filter(|method| match method {
+            Method::CallTool | Method::ListTools => tools,
+            Method::Discover | Method::Listen | Method::Ping | Method::Initialize => true,
+        })
     }
 
     /// Handles with a future that owns its server, as transports keep it.

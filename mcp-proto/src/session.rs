@@ -25,12 +25,12 @@ pub struct Session {
     /// Its name.
     pub id: SessionId,
     /// The negotiated revision.
-    pub version: ProtocolVersion,
+    pub protocol_version: ProtocolVersion,
     /// Who the client says it is.
-    pub client: Arc<Implementation>,
-    /// What the client can do. Together with `client` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as JSON,
+    pub client_info: Arc<Implementation>,
+    /// What the client can do. Together with `client_info` at most [`MAX_CLIENT_BYTES`](crate::MAX_CLIENT_BYTES) as JSON,
     /// where a handshake made it.
-    pub capabilities: Arc<ClientCapabilities>,
+    pub client_capabilities: Arc<ClientCapabilities>,
     /// The authenticated caller who opened it; nobody else may use it.
     pub principal: Option<String>,
 }
@@ -83,18 +83,18 @@ impl fmt::Debug for SessionId {
 }
 
 impl Session {
-    /// A session of a client that speaks `version`.
+    /// A session of a client that speaks `protocol_version`.
     #[must_use]
     pub fn new(
-        version: ProtocolVersion,
-        client: Implementation,
-        capabilities: ClientCapabilities,
+        protocol_version: ProtocolVersion,
+        client_info: Implementation,
+        client_capabilities: ClientCapabilities,
     ) -> Self {
         Self {
             id: SessionId::random(),
-            version,
-            client: Arc::new(client),
-            capabilities: Arc::new(capabilities),
+            protocol_version,
+            client_info: Arc::new(client_info),
+            client_capabilities: Arc::new(client_capabilities),
             principal: None,
         }
     }

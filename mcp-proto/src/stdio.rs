@@ -24,16 +24,22 @@ pub(crate) use lines::{Line, Lines};
 pub struct StdioConfig {
     /// The longest line that is read, in bytes; a longer one is dropped and the next one read. 4 MiB by default.
     pub max_line_bytes: usize,
-    /// The most calls at once; further ones stay unread. 1,024 by default.
+    /// The most calls at once; further requests are answered −32600, notifications are taken as ever. 1,024 by default.
     pub max_calls: usize,
-    /// How long running calls may go on after the end of the input. 900 ms by default.
+    /// How long the connection may go on after the end of its input: running calls, their answers, and the last flush
+    /// together. 900 ms by default.
     pub drain_time: Duration,
 }
 
-/// Serves one connection until its input ends, then lets running calls finish within
-/// [`drain_time`](StdioConfig::drain_time).
+/// Serves one connection until its input ends, then lets running calls finish and be written within
+/// [`drain_time`](StdioConfig::drain_time); what is not done by then is dropped.
 ///
-/// A line that is no JSON-RPC message is answered if its id can be read; otherwise it is logged and skipped.
+/// A peer that does not read its answers is served no further once 256 KiB of them wait; its input is read ahead by as
+/// much, so that its end is seen.
+///
+/// A line that is JSON but no good message (another version, params that are no object, a member twice) is answered
+/// −32600 if its id can be read, and one that is too long is answered without an id. Any other line that is no message
+/// is logged and skipped: text that is no JSON, a batch, an id that is null or a fraction.
 ///
 /// # Errors
 /// Those of the streams. A writer that breaks ends the connection: there is nobody left to answer.
@@ -51,6 +57,21 @@ where
 }
 
 /// [`serve`] on this process's stdin and stdout with default bounds. Nothing else may write to stdout.
+///
+/// Tokio reads stdin and writes stdout on threads of its own, and a blocked read or write cannot be cancelled. When
+/// this ends for another reason than the end of stdin (a broken stdout, a `select!` with a signal), or while the peer
+/// does not read stdout, dropping the runtime waits for that thread, and so the process does not end. Own the runtime
+/// and end it with `Runtime::shutdown_timeout`, or leave by `std::process::exit`:
+///
+/// ```no_run
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// # let server = mcp_proto::Server::builder("echo", "0.1.0", ()).build()?;
+/// let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// let served = runtime.block_on(mcp_proto::stdio::serve_stdio(server));
+/// runtime.shutdown_timeout(std::time::Duration::from_millis(100));
+/// # Ok(served?)
+/// # }
+/// ```
 ///
 /// # Errors
 /// Those of [`serve`].

@@ -31,7 +31,7 @@ pub struct Tool {
     pub description: Option<String>,
     /// JSON Schema of the arguments; an object at its root.
     pub input_schema: Value,
-    /// JSON Schema of `structuredContent`.
+    /// JSON Schema of `structuredContent`. A result of a raw tool that does not keep to it is a failure of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints about its effects; the client must not trust them.
@@ -46,13 +46,20 @@ pub struct Tool {
     /// How long a call may take before it becomes a [`ToolError`] of code `TIMEOUT`; no limit by default.
     #[serde(skip)]
     pub timeout: Option<Duration>,
+    /// Whether release builds send structured results without a check against `output_schema`; see
+    /// [`Tool::with_trusted_output`].
+    #[serde(skip)]
+    pub trusted_output: bool,
 }
 
 /// Hints about what a tool does (schema: `ToolAnnotations`, since 2025-03-26).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct ToolAnnotations {
+    /// Its name for people, where [`Tool::title`] is absent (revisions before 2025-06-18 have this one alone).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// It changes nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_only_hint: Option<bool>,
@@ -81,6 +88,7 @@ impl Tool {
             icons: Vec::new(),
             meta: None,
             timeout: None,
+            trusted_output: false,
         }
     }
 
@@ -112,6 +120,17 @@ impl Tool {
         self
     }
 
+    /// The same, declared to keep to its own output schema.
+    ///
+    /// The structured result of a raw tool is parsed and checked before it is sent, which takes a time proportional to
+    /// its size. A tool that makes large results, and whose tests prove them right, may trust itself: then debug
+    /// builds alone check them, as they do for typed tools, whose schemas come from the type that is sent.
+    #[must_use]
+    pub fn with_trusted_output(mut self) -> Self {
+        self.trusted_output = true;
+        self
+    }
+
     /// The same with a limit to the time of a call.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
@@ -125,6 +144,7 @@ impl ToolAnnotations {
     #[must_use]
     pub fn read_only() -> Self {
         Self {
+            title: None,
             read_only_hint: Some(true),
             destructive_hint: Some(false),
             idempotent_hint: Some(true),
@@ -136,10 +156,18 @@ impl ToolAnnotations {
     #[must_use]
     pub fn destructive() -> Self {
         Self {
+            title: None,
             read_only_hint: Some(false),
             destructive_hint: Some(true),
             idempotent_hint: Some(false),
             open_world_hint: Some(false),
         }
+    }
+
+    /// The same with a name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
     }
 }

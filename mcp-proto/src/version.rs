@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// A revision of the protocol, ordered by age.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[non_exhaustive]
 pub enum ProtocolVersion {
     /// The first release.
     #[serde(rename = "2024-11-05")]

@@ -56,9 +56,9 @@ impl StreamableHttpService {
         let (outbox, notifications) = Outbox::channel();
         let context = Context {
             request_id: request.id.clone(),
-            version: session.version,
-            client: Some(session.client.clone()),
-            capabilities: session.capabilities.clone(),
+            protocol_version: session.protocol_version,
+            client_info: Some(session.client_info.clone()),
+            client_capabilities: session.client_capabilities.clone(),
             meta,
             outbox,
             extensions: std::mem::take(&mut head.extensions),

@@ -6,7 +6,7 @@ use super::{Message, Notification, Payload, Request, Response};
 
 impl Serialize for Payload {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
+        self.json().serialize(serializer)
     }
 }
 

@@ -9,6 +9,8 @@ use serde_json::Value;
 pub(super) const MAX_FINDINGS: usize = 20;
 /// The longest text of an offending value that is quoted back, in bytes.
 const MAX_QUOTED: usize = 120;
+/// The longest text that is told of an instance that is too large.
+const MAX_TOLD: usize = 1_024;
 /// The most values of an `enum` that are listed.
 const MAX_OPTIONS: usize = 50;
 /// How deep alternatives inside alternatives are followed.
@@ -26,10 +28,10 @@ pub struct Finding {
 
 /// Flattens validation errors into findings. Alternatives told apart by a constant member are explained by the
 /// alternative that the instance chose.
-pub(super) fn findings<'a>(errors: impl Iterator<Item = ValidationError<'a>>) -> Vec<Finding> {
+pub(super) fn findings(errors: &[ValidationError<'_>]) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for error in errors.take(MAX_FINDINGS) {
-        flatten(&error, MAX_NESTED_CHOICES, &mut |error| {
+    for error in errors.iter().take(MAX_FINDINGS) {
+        flatten(error, MAX_NESTED_CHOICES, &mut |error| {
             let finding = Finding {
                 path: error.instance_path().as_str().to_owned(),
                 message: message(error),
@@ -59,14 +61,34 @@ fn is_choice(error: &ValidationError<'_>) -> bool {
     )
 }
 
-/// Where the instance has a null although the member may be left out, as JSON Pointers.
-pub(super) fn nulls<'a>(
-    schema: &Value,
-    errors: impl Iterator<Item = ValidationError<'a>>,
-) -> Vec<String> {
+/// What is said of an instance with more than `max` values, of which at most the first wrong place was looked for.
+pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Finding {
+    let short = |text: String| {
+        if text.len() <= MAX_TOLD {
+            text
+        } else {
+            "the value is not what the schema says".to_owned()
+        }
+    };
+    let why = format!("too large to be explained in full (more than {max} values)");
+    match first {
+        Some(error) => Finding {
+            path: error.instance_path().as_str().to_owned(),
+            message: format!("{why}: {}", short(message(error))),
+        },
+        None => Finding {
+            path: String::new(),
+            message: format!("{why}: some value in it is not what the schema says"),
+        },
+    }
+}
+
+/// Where the instance has a null although the member may be left out, as JSON Pointers. There are no more of them than
+/// values in the instance, which the caller bounds.
+pub(super) fn nulls(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<String> {
     let mut nulls = Vec::new();
     for error in errors {
-        flatten(&error, MAX_NESTED_CHOICES, &mut |error| {
+        flatten(error, MAX_NESTED_CHOICES, &mut |error| {
             if is_null_for_optional(schema, error) {
                 nulls.push(error.instance_path().as_str().to_owned());
             }

@@ -35,12 +35,13 @@ pub(super) fn make(
     Ok(schema)
 }
 
-/// Refuses schemas that are larger or deeper than anybody needs. Walks with a stack of its own.
+/// Counts the nodes of a schema, and refuses one that is larger or deeper than anybody needs. Walks with a stack of its
+/// own.
 pub(super) fn bounded(
     schema: &Value,
     max_nodes: usize,
     max_depth: usize,
-) -> Result<(), SchemaError> {
+) -> Result<usize, SchemaError> {
     let mut nodes = 0;
     let mut open = vec![(schema, 0)];
     while let Some((value, depth)) = open.pop() {
@@ -63,7 +64,52 @@ pub(super) fn bounded(
             _ => {}
         }
     }
+    Ok(nodes)
+}
+
+/// Whether alternatives stand anywhere in the schema.
+pub(super) fn has_choices(schema: &Value) -> bool {
+    has_keyword(schema, "anyOf") || has_keyword(schema, "oneOf")
+}
+
+/// Refuses `x-mcp-header` (2026-07-28, "Custom headers from tool parameters"): a schema that publishes it promises that
+/// the header is checked against the argument, and nothing here does so.
+pub(super) fn refuse_header_mirrors(schema: &Value) -> Result<(), SchemaError> {
+    if has_keyword(schema, "x-mcp-header") {
+        return Err(SchemaError(
+            "the schema says \"x-mcp-header\", which this server does not enforce: leave it out"
+                .to_owned(),
+        ));
+    }
     Ok(())
+}
+
+/// Whether a keyword stands anywhere in the schema. Names of properties and values of instances are no keywords.
+fn has_keyword(schema: &Value, keyword: &str) -> bool {
+    let mut open = vec![schema];
+    while let Some(value) = open.pop() {
+        match value {
+            Value::Array(items) => open.extend(items),
+            Value::Object(members) => {
+                if members.contains_key(keyword) {
+                    return true;
+                }
+                for (name, member) in members {
+                    match (name.as_str(), member) {
+                        ("const" | "enum" | "default" | "examples", _) => {}
+                        (
+                            "properties" | "patternProperties" | "$defs" | "definitions"
+                            | "dependentSchemas",
+                            Value::Object(named),
+                        ) => open.extend(named.values()),
+                        _ => open.push(member),
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    false
 }
 
 /// A recursive type cannot be inlined; schemars leaves a reference, which clients reject.

@@ -74,7 +74,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a typed tool: the schemas of its arguments and results are derived from the handler's types, published
-    /// and enforced.
+    /// and enforced. An explicit null for an optional member counts as left out, whatever the type would make of it.
     ///
     /// A handler runs on the connection's task: what blocks belongs into `tokio::task::spawn_blocking`. It is dropped
     /// when the call is cancelled; what must finish belongs into a task of its own.
@@ -91,7 +91,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`]); they are enforced alike.
+    /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`], [`Tool::with_output_schema`]);
+    /// they are enforced alike.
+    ///
+    /// The handler sees the arguments as they were sent. That includes an explicit null for a member that the schema
+    /// does not require, although the schema may not allow null there: models send it, so it is accepted as left out,
+    /// and a handler that stores its arguments can tell the two apart. One that cannot take a null must pass it over.
+    ///
+    /// A result that its output schema does not allow reaches the client as `INTERNAL_ERROR`, with the findings in the
+    /// log; see [`Tool::with_trusted_output`] for what that costs.
     pub fn raw_tool<F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
@@ -134,6 +142,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
                 era,
                 &info_json,
             ))
+            .map(Payload::shared)
             .map_err(|_| BuildError::Serialize)
         };
         let (tools_legacy, tools_modern) = (list(Era::Legacy)?, list(Era::Modern)?);
@@ -142,6 +151,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             self.instructions.as_deref(),
             &info_json,
         ))
+        .map(Payload::shared)
         .map_err(|_| BuildError::Serialize)?;
         Ok(Server(std::sync::Arc::new(Inner {
             info: self.info,

@@ -97,7 +97,11 @@ impl<'a> WireCallToolResult<'a> {
         Self {
             result_type: result_type(era),
             content: &result.content,
-            structured_content: result.structured_content.as_deref(),
+            // Before 2026-07-28 it is an object; the text says the same to those clients.
+            structured_content: result
+                .structured_content
+                .as_deref()
+                .filter(|json| era == Era::Modern || json.get().starts_with('{')),
             is_error: result.is_error,
             meta: ResultMeta::new(result.meta.as_ref(), era, server_info),
         }

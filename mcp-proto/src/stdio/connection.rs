@@ -6,16 +6,17 @@ use std::pin::Pin;
 use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
-use futures_util::Stream as _;
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::SelectAll;
+use futures_util::{FutureExt as _, Stream as _};
 use serde_json::{Map, Value, json};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::time::Sleep;
 
 use super::StdioConfig;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
-use super::output::{Output, has_room, write_line};
+use super::output::{Output, has_room, write_answer, write_line};
 use crate::context::{Context, Outbox};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::ModernMeta;
@@ -66,10 +67,20 @@ impl Connection {
         W: AsyncWrite + Unpin,
     {
         let mut lines = Lines::new(self.config.max_line_bytes);
+        // Runs from the end of the input on, over everything that is left to do.
+        let mut deadline = None;
+        let mut all_taken = false;
         loop {
             self.out.append(&mut self.said);
-            self.take_lines(&mut lines);
-            let may_read = self.running.len() < self.config.max_calls;
+            let taken = self.take_lines(&mut lines);
+            let ended = deadline.is_some();
+            if ended && taken && !all_taken {
+                all_taken = true;
+                self.end_input(&mut lines);
+            }
+            if all_taken && self.calls.is_empty() && !self.out.is_due() {
+                return Ok(());
+            }
             tokio::select! {
                 biased;
                 () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.has_room() => {}
@@ -77,45 +88,34 @@ impl Connection {
                     Some(change) => self.out.push(&change),
                     None => self.listener = None,
                 },
-                read = lines.read(&mut reader), if may_read && self.out.has_room() => {
+                // A peer that does not read its answers may still say that it ends.
+                read = lines.read(&mut reader), if !ended && (taken || lines.has_room()) => {
                     if read? == 0 {
-                        break;
+                        deadline = Some(Box::pin(tokio::time::sleep(self.config.drain_time)));
                     }
                 }
                 written = self.out.write(&mut writer), if self.out.is_due() => written?,
+                () = passed(&mut deadline), if ended => {
+                    tracing::warn!(
+                        calls = self.calls.len(),
+                        "calls or answers were dropped: the input ended and they took too long"
+                    );
+                    return Ok(());
+                }
             }
         }
+    }
+
+    /// The input has ended and its whole lines are taken: the last may have no end, and listens have theirs now.
+    fn end_input(&mut self, lines: &mut Lines) {
         if let Some(Line::Text(line)) = lines.rest() {
             self.take_line(&line);
         }
-        self.drain(writer).await
-    }
-
-    /// The input has ended: running calls get a while, listens end now, everything said is written.
-    async fn drain<W: AsyncWrite + Unpin>(mut self, mut writer: W) -> io::Result<()> {
         self.listener = None;
         self.running
             .values()
             .filter(|running| running.listens)
             .for_each(|running| running.abort.abort());
-        let deadline = tokio::time::sleep(self.config.drain_time);
-        tokio::pin!(deadline);
-        loop {
-            self.out.append(&mut self.said);
-            if self.calls.is_empty() && self.out.is_empty() {
-                break;
-            }
-            tokio::select! {
-                biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.has_room() => {}
-                written = self.out.write(&mut writer), if self.out.is_due() => written?,
-                () = &mut deadline => {
-                    tracing::warn!(calls = self.calls.len(), "calls were dropped: the input ended and they did not");
-                    break;
-                }
-            }
-        }
-        writer.flush().await
     }
 
     /// Waits until a call has said or answered something, and queues all that is ready: the more goes into one write,
@@ -145,9 +145,15 @@ impl Connection {
         })
     }
 
-    /// Starts what the buffered lines ask for, as far as the bounds allow.
-    fn take_lines(&mut self, lines: &mut Lines) {
-        while self.running.len() < self.config.max_calls && self.out.has_room() {
+    /// Takes the buffered lines as far as there is room for what is said to them; whether all of them are taken.
+    fn take_lines(&mut self, lines: &mut Lines) -> bool {
+        while self.out.has_room() {
+            if self.is_full() {
+                // Most calls answer at once. Only those that were looked at and still run count against the next line.
+                let _waiting = Self::progress(&mut self.calls, &mut self.running, &mut self.said)
+                    .now_or_never();
+                self.out.append(&mut self.said);
+            }
             match lines.next() {
                 Some(Line::Text(line)) => self.take_line(&line),
                 Some(Line::TooLong) => {
@@ -161,9 +167,14 @@ impl Connection {
                     ));
                     self.out.push(&Response::error(None, error));
                 }
-                None => break,
+                None => return true,
             }
         }
+        false
+    }
+
+    fn is_full(&self) -> bool {
+        self.running.len() >= self.config.max_calls
     }
 
     fn take_line(&mut self, line: &Bytes) {
@@ -199,15 +210,21 @@ impl Connection {
                 request.id
             )));
         }
+        if self.is_full() && request.method != "initialize" {
+            return Err(ErrorObject::invalid_request(format!(
+                "the connection has {} calls running: wait for one to end",
+                self.config.max_calls
+            )));
+        }
         let (outbox, notifications) = Outbox::channel();
         let context = if ModernMeta::is_claimed(&request.params) {
             let modern = ModernMeta::read(&request.params)?;
-            let meta = take_meta(&mut request);
+            let meta = request.take_meta();
             Context::modern(request.id.clone(), modern, meta, outbox)
         } else if request.method == "initialize" {
             return self.initialize(request);
         } else {
-            let meta = take_meta(&mut request);
+            let meta = request.take_meta();
             self.legacy_context(&request, meta, outbox)?
         };
         let listens = request.method == "subscriptions/listen";
@@ -252,10 +269,12 @@ impl Connection {
         let session = self.session.as_ref();
         Ok(Context {
             request_id: request.id.clone(),
-            version: session.map_or(ProtocolVersion::LATEST_LEGACY, |session| session.version),
-            client: session.map(|session| session.client.clone()),
-            capabilities: session
-                .map(|session| session.capabilities.clone())
+            protocol_version: session.map_or(ProtocolVersion::LATEST_LEGACY, |session| {
+                session.protocol_version
+            }),
+            client_info: session.map(|session| session.client_info.clone()),
+            client_capabilities: session
+                .map(|session| session.client_capabilities.clone())
                 .unwrap_or_default(),
             meta,
             outbox,
@@ -275,15 +294,8 @@ impl Connection {
 
     /// Ends a call that is running; an unknown id is passed over.
     fn cancel(&mut self, notification: &Notification) {
-        let id = match notification.params.get("requestId") {
-            Some(Value::String(id)) => RequestId::String(id.clone()),
-            Some(Value::Number(id)) => match id.as_i64() {
-                Some(id) => RequestId::Number(id),
-                None => return,
-            },
-            _ => return,
-        };
-        if let Some(running) = self.running.remove(&id) {
+        let id = notification.cancelled_request();
+        if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
             running.abort.abort();
         }
     }
@@ -297,7 +309,7 @@ fn take_answer(running: &mut HashMap<RequestId, Running>, out: &mut BytesMut, an
         let ended = json!({ "requestId": answer.id });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
-    write_line(out, answer);
+    write_answer(out, answer);
 }
 
 /// The next change, or never without a listener.
@@ -308,9 +320,10 @@ async fn next_change(listener: &mut Option<Listener>) -> Option<Notification> {
     }
 }
 
-fn take_meta(request: &mut Request) -> Map<String, Value> {
-    match request.params.remove("_meta") {
-        Some(Value::Object(meta)) => meta,
-        _ => Map::new(),
+/// When the time after the end of the input is over; never before that end.
+async fn passed(deadline: &mut Option<Pin<Box<Sleep>>>) {
+    match deadline {
+        Some(deadline) => deadline.as_mut().await,
+        None => std::future::pending().await,
     }
 }

@@ -8,6 +8,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// How much is read at once at the least.
 const CHUNK: usize = 16 * 1024;
 
+/// How much is read ahead at the most while nothing is taken: enough to see the end of an input behind many lines.
+const READ_AHEAD: usize = 256 * 1024;
+
 /// A buffer that is filled by reads and emptied by lines.
 #[derive(Debug)]
 pub(crate) struct Lines {
@@ -36,6 +39,11 @@ impl Lines {
             skipping: false,
             max_line_bytes,
         }
+    }
+
+    /// Whether another read is in bounds while whole lines wait in the buffer to be taken.
+    pub(crate) fn has_room(&self) -> bool {
+        self.buffer.len() <= READ_AHEAD
     }
 
     /// Reads once; 0 at the end of the input. Dropping the future loses nothing.

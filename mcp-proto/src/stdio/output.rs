@@ -2,11 +2,13 @@
 
 use std::io;
 
-use bytes::{Buf as _, BytesMut};
+use bytes::{Buf as _, BufMut as _, BytesMut};
 use serde::Serialize;
 use tokio::io::{AsyncWrite, AsyncWriteExt as _};
 
-/// Above this many unwritten bytes nothing more is read or run until the peer has read some.
+use crate::jsonrpc::Response;
+
+/// Above this many unwritten bytes nothing more is started or run until the peer has read some.
 const HIGH_WATER: usize = 256 * 1024;
 
 /// The bytes on their way out.
@@ -34,11 +36,6 @@ impl Output {
 
     pub(super) fn has_room(&self) -> bool {
         has_room(&self.queued)
-    }
-
-    /// Whether everything is written.
-    pub(super) fn is_empty(&self) -> bool {
-        self.queued.is_empty()
     }
 
     /// Whether [`Output::write`] has something to do.
@@ -70,11 +67,18 @@ pub(super) fn has_room(lines: &BytesMut) -> bool {
 
 /// Queues one message as one line. JSON text has no line feed outside strings and none inside.
 pub(super) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
-    match serde_json::to_vec(message) {
-        Ok(text) => {
-            lines.extend_from_slice(&text);
-            lines.extend_from_slice(b"\n");
+    let before = lines.len();
+    match serde_json::to_writer((&mut *lines).writer(), message) {
+        Ok(()) => lines.extend_from_slice(b"\n"),
+        Err(error) => {
+            lines.truncate(before);
+            tracing::error!(%error, "a message could not be serialised");
         }
-        Err(error) => tracing::error!(%error, "a message could not be serialised"),
     }
+}
+
+/// [`write_line`] for an answer, which knows about how long it is.
+pub(super) fn write_answer(lines: &mut BytesMut, answer: &Response) {
+    lines.reserve(answer.size_hint());
+    write_line(lines, answer);
 }

@@ -13,7 +13,7 @@ use crate::schema::Finding;
 pub struct CallToolResult {
     /// For the model to read.
     pub content: Vec<ContentBlock>,
-    /// The same for programs, as JSON text.
+    /// The same for programs, as JSON text. The legacy era knows objects alone: anything else is left out there.
     pub structured_content: Option<Box<RawValue>>,
     /// Whether the tool failed.
     pub is_error: bool,

@@ -147,8 +147,8 @@ async fn the_calls_of_a_session_share_what_it_knows_of_its_client() {
         .raw_tool(
             Tool::new("look", "").with_input_schema(json!({"type": "object"})),
             async |seen: Seen, _, context: mcp_proto::Context| {
-                let client = Arc::as_ptr(context.client.as_ref().unwrap()).addr();
-                let capabilities = Arc::as_ptr(&context.capabilities).addr();
+                let client = Arc::as_ptr(context.client_info.as_ref().unwrap()).addr();
+                let capabilities = Arc::as_ptr(&context.client_capabilities).addr();
                 seen.lock().unwrap().push((client, capabilities));
                 Ok(CallToolResult::text("seen"))
             },
@@ -172,8 +172,8 @@ async fn a_modern_request_carries_its_client_into_the_handler() {
             Tool::new("look", "").with_input_schema(json!({"type": "object"})),
             async |(), _, context: mcp_proto::Context| {
                 CallToolResult::structured(&json!({
-                    "client": context.client,
-                    "elicits": context.capabilities.get("elicitation"),
+                    "client": context.client_info,
+                    "elicits": context.client_capabilities.get("elicitation"),
                     "extra": context.meta.get("extra"),
                 }))
             },

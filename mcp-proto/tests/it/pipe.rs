@@ -1,11 +1,13 @@
 //! Connections over byte streams under pressure and at their end: bounds, flushing, and how long an end may take.
 
 use std::collections::HashSet;
+use std::pin::Pin;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use mcp_proto::stdio::{StdioConfig, serve};
 use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, BufWriter};
+use tokio::io::{AsyncBufReadExt, AsyncWrite, AsyncWriteExt as _, BufReader, BufWriter};
 use tokio::time::Instant;
 
 use crate::common::{PATIENCE, builder, call, probe, request, say, server, with_meta};
@@ -126,35 +128,122 @@ async fn a_peer_that_does_not_read_is_not_read_from_for_ever() {
 }
 
 #[tokio::test]
-async fn calls_are_bounded_and_the_rest_waits_unread() {
+async fn calls_are_bounded_and_a_full_connection_still_hears() {
     let mut config = StdioConfig::default();
     config.max_calls = 2;
     let (probe, mut events) = probe();
     let (near, far) = tokio::io::duplex(1 << 16);
     let (reader, writer) = tokio::io::split(far);
-    tokio::spawn(serve(
+    let served = tokio::spawn(serve(
         builder(&probe).build().unwrap(),
         reader,
         writer,
         config,
     ));
     let (reader, mut writer) = tokio::io::split(near);
-    for id in 0..4 {
-        let line = format!("{}\n", request(id, "tools/call", &with_meta(call("gate"))));
-        writer.write_all(line.as_bytes()).await.unwrap();
-    }
     let mut lines = BufReader::new(reader).lines();
-    events.expect("started").await;
-    events.expect("started").await;
-    for running in [2, 2, 1, 0_usize] {
-        assert!(events.none());
-        probe.gate.notify_one();
-        lines.next_line().await.unwrap().unwrap();
-        events.expect("finished").await;
-        if running == 2 {
-            events.expect("started").await;
-        }
+    let call = |id: u32, tool: &str| request(id, "tools/call", &with_meta(call(tool)));
+    for message in [call(1, "hang"), call(2, "hang"), call(3, "gate")] {
+        writer
+            .write_all(format!("{message}\n").as_bytes())
+            .await
+            .unwrap();
     }
+    let refused = next(&mut lines).await;
+    assert_eq!(
+        (&refused["id"], &refused["error"]["code"]),
+        (&json!(3), &json!(-32600))
+    );
+    assert_eq!(
+        refused["error"]["message"],
+        "the connection has 2 calls running: wait for one to end"
+    );
+    events.expect("started").await;
+    events.expect("started").await;
+    // A cancellation makes room, and the end of the input ends the rest.
+    let cancel =
+        json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}});
+    writer
+        .write_all(format!("{cancel}\n{}\n", list(4)).as_bytes())
+        .await
+        .unwrap();
+    assert!(next(&mut lines).await["result"]["tools"].is_array());
+    events.expect("dropped").await;
+    writer.shutdown().await.unwrap();
+    tokio::time::timeout(PATIENCE, served)
+        .await
+        .expect("the end of the input was not seen")
+        .unwrap()
+        .unwrap();
+    events.expect("dropped").await;
+}
+
+#[tokio::test]
+async fn calls_that_answer_at_once_do_not_fill_a_connection() {
+    let mut config = StdioConfig::default();
+    config.max_calls = 1;
+    let input: String = (0..100).map(|id| list(id) + "\n").collect();
+    let mut output = Vec::new();
+    serve(server(), input.as_bytes(), &mut output, config)
+        .await
+        .unwrap();
+    let output = String::from_utf8(output).unwrap();
+    assert_eq!(output.lines().count(), 100);
+    assert!(output.lines().all(|line| line.contains("\"result\"")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_end_of_a_peer_that_reads_nothing_is_seen() {
+    let (near, far) = tokio::io::duplex(1_024);
+    let (reader, writer) = tokio::io::split(far);
+    let served = tokio::spawn(serve(server(), reader, writer, StdioConfig::default()));
+    let (_unread, mut writer) = tokio::io::split(near);
+    let input: String = (0..1_000).map(|id| list(id) + "\n").collect();
+    writer.write_all(input.as_bytes()).await.unwrap();
+    writer.shutdown().await.unwrap();
+    let started = Instant::now();
+    tokio::time::timeout(PATIENCE, served)
+        .await
+        .expect("the connection did not end")
+        .unwrap()
+        .unwrap();
+    assert_eq!(started.elapsed().as_millis() / 10, 90);
+}
+
+/// Takes everything and is never done with it.
+struct Stuck;
+
+impl AsyncWrite for Stuck {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<std::io::Result<usize>> {
+        Poll::Ready(Ok(bytes.len()))
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Pending
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_last_flush_has_the_same_deadline_as_the_calls() {
+    let line = list(1);
+    let served = serve(server(), line.as_bytes(), Stuck, StdioConfig::default());
+    tokio::time::timeout(PATIENCE, served)
+        .await
+        .expect("the connection did not end")
+        .unwrap();
+}
+
+async fn next(lines: &mut tokio::io::Lines<impl AsyncBufReadExt + Unpin>) -> Value {
+    let line = tokio::time::timeout(PATIENCE, lines.next_line()).await;
+    serde_json::from_str(&line.expect("no line came").unwrap().unwrap()).unwrap()
 }
 
 #[tokio::test]

@@ -263,6 +263,11 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
             json!({"type": "object", "properties": {"x": {"$ref": "file:///etc/passwd"}}}),
             "does not compile",
         ),
+        (
+            "mirrored",
+            json!({"type": "object", "properties": {"x": {"type": "string", "x-mcp-header": "X"}}}),
+            "\"x-mcp-header\", which this server does not enforce",
+        ),
         ("deep", deep, "deeper than"),
         (
             "wide",
@@ -277,6 +282,10 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
         assert!(error.starts_with(&format!("tool {name:?}: ")), "{error}");
     }
     assert_eq!(built(&"x".repeat(128), object()), None);
+    // A property of that name, or a value that has it, promises nothing.
+    let named =
+        json!({"type": "object", "properties": {"x-mcp-header": {"const": {"x-mcp-header": 1}}}});
+    assert_eq!(built("named", named), None);
 }
 
 #[test]

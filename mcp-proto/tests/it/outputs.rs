@@ -1,0 +1,147 @@
+//! What tools give back, against their own schemas and in each era; content of every kind.
+
+use http::StatusCode;
+use mcp_proto::{
+    CallToolResult, ContentBlock, Icon, IconTheme, ResourceContents, ResourceLink, Server,
+    StreamableHttpService, Tool, ToolAnnotations,
+};
+use serde_json::{Value, json};
+
+use crate::common::{Raw, call, open_session};
+
+fn server() -> Server {
+    let tool = |name: &str| Tool::new(name, "").with_input_schema(json!({"type": "object"}));
+    let schema =
+        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+    Server::builder("s", "1", ())
+        .raw_tool(
+            tool("wrong").with_output_schema(schema.clone()),
+            async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
+        )
+        .raw_tool(
+            tool("nothing").with_output_schema(schema.clone()),
+            async |(), _, _| Ok(CallToolResult::text("no structure")),
+        )
+        .raw_tool(
+            tool("right").with_output_schema(schema.clone()),
+            async |(), _, _| CallToolResult::structured(&json!({"n": 1})),
+        )
+        .raw_tool(
+            tool("trusted")
+                .with_output_schema(schema)
+                .with_trusted_output(),
+            async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
+        )
+        .raw_tool(tool("list"), async |(), _, _| {
+            CallToolResult::structured(&json!([1, 2]))
+        })
+        .build()
+        .unwrap()
+}
+
+/// The results of a call in the modern and in the legacy era.
+async fn results(tool: &str) -> [Value; 2] {
+    let service = StreamableHttpService::new(server());
+    let session = open_session(&service).await;
+    let mut results = [Value::Null, Value::Null];
+    for (result, raw) in results.iter_mut().zip([
+        Raw::modern("tools/call", call(tool)),
+        Raw::legacy(&session, "tools/call", &call(tool)),
+    ]) {
+        let reply = raw.send(&service).await;
+        assert_eq!(reply.status, StatusCode::OK);
+        *result = reply.result();
+    }
+    results
+}
+
+#[tokio::test]
+async fn a_raw_result_that_breaks_its_own_schema_is_a_failure_of_the_tool() {
+    for tool in ["wrong", "nothing"] {
+        for result in results(tool).await {
+            assert_eq!(result["isError"], true, "{result}");
+            assert!(result.get("structuredContent").is_none());
+            assert!(result.to_string().contains("INTERNAL_ERROR"));
+        }
+    }
+    for result in results("right").await {
+        assert_eq!(result["structuredContent"], json!({"n": 1}));
+    }
+}
+
+#[tokio::test]
+async fn a_tool_that_trusts_itself_is_checked_in_debug_builds_alone() {
+    for result in results("trusted").await {
+        let failed = result.get("isError").is_some();
+        assert_eq!(failed, cfg!(debug_assertions), "{result}");
+    }
+}
+
+#[tokio::test]
+async fn structured_content_that_is_no_object_is_for_the_modern_era() {
+    let [modern, legacy] = results("list").await;
+    assert_eq!(modern["structuredContent"], json!([1, 2]));
+    assert!(legacy.get("structuredContent").is_none(), "{legacy}");
+    assert_eq!(legacy["content"], modern["content"]);
+    assert_eq!(legacy["content"][0]["text"], "[1,2]");
+}
+
+#[test]
+fn content_of_every_kind_is_made_by_its_constructor() {
+    let mut link = ResourceLink::new("file:///a", "a");
+    link.size = Some(3);
+    let blocks = [
+        (
+            ContentBlock::image(b"png", "image/png"),
+            json!({"type": "image", "data": "cG5n", "mimeType": "image/png"}),
+        ),
+        (
+            ContentBlock::audio([0xff, 0xfe], "audio/wav"),
+            json!({"type": "audio", "data": "//4=", "mimeType": "audio/wav"}),
+        ),
+        (
+            ContentBlock::resource_link(link),
+            json!({"type": "resource_link", "uri": "file:///a", "name": "a", "size": 3}),
+        ),
+        (
+            ContentBlock::resource(ResourceContents::text("file:///a", "abc")),
+            json!({"type": "resource", "resource": {"uri": "file:///a", "text": "abc"}}),
+        ),
+        (
+            ContentBlock::resource(ResourceContents::blob("file:///a", b"png")),
+            json!({"type": "resource", "resource": {"uri": "file:///a", "blob": "cG5n"}}),
+        ),
+    ];
+    for (block, wire) in blocks {
+        assert_eq!(serde_json::to_value(&block).unwrap(), wire);
+        assert_eq!(serde_json::from_value::<ContentBlock>(wire).unwrap(), block);
+    }
+}
+
+#[test]
+fn hints_have_a_title_and_icons_a_theme() {
+    let hints = ToolAnnotations::default().with_title("Look");
+    assert_eq!(
+        serde_json::to_value(&hints).unwrap(),
+        json!({"title": "Look"})
+    );
+    let mut icon = Icon::new("https://x/i.png");
+    icon.theme = Some(IconTheme::Dark);
+    let wire = json!({"src": "https://x/i.png", "theme": "dark"});
+    assert_eq!(serde_json::to_value(&icon).unwrap(), wire);
+    assert_eq!(serde_json::from_value::<Icon>(wire).unwrap(), icon);
+}
+
+#[tokio::test]
+async fn a_list_is_the_same_text_for_everybody() {
+    let server = server();
+    let list = || async {
+        let request = mcp_proto::jsonrpc::Request::new(1, "tools/list", json!({}));
+        let context = mcp_proto::Context::test();
+        server.handle(request, context).await.outcome.unwrap()
+    };
+    let (first, second) = (list().await, list().await);
+    assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
+    let value = first.to_value();
+    assert_eq!(value["tools"].as_array().unwrap().len(), 5);
+}
