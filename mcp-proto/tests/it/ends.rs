@@ -27,6 +27,8 @@ struct Slow {
     turns: Semaphore,
     /// Questions that were asked and not answered.
     waiting: AtomicUsize,
+    /// All questions.
+    asked: AtomicUsize,
 }
 
 impl Slow {
@@ -35,6 +37,7 @@ impl Slow {
             sessions: MemorySessions::default(),
             turns: Semaphore::new(0),
             waiting: AtomicUsize::new(0),
+            asked: AtomicUsize::new(0),
         })
     }
 
@@ -45,6 +48,7 @@ impl Slow {
                 self.0.fetch_sub(1, Ordering::SeqCst);
             }
         }
+        self.asked.fetch_add(1, Ordering::SeqCst);
         self.waiting.fetch_add(1, Ordering::SeqCst);
         let _waiting = Waiting(&self.waiting);
         self.turns.acquire().await.unwrap().forget();
@@ -181,6 +185,8 @@ async fn a_store_that_hangs_is_asked_once_at_a_time_and_holds_no_request() {
         stream.frame().await.unwrap().unwrap();
         assert!(store.waiting.load(Ordering::SeqCst) <= 1);
     }
+    // 800 s: one for the GET, and no other before the last has failed.
+    assert!(store.asked.load(Ordering::SeqCst) <= 1 + 800 / 100);
     let started = tokio::time::Instant::now();
     let reply = Raw::legacy(&session, "ping", &json!({})).request();
     let reply = service.handle(reply).await;
