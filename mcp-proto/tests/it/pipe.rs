@@ -199,14 +199,15 @@ async fn the_end_of_a_peer_that_reads_nothing_is_seen() {
     let served = tokio::spawn(serve(server(), reader, writer, StdioConfig::default()));
     let (_unread, mut writer) = tokio::io::split(near);
     let input: String = (0..1_000).map(|id| list(id) + "\n").collect();
-    writer.write_all(input.as_bytes()).await.unwrap();
-    writer.shutdown().await.unwrap();
     let started = Instant::now();
-    tokio::time::timeout(PATIENCE, served)
+    let ended = async {
+        writer.write_all(input.as_bytes()).await.unwrap();
+        writer.shutdown().await.unwrap();
+        served.await.unwrap().unwrap();
+    };
+    tokio::time::timeout(PATIENCE, ended)
         .await
-        .expect("the connection did not end")
-        .unwrap()
-        .unwrap();
+        .expect("the connection did not end");
     assert_eq!(started.elapsed().as_millis() / 10, 90);
 }
 
