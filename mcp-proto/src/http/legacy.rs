@@ -49,10 +49,7 @@ impl StreamableHttpService {
         // Before the session is looked up: whoever ends it after that finds the call.
         let (guard, cancelled) = self.0.live.begin_call(&session, &request.id, max_calls)?;
         let session = self.load(head, &session).await?;
-        let meta = match request.params.remove("_meta") {
-            Some(Value::Object(meta)) => meta,
-            _ => Map::new(),
-        };
+        let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let context = Context {
             request_id: request.id.clone(),
@@ -112,15 +109,8 @@ impl StreamableHttpService {
         notification: &Notification,
     ) -> Result<(), Rejection> {
         let session = self.session(head).await?;
-        if notification.method == "notifications/cancelled" {
-            let request = match notification.params.get("requestId") {
-                Some(Value::String(id)) => Some(RequestId::String(id.clone())),
-                Some(Value::Number(id)) => id.as_i64().map(RequestId::Number),
-                _ => None,
-            };
-            if let Some(request) = request {
-                self.0.live.cancel(&session.id, &request);
-            }
+        if let Some(request) = notification.cancelled_request() {
+            self.0.live.cancel(&session.id, &request);
         }
         Ok(())
     }

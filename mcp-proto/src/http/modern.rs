@@ -75,10 +75,7 @@ impl StreamableHttpService {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
         let place = self.place()?;
-        let meta = match request.params.remove("_meta") {
-            Some(Value::Object(meta)) => meta,
-            _ => Map::new(),
-        };
+        let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let mut context = Context::modern(request.id.clone(), modern, meta, outbox);
         context.extensions = std::mem::take(&mut head.extensions);

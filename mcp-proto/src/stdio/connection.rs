@@ -20,7 +20,7 @@ use super::output::{Output, has_room, write_answer, write_line};
 use crate::context::{Context, Outbox};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::ModernMeta;
-use crate::server::{Interest, Listener, Server, read_initialize};
+use crate::server::{Listener, Server, read_initialize};
 use crate::session::Session;
 use crate::version::ProtocolVersion;
 
@@ -286,7 +286,7 @@ impl Connection {
         match notification.method.as_str() {
             "notifications/cancelled" => self.cancel(notification),
             "notifications/initialized" if self.session.is_some() && self.listener.is_none() => {
-                self.listener = self.server.changes().listen(Interest { tools_list: true });
+                self.listener = self.server.changes().listen(self.server.everything_told());
             }
             _ => {}
         }
