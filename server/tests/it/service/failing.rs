@@ -33,6 +33,19 @@ async fn an_unavailable_store_changes_nothing() {
     assert_eq!(tick_once(&service, &id).await.unwrap().state.time(), 2.0);
 }
 
+#[tokio::test]
+async fn a_full_store_is_told_as_full_and_changes_nothing() {
+    let (store, service) = service();
+    let id = create(&service, "u").await;
+    store.fail([Fault::Full, Fault::Full]);
+    let error = tick_once(&service, &id).await.unwrap_err();
+    assert_eq!(error, ServiceError::Full);
+    let error = service.delete(&id, None).await.unwrap_err();
+    assert_eq!(error, ServiceError::Full);
+    assert_eq!(now(&service, &id).await, (0.0, 0));
+    service.delete(&id, None).await.unwrap();
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_write_that_landed_unsaid_is_counted_once() {
     for fault in [Fault::Lost, Fault::Unsaid] {

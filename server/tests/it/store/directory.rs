@@ -149,6 +149,29 @@ fn a_new_directory_is_its_owners_alone() {
     );
 }
 
+/// A shared directory's files are the store's owner's alone, from the moment they are there.
+#[tokio::test]
+async fn the_files_are_their_owners_alone_in_any_directory() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let store = open(dir.path()).unwrap();
+    store
+        .create(meta(&id("sol"), 1), Bytes::new())
+        .await
+        .unwrap();
+    let modes: BTreeMap<_, _> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(Result::unwrap)
+        .map(|file| {
+            let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+            (file.file_name().into_string().unwrap(), mode)
+        })
+        .collect();
+    assert!(modes.len() >= 3, "{modes:?}");
+    assert!(modes.values().all(|mode| *mode == 0o600), "{modes:?}");
+}
+
 #[tokio::test]
 async fn a_writer_that_fails_makes_everything_unavailable_and_nothing_hang() {
     let mut subject = OnDisk::new();
