@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use serde::Serialize;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
@@ -25,6 +26,9 @@ use writer::{Job, Writer};
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
+
+/// How long closing waits for the writers.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// The domain's step. A service can be given another one, to see how it copes with one that fails.
 pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
@@ -106,6 +110,8 @@ struct Inner {
 struct Writers {
     by_universe: HashMap<UniverseId, Handle>,
     next_key: u64,
+    /// No further writer is started.
+    closed: bool,
 }
 
 /// The way to a universe's writer.
@@ -251,6 +257,25 @@ impl CommandService {
         self.ask(id, |reply| Job::Delete { expected, reply }).await
     }
 
+    /// Lets every writer do what is waiting for it, and refuses what comes later as unavailable.
+    ///
+    /// Waits at most five seconds for them; a write under way after that goes on by itself.
+    pub async fn close(&self) {
+        let handles = {
+            let mut writers = self.writers();
+            writers.closed = true;
+            std::mem::take(&mut writers.by_universe)
+        };
+        let ends = handles.into_values().map(|handle| {
+            drop(handle.jobs);
+            handle.ended
+        });
+        let all = join_all(ends.collect::<Vec<_>>());
+        if tokio::time::timeout(CLOSE_TIME, all).await.is_err() {
+            tracing::error!("universes are still being written and are left to end by themselves");
+        }
+    }
+
     /// Sends a job to the universe's writer, starting one if there is none, and waits for the answer.
     async fn ask<T>(
         &self,
@@ -267,7 +292,7 @@ impl CommandService {
                     // Asking for what does not exist must not push out what does.
                     let record = self.0.store.record(id).await;
                     record.map_err(|error| ServiceError::reading(id, &error))?;
-                    self.start_writer(id)
+                    self.start_writer(id).ok_or(ServiceError::Unavailable)?
                 }
             };
             // A writer that retires between being found and being asked gives the job back.
@@ -280,11 +305,14 @@ impl CommandService {
         answer.await.unwrap_or(Err(ServiceError::Internal))
     }
 
-    /// Starts the writer of a universe, unless somebody else was quicker.
-    fn start_writer(&self, id: &UniverseId) -> mpsc::Sender<Job> {
+    /// Starts the writer of a universe, unless somebody else was quicker. `None` once closed.
+    fn start_writer(&self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
         let mut writers = self.writers();
+        if writers.closed {
+            return None;
+        }
         if let Some(jobs) = writers.open(id) {
-            return jobs;
+            return Some(jobs);
         }
         writers.make_room(self.0.limits.max_loaded);
         let (jobs, queue) = mpsc::channel(self.0.limits.max_queue.max(1));
@@ -307,7 +335,7 @@ impl CommandService {
             }
             writer.run().await;
         });
-        jobs
+        Some(jobs)
     }
 
     /// Forgets a writer that has ended.
