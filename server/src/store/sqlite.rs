@@ -40,6 +40,9 @@ use super::{
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
 const QUEUE_BYTES: usize = 2 * MAX_WRITE;
 
+/// What a write counts for at least, in bytes, so that no more than 1,024 wait.
+const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
+
 /// How long a store that is closed waits for what is being read, and then for what is queued.
 const DRAIN: Duration = Duration::from_secs(5);
 
@@ -132,7 +135,7 @@ impl SqliteStore {
         size: usize,
         work: impl FnOnce(Reply<T, E>) -> Work,
     ) -> Result<T, E> {
-        let share = u32::try_from(size.clamp(1, QUEUE_BYTES)).unwrap_or(u32::MAX);
+        let share = u32::try_from(size.clamp(MIN_SHARE, QUEUE_BYTES)).unwrap_or(u32::MAX);
         let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
         let (Ok(share), Some(queue)) = (share, self.writer.queue()) else {
             return Err(Failure::Unavailable.into());
@@ -145,7 +148,6 @@ impl SqliteStore {
         };
         queue
             .send(Some(job))
-            .await
             .map_err(|_closed| Failure::Unavailable)?;
         answer
             .await

@@ -3,14 +3,13 @@
 
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc as std_mpsc;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
 use rusqlite::ErrorCode;
 use tokio::sync::mpsc::error::TryRecvError;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
 use tokio::sync::watch;
 
 use super::DRAIN;
@@ -18,9 +17,6 @@ use super::directory::Lock;
 use super::job::{Failure, Job};
 use super::ledger::Ledger;
 use super::live::Live;
-
-/// Most writes waiting for the writer.
-const QUEUE: usize = 1_024;
 
 /// Most writes in one transaction.
 const GROUP: usize = 512;
@@ -35,9 +31,9 @@ const SWEEP_IDLE: u32 = 1_024;
 
 /// The thread's handle. Dropping it closes it.
 pub(super) struct Writer {
-    /// A `None` wakes the thread to see that it shall close.
-    queue: Sender<Option<Job>>,
-    closing: Arc<AtomicBool>,
+    /// Bounded by what its jobs hold of the store's budget: were it by its own places, an asker that
+    /// has one and is never polled again would keep it open. A `None` asks to close it.
+    queue: UnboundedSender<Option<Job>>,
     /// `None` once somebody waits for its end.
     thread: Mutex<Option<Thread>>,
     /// Closed when the thread has ended.
@@ -53,9 +49,7 @@ struct Thread {
 impl Writer {
     /// Starts the thread. The lock is held until its connection is closed.
     pub(super) fn start(ledger: Ledger, live: Arc<Live>, lock: Arc<Lock>) -> io::Result<Self> {
-        let (queue, jobs) = mpsc::channel(QUEUE);
-        let closing = Arc::new(AtomicBool::new(false));
-        let close = Arc::clone(&closing);
+        let (queue, jobs) = mpsc::unbounded_channel();
         let (end, ended) = std_mpsc::channel();
         let (life, alive) = watch::channel(());
         let handle = thread::Builder::new()
@@ -69,23 +63,20 @@ impl Writer {
                 Loop {
                     ledger,
                     jobs,
-                    close,
                     carried: None,
                 }
                 .run(&live);
             })?;
         Ok(Self {
             queue,
-            closing,
             thread: Mutex::new(Some(Thread { handle, ended })),
             alive,
         })
     }
 
     /// Where writes go; `None` once closed or once the thread has ended.
-    pub(super) fn queue(&self) -> Option<&Sender<Option<Job>>> {
-        let open = !self.closing.load(Ordering::Acquire) && !self.queue.is_closed();
-        open.then_some(&self.queue)
+    pub(super) fn queue(&self) -> Option<&UnboundedSender<Option<Job>>> {
+        (!self.queue.is_closed()).then_some(&self.queue)
     }
 
     /// Resolves when the thread has ended.
@@ -96,9 +87,8 @@ impl Writer {
 
     /// Lets the queue run empty and waits for that, at most [`DRAIN`].
     pub(super) fn close(&self) {
-        self.closing.store(true, Ordering::Release);
-        // A thread whose queue is full or closed is awake.
-        let _awake = self.queue.try_send(None);
+        // A thread that has ended does not hear it.
+        let _heard = self.queue.send(None);
         let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
         // Under the lock, so that of two who close both return at the end.
         let Some(Thread { handle, ended }) = thread.take() else {
@@ -129,9 +119,7 @@ impl Drop for CloseAtEnd {
 
 struct Loop {
     ledger: Ledger,
-    jobs: Receiver<Option<Job>>,
-    /// Whether to do what is queued and end.
-    close: Arc<AtomicBool>,
+    jobs: UnboundedReceiver<Option<Job>>,
     /// Taken from the queue for the next transaction.
     carried: Option<Job>,
 }
@@ -170,14 +158,12 @@ impl Loop {
         Some(group)
     }
 
-    /// The next write; `None` once closed and empty. Closing is done here, by the end that receives:
-    /// what an asker that is never polled again holds of the queue does not keep it open.
+    /// The next write; `None` once closed and empty.
     fn next(&mut self) -> Option<Job> {
         loop {
-            let received = self.jobs.blocking_recv()?;
-            self.close_if_asked();
-            if received.is_some() {
-                return received;
+            match self.jobs.blocking_recv()? {
+                Some(job) => return Some(job),
+                None => self.jobs.close(),
             }
         }
     }
@@ -185,16 +171,10 @@ impl Loop {
     /// The next write, if one is waiting.
     fn try_next(&mut self) -> Result<Job, TryRecvError> {
         loop {
-            self.close_if_asked();
-            if let Some(job) = self.jobs.try_recv()? {
-                return Ok(job);
+            match self.jobs.try_recv()? {
+                Some(job) => return Ok(job),
+                None => self.jobs.close(),
             }
-        }
-    }
-
-    fn close_if_asked(&mut self) {
-        if self.close.load(Ordering::Acquire) {
-            self.jobs.close();
         }
     }
 
