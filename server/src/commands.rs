@@ -13,8 +13,10 @@ mod writer;
 mod writers;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
 use universe_core::{Command, State};
 
@@ -26,6 +28,9 @@ use writers::Writers;
 pub use entry::LogEntry;
 pub use error::ServiceError;
 pub use model::{CommandResult, Processed, Reducer, Replacement, ServiceLimits, Universe};
+
+/// How long closing waits for the writers.
+const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// Reads and changes universes. Cheap to clone; clones share everything.
 #[derive(Clone)]
@@ -175,6 +180,19 @@ impl CommandService {
         self.ask(id, |reply| Job::Delete { expected, reply }).await
     }
 
+    /// Lets every writer do what is waiting for it, and refuses what comes later as unavailable.
+    ///
+    /// Waits at most five seconds for them; a write under way after that goes on by itself.
+    pub async fn close(&self) {
+        let ends = self.writers().close();
+        if tokio::time::timeout(CLOSE_TIME, join_all(ends))
+            .await
+            .is_err()
+        {
+            tracing::error!("universes are still being written and are left to end by themselves");
+        }
+    }
+
     /// Sends a job to the universe's writer, starting one if there is none, and waits for the answer.
     async fn ask<T>(
         &self,
@@ -191,7 +209,7 @@ impl CommandService {
                     // Asking for what does not exist must not push out what does.
                     let record = self.0.store.record(id).await;
                     record.map_err(|error| ServiceError::reading(id, &error))?;
-                    self.start_writer(id)
+                    self.start_writer(id).ok_or(ServiceError::Unavailable)?
                 }
             };
             // A writer that retires between being found and being asked gives the job back.
@@ -216,13 +234,13 @@ impl CommandService {
         }
     }
 
-    /// Starts the writer of a universe, unless somebody else was quicker.
-    fn start_writer(&self, id: &UniverseId) -> mpsc::Sender<Job> {
+    /// Starts the writer of a universe, unless somebody else was quicker. `None` once closed.
+    fn start_writer(&self, id: &UniverseId) -> Option<mpsc::Sender<Job>> {
         let mut writers = self.writers();
         if let Some(jobs) = writers.open(id) {
-            return jobs;
+            return Some(jobs);
         }
-        let seat = writers.seat(id, &self.0.limits);
+        let seat = writers.seat(id, &self.0.limits)?;
         drop(writers);
         let jobs = seat.jobs;
         let writer = Writer::new(self.clone(), id.clone(), seat.place);
@@ -233,7 +251,7 @@ impl CommandService {
             }
             writer.run().await;
         });
-        jobs
+        Some(jobs)
     }
 
     /// Forgets a writer that has ended.

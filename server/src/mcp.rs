@@ -16,21 +16,12 @@ pub const SERVER_NAME: &str = "universe-server";
 /// How many ids are told to a caller who named an unknown universe.
 const TOLD_IDS: usize = 20;
 
-/// The MCP server over `service`. `rest_url` is told to models as the place to create and list universes.
+/// The MCP server over `service`, beside REST. `rest_url` is told to models as the place to create and list universes;
+/// without one they are told that there is such a place.
 ///
 /// # Errors
 /// A tool whose schema cannot be served; a test proves that there is none.
 pub fn server(service: CommandService, rest_url: Option<&str>) -> Result<Server, BuildError> {
-    Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
-        .title("Star-system universes")
-        .instructions(instructions(rest_url))
-        .raw_tool(get_universe_state_tool(), get_universe_state)
-        .raw_tool(list_universe_commands_tool(), list_universe_commands)
-        .raw_tool(send_universe_command_tool(), send_universe_command)
-        .build()
-}
-
-fn instructions(rest_url: Option<&str>) -> String {
     let rest = rest_url.map_or_else(
         || "the REST API of this server".to_owned(),
         |url| {
@@ -39,9 +30,36 @@ fn instructions(rest_url: Option<&str>) -> String {
             )
         },
     );
+    build(service, &format!("Ids come from {rest}"))
+}
+
+/// The MCP server over `service` where there is no REST beside it.
+///
+/// # Errors
+/// As for [`server`].
+pub fn stdio_server(service: CommandService) -> Result<Server, BuildError> {
+    build(
+        service,
+        "There is no REST API beside this connection: universes are made over REST, by a universe-server that listens \
+         on the same data directory",
+    )
+}
+
+fn build(service: CommandService, whence: &str) -> Result<Server, BuildError> {
+    Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
+        .title("Star-system universes")
+        .instructions(instructions(whence))
+        .raw_tool(get_universe_state_tool(), get_universe_state)
+        .raw_tool(list_universe_commands_tool(), list_universe_commands)
+        .raw_tool(send_universe_command_tool(), send_universe_command)
+        .build()
+}
+
+/// What a model is told first; `whence` says where universes and their ids come from.
+fn instructions(whence: &str) -> String {
     format!(
         "Simulated universes of stars, planets, moons, belts, disks and nebulae. Every tool takes a universeId; \
-         the demo universe, if the server was started with it, is \"sol\". Ids come from {rest}; an unknown id is \
+         the demo universe, if the server was started with --demo, is \"sol\". {whence}; an unknown id is \
          answered with the known ones. Read with get_universe_state, ask list_universe_commands (with a category for \
          all details) what can be changed and how, and change with send_universe_command, one command at a time. \
          A refused command changes nothing and says why."

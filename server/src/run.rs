@@ -1,26 +1,27 @@
 //! Running the server: opens the store, puts the parts together, serves until told to stop.
 
-mod join;
+mod hold;
 mod listen;
+mod relay;
 mod share;
 mod stdio;
 
 use std::io;
 use std::net::SocketAddr;
-use std::path::Path;
-use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_proto::BuildError;
 use tokio::signal::unix::{SignalKind, signal};
-use universe_core::State;
+use tokio_util::sync::CancellationToken;
 
-use crate::commands::{CommandService, ServiceError, ServiceLimits};
-use crate::config::{Arguments, ConfigError, StoreKind};
-use crate::demo;
-use crate::store::sqlite::{OpenError, Options};
-use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId, UniverseLog};
+use crate::config::{Arguments, ConfigError};
+use crate::store::sqlite::OpenError;
 
 pub use share::SOCKET;
+
+/// How long to look for a holder of the data directory that answers: one may be starting or ending just now.
+const PATIENCE: Duration = Duration::from_secs(5);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// Why the server did not start or did not go on, in a sentence for whoever started it.
 #[derive(Debug, thiserror::Error)]
@@ -42,7 +43,7 @@ pub enum RunError {
     },
     /// Another server uses the data directory and does not take this one in.
     #[error(
-        "another server uses the data directory {dir}, and it does not answer at {socket}: {error}"
+        "another server uses the data directory {dir}, and cannot be joined at {socket}: {error}"
     )]
     Join {
         /// The directory.
@@ -58,6 +59,11 @@ pub enum RunError {
     /// The MCP server cannot be built: a mistake of this program.
     #[error(transparent)]
     Build(#[from] BuildError),
+    /// The disk or the database failed, and nothing more can be kept.
+    #[error(
+        "the store has failed and takes no more; the log says why: mend that and start the server again"
+    )]
+    Store,
     /// Signals, stdin or stdout failed.
     #[error("{0}")]
     Io(#[from] io::Error),
@@ -76,48 +82,19 @@ pub async fn run(arguments: Arguments) -> Result<(), RunError> {
     }
 }
 
-/// Opens the store and holds the demo if that was asked for.
-async fn open(arguments: &Arguments) -> Result<CommandService, RunError> {
-    let store: Arc<dyn UniverseLog> = match arguments.store {
-        StoreKind::Memory => Arc::new(MemoryStore::new(MemoryLimits::default())),
-        StoreKind::Embedded => Arc::new(open_embedded(&arguments.data_dir).await?),
-    };
-    let service = CommandService::new(store, ServiceLimits::default());
-    if arguments.demo {
-        hold_demo(&service).await?;
-    }
-    Ok(service)
-}
-
-/// Off the runtime's threads: opening may have to recover what a crash left.
-async fn open_embedded(dir: &Path) -> Result<SqliteStore, RunError> {
-    let dir = dir.to_owned();
-    let opened =
-        tokio::task::spawn_blocking(move || SqliteStore::open(&dir, Options::default())).await;
-    Ok(opened.map_err(io::Error::other)??)
-}
-
-async fn hold_demo(service: &CommandService) -> Result<(), RunError> {
-    let wrong = |problem: &dyn std::fmt::Display| RunError::Demo(problem.to_string());
-    let id = UniverseId::new(demo::ID).map_err(|problem| wrong(&problem))?;
-    let state = demo::sol().map_err(|problem| wrong(&problem))?;
-    let state = State::from_value(state).map_err(|problem| wrong(&problem))?;
-    match service.create(id, demo::NAME.to_owned(), state).await {
-        // It is there from an earlier start, with what was done to it since.
-        Ok(_) | Err(ServiceError::Exists(_)) => Ok(()),
-        Err(error) => Err(wrong(&error)),
-    }
-}
-
-/// Resolves on SIGINT or SIGTERM.
-fn stop_signal() -> Result<impl Future<Output = ()>, io::Error> {
+/// Cancelled on SIGINT or SIGTERM.
+fn stop_signal() -> Result<CancellationToken, io::Error> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
-    Ok(async move {
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
         tokio::select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
         tracing::info!("stopping");
-    })
+        told.cancel();
+    });
+    Ok(stop)
 }

@@ -68,7 +68,7 @@ pub trait UniverseLog: Send + Sync {
     /// Deletes a universe with all it has; its tails end. With `expected`, only at that revision.
     ///
     /// # Errors
-    /// [`DeleteError::NotFound`], [`DeleteError::Conflict`].
+    /// [`DeleteError::NotFound`], [`DeleteError::Conflict`]; [`DeleteError::Full`] where deleting needs room first.
     fn delete(
         &self,
         id: &UniverseId,

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
-use serde_json::{Map, Value};
 use tokio::sync::oneshot;
 
 use super::body::ResponseBody;
@@ -19,7 +18,7 @@ use super::rejection::{Rejection, json_response};
 use super::sessions::Hold;
 use super::{StreamableHttpService, sse};
 use crate::context::{Context, Outbox, Principal};
-use crate::jsonrpc::{Notification, Request, RequestId, Response as RpcResponse};
+use crate::jsonrpc::{Notification, Request, Response as RpcResponse};
 use crate::server::{Listener, read_initialize};
 use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};

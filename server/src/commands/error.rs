@@ -100,6 +100,7 @@ impl ServiceError {
                 revision: head.revision,
             },
             DeleteError::NotFound => Self::NotFound(id.clone()),
+            DeleteError::Full => Self::Full,
             DeleteError::Unavailable => Self::Unavailable,
             DeleteError::Unknown => Self::Uncertain,
         }

@@ -16,6 +16,8 @@ use crate::store::UniverseId;
 pub(super) struct Writers {
     by_universe: HashMap<UniverseId, Handle>,
     next_key: u64,
+    /// No further writer is started.
+    closed: bool,
 }
 
 /// A place for a new writer, and what its maker needs to know.
@@ -58,8 +60,11 @@ impl Writers {
         Some(jobs.clone())
     }
 
-    /// Makes a place for the writer of a universe that has none, and room for it.
-    pub(super) fn seat(&mut self, id: &UniverseId, limits: &ServiceLimits) -> Seat {
+    /// Makes a place for the writer of a universe that has none, and room for it. `None` once closed.
+    pub(super) fn seat(&mut self, id: &UniverseId, limits: &ServiceLimits) -> Option<Seat> {
+        if self.closed {
+            return None;
+        }
         self.make_room(limits.max_loaded.max(1), limits.max_loaded_bytes);
         let (jobs, queue) = mpsc::channel(limits.max_queue.max(1));
         let (end, ended) = oneshot::channel();
@@ -80,11 +85,19 @@ impl Writers {
             size,
             _end: end,
         };
-        Seat {
+        Some(Seat {
             jobs,
             place,
             predecessor: predecessor.map(|handle| handle.ended),
-        }
+        })
+    }
+
+    /// Tells every writer to end, and gives what resolves when each has.
+    pub(super) fn close(&mut self) -> Vec<oneshot::Receiver<()>> {
+        self.closed = true;
+        let handles = std::mem::take(&mut self.by_universe);
+        // Dropping the rest of a handle closes its writer's queue.
+        handles.into_values().map(|handle| handle.ended).collect()
     }
 
     /// Forgets a writer that has ended.

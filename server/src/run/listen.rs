@@ -1,15 +1,24 @@
-//! Serving HTTP: REST and MCP on one address.
+//! Listening: REST and MCP over HTTP.
 
 use std::net::SocketAddr;
 
+use http::uri::Authority;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::{ServeConfig, serve};
 use tokio::net::TcpListener;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use super::{RunError, open, share, stop_signal};
+use super::hold::Hold;
+use super::share::{self, Tenure};
+use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::http::{App, MCP_PATH};
 use crate::mcp;
+use crate::store::sqlite::OpenError;
+
+/// How long a holder that has promised the directory may take to finish what it has begun, beyond [`PATIENCE`].
+const HANDOVER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 
 pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
@@ -22,44 +31,134 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         .map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     // After the address is ours, so that a start that fails for it has touched nothing.
-    let service = open(arguments).await?;
-    let server = mcp::server(service.clone(), Some(&format!("http://{address}")))?;
+    let Some(hold) = take(arguments, &config, &stop).await? else {
+        return Ok(());
+    };
+    let url = url(arguments, address);
+    let server = mcp::server(hold.service.clone(), url.as_deref())?;
     let shared = match arguments.store {
-        StoreKind::Embedded => share::start(&arguments.data_dir, server.clone(), config.stdio),
+        StoreKind::Embedded => {
+            let (dir, server) = (&config.data_dir, server.clone());
+            share::start(dir, server, config.stdio, Tenure::Keeps)
+        }
         StoreKind::Memory => None,
     };
     let app = App::new(
-        service,
+        hold.service.clone(),
         StreamableHttpService::with_config(server, config.mcp),
         config.rest,
     );
-    greet(arguments, address);
-    let closing = app.clone();
-    let shutdown = async move {
-        stop.await;
-        closing.close();
+    greet(arguments, &config.data_dir, address, url.as_deref());
+    let mut failed = false;
+    let shutdown = async {
+        tokio::select! {
+            () = stop.cancelled() => {}
+            () = hold.failed() => failed = true,
+        }
+        app.close();
+        if let Some(shared) = &shared {
+            shared.stop();
+        }
     };
-    serve(listener, app, ServeConfig::default(), shutdown).await;
-    drop(shared);
+    serve(listener, app.clone(), ServeConfig::default(), shutdown).await;
+    if let Some(shared) = shared {
+        shared.close().await;
+    }
+    hold.close().await;
+    if failed {
+        return Err(RunError::Store);
+    }
     Ok(())
 }
 
+/// Opens the store. A process that holds the directory for one client is asked for it; one that listens keeps it.
+/// `None` when told to stop.
+async fn take(
+    arguments: &Arguments,
+    config: &Config,
+    stop: &CancellationToken,
+) -> Result<Option<Hold>, RunError> {
+    let start = Instant::now();
+    let mut patience = PATIENCE;
+    loop {
+        let in_use = match Hold::open(arguments, config).await {
+            Err(RunError::Open(error @ OpenError::InUse { .. })) => error,
+            opened => return opened.map(Some),
+        };
+        let asked = async {
+            let asked = share::ask_for_directory(&config.data_dir).await;
+            if !matches!(asked, Ok(false)) {
+                tokio::time::sleep(RETRY_PAUSE).await;
+            }
+            asked
+        };
+        let kept = tokio::select! {
+            () = stop.cancelled() => return Ok(None),
+            asked = asked => match asked {
+                Ok(true) => {
+                    patience = PATIENCE + HANDOVER_TIME;
+                    false
+                }
+                Ok(false) => true,
+                // It is starting or ending just now, or hangs.
+                Err(_) => start.elapsed() > patience,
+            },
+        };
+        if kept || start.elapsed() > PATIENCE + HANDOVER_TIME {
+            return Err(in_use.into());
+        }
+    }
+}
+
+/// Where clients find it; `None` if it listens on every address and no host was named.
+fn url(arguments: &Arguments, address: SocketAddr) -> Option<String> {
+    if !address.ip().is_unspecified() {
+        return Some(format!("http://{address}"));
+    }
+    let host = arguments.allowed_host.iter().find(|host| *host != "*")?;
+    let with_port = host
+        .parse::<Authority>()
+        .is_ok_and(|authority| authority.port().is_some());
+    Some(if with_port {
+        format!("http://{host}")
+    } else {
+        format!("http://{host}:{}", address.port())
+    })
+}
+
 /// Tells the person who started it where everything is.
-fn greet(arguments: &Arguments, address: SocketAddr) {
+fn greet(
+    arguments: &Arguments,
+    data_dir: &std::path::Path,
+    address: SocketAddr,
+    url: Option<&str>,
+) {
+    let version = env!("CARGO_PKG_VERSION");
     let kept = match arguments.store {
-        StoreKind::Embedded => format!("universes in {}", arguments.data_dir.display()),
+        StoreKind::Embedded => format!("universes in {}", data_dir.display()),
         StoreKind::Memory => "universes in memory, gone at the exit".to_owned(),
     };
+    // Without a URL, the paths alone.
+    let base = url.unwrap_or_default();
     let demo = if arguments.demo {
-        format!("\n  demo  http://{address}/universes/{}", crate::demo::ID)
+        format!("\n  demo  {base}/universes/{}", crate::demo::ID)
     } else {
         String::new()
     };
+    let client = match url {
+        Some(url) => format!(
+            "For the configuration of an MCP client:\n  \
+             {{\"mcpServers\": {{\"universe\": {{\"type\": \"http\", \"url\": \"{url}{MCP_PATH}\"}}}}}}\n"
+        ),
+        None => String::new(),
+    };
+    let listening = if address.ip().is_unspecified() {
+        format!("port {} of every address", address.port())
+    } else {
+        format!("http://{address}")
+    };
     eprintln!(
-        "universe-server {version}, {kept}\n  REST  http://{address}/universes\n  MCP   http://{address}{MCP_PATH}{demo}\n\
-         For the configuration of an MCP client:\n  \
-         {{\"mcpServers\": {{\"universe\": {{\"type\": \"http\", \"url\": \"http://{address}{MCP_PATH}\"}}}}}}\n\
-         listening on http://{address}",
-        version = env!("CARGO_PKG_VERSION"),
+        "universe-server {version}, {kept}\n  REST  {base}/universes\n  MCP   {base}{MCP_PATH}{demo}\n{client}\
+         listening on {listening}"
     );
 }

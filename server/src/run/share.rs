@@ -1,96 +1,245 @@
 //! Sharing one data directory: other processes reach the server that holds it by a Unix socket in the directory.
+//!
+//! What is spoken there is MCP in lines, after a first line that is private to these processes and told from MCP byte
+//! for byte: one that [joins](join), or one that [asks for the directory](ask_for_directory).
+
+mod wire;
 
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use mcp_proto::Server;
 use mcp_proto::stdio::{self, StdioConfig};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
-use tokio::task::{AbortHandle, JoinSet};
+use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use wire::{First, UntilStopped};
+
+pub(super) use wire::LEAVING;
 
 /// The socket's name in the data directory.
 pub const SOCKET: &str = "universe.sock";
 
-/// The most processes that share a server; one more waits for a place.
+/// What it is called until its mode is set. No longer than its name, since the paths of sockets are short.
+const UNREADY: &str = "universe.new";
+
+/// The most processes that share a server; one more is told so and let go.
 const MAX_PEERS: usize = 64;
 
-/// An open socket. Dropping it ends every connection and removes the socket.
+/// How long a holder that works may take to answer a first line.
+const ANSWER_TIME: Duration = Duration::from_secs(2);
+
+/// How long a peer may take, beyond the time that its calls have, to take its last answers.
+const FAREWELL_TIME: Duration = Duration::from_secs(1);
+
+/// Whether the holder gives the directory to a server that listens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Tenure {
+    /// It serves one client and can as well relay for it.
+    Yields,
+    /// It listens itself.
+    Keeps,
+}
+
+/// An open socket.
 pub(super) struct Shared {
-    task: AbortHandle,
-    path: PathBuf,
+    task: JoinHandle<()>,
+    closing: CancellationToken,
+    asked: CancellationToken,
+}
+
+/// What every connection needs.
+#[derive(Clone)]
+struct Host {
+    server: Server,
+    config: StdioConfig,
+    tenure: Tenure,
+    closing: CancellationToken,
+    asked: CancellationToken,
 }
 
 /// Opens the socket. A directory whose path is too long for one is served all the same, but not shared.
-pub(super) fn start(dir: &Path, server: Server, config: StdioConfig) -> Option<Shared> {
-    let path = dir.join(SOCKET);
-    match bind(&path) {
+pub(super) fn start(
+    dir: &Path,
+    server: Server,
+    config: StdioConfig,
+    tenure: Tenure,
+) -> Option<Shared> {
+    let (closing, asked) = (CancellationToken::new(), CancellationToken::new());
+    let host = Host {
+        server,
+        config,
+        tenure,
+        closing: closing.clone(),
+        asked: asked.clone(),
+    };
+    match bind(dir) {
         Ok(listener) => {
-            let task = tokio::spawn(accept(listener, server, config)).abort_handle();
-            Some(Shared { task, path })
+            let task = tokio::spawn(host.serve(listener, dir.join(SOCKET)));
+            Some(Shared {
+                task,
+                closing,
+                asked,
+            })
         }
         Err(error) => {
-            tracing::warn!(%error, socket = %path.display(), "other processes cannot share this server");
+            tracing::warn!(%error, dir = %dir.display(), "other processes cannot share this server");
             None
         }
     }
 }
 
-/// The stream to the server that holds the directory.
-pub(super) async fn connect(dir: &Path) -> io::Result<UnixStream> {
-    UnixStream::connect(dir.join(SOCKET)).await
+/// The stream to the server that holds the directory, once that has taken this process in.
+///
+/// # Errors
+/// The system's, the holder's refusal, or that it does not answer in time.
+pub(super) async fn join(dir: &Path) -> io::Result<UnixStream> {
+    let mut stream = greet(dir, wire::JOIN).await?;
+    wire::accepted(&mut stream, ANSWER_TIME).await?;
+    Ok(stream)
 }
 
-fn bind(path: &Path) -> io::Result<UnixListener> {
-    // Whoever holds the directory's lock owns the name; what lies there is left over from a crash.
-    match std::fs::remove_file(path) {
+/// Asks the holder to let go of the directory and says whether it will.
+///
+/// # Errors
+/// That nobody answers, in time.
+pub(super) async fn ask_for_directory(dir: &Path) -> io::Result<bool> {
+    let mut stream = greet(dir, wire::HANDOVER).await?;
+    match wire::accepted(&mut stream, ANSWER_TIME).await {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+async fn greet(dir: &Path, line: &[u8]) -> io::Result<UnixStream> {
+    let greeted = async {
+        let mut stream = UnixStream::connect(dir.join(SOCKET)).await?;
+        stream.write_all(line).await?;
+        Ok(stream)
+    };
+    timeout(ANSWER_TIME, greeted).await?
+}
+
+/// Whoever holds the directory's lock owns the names; what lies there is left over from a crash.
+fn bind(dir: &Path) -> io::Result<UnixListener> {
+    let unready = dir.join(UNREADY);
+    match std::fs::remove_file(&unready) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         _ => {}
     }
-    let listener = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, Permissions::from_mode(0o600))?;
+    let listener = UnixListener::bind(&unready)?;
+    // Nobody finds it before it is its owner's alone.
+    std::fs::set_permissions(&unready, Permissions::from_mode(0o600))?;
+    std::fs::rename(&unready, dir.join(SOCKET))?;
     Ok(listener)
 }
 
-async fn accept(listener: UnixListener, server: Server, config: StdioConfig) {
-    let places = Arc::new(Semaphore::new(MAX_PEERS));
-    let mut peers = JoinSet::new();
-    loop {
-        let Ok(place) = Arc::clone(&places).acquire_owned().await else {
-            return;
-        };
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
-            Some(_ended) = peers.join_next() => continue,
-        };
-        match accepted {
-            Ok((stream, _address)) => {
-                let server = server.clone();
-                peers.spawn(async move {
-                    let (reader, writer) = stream.into_split();
-                    if let Err(error) = stdio::serve(server, reader, writer, config).await {
-                        tracing::debug!(%error, "a process that shared this server went away");
+impl Host {
+    /// Accepts until closing, and then gives the connections their time.
+    async fn serve(self, listener: UnixListener, path: PathBuf) {
+        let places = Arc::new(Semaphore::new(MAX_PEERS));
+        let mut peers = JoinSet::new();
+        loop {
+            let accepted = tokio::select! {
+                () = self.closing.cancelled() => break,
+                Some(_ended) = peers.join_next() => continue,
+                accepted = listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((stream, _address)) => match Arc::clone(&places).try_acquire_owned() {
+                    Ok(place) => {
+                        let host = self.clone();
+                        peers.spawn(async move {
+                            if let Err(error) = host.serve_peer(stream).await {
+                                tracing::debug!(%error, "a process that shared this server went away");
+                            }
+                            drop(place);
+                        });
                     }
-                    drop(place);
-                });
-            }
-            Err(error) => {
-                tracing::warn!(%error, "a process could not join");
-                tokio::time::sleep(std::time::Duration::from_millis(100)).await;
+                    Err(_full) => turn_away(stream).await,
+                },
+                Err(error) => {
+                    tracing::warn!(%error, "a process could not join");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
             }
         }
+        drop(listener);
+        // Still ours: the directory's lock is held until the store is closed, which comes later.
+        if let Err(error) = std::fs::remove_file(&path) {
+            tracing::debug!(%error, "the socket was gone already");
+        }
+        let ended = async { while peers.join_next().await.is_some() {} };
+        if timeout(self.config.drain_time + FAREWELL_TIME, ended)
+            .await
+            .is_err()
+        {
+            tracing::warn!("processes that shared this server did not take its last answers");
+        }
+    }
+
+    async fn serve_peer(self, mut stream: UnixStream) -> io::Result<()> {
+        let first = tokio::select! {
+            () = self.closing.cancelled() => return Ok(()),
+            first = wire::first(&mut stream) => first?,
+        };
+        let (reader, mut writer) = stream.into_split();
+        let rest = match first {
+            First::Handover if self.tenure == Tenure::Yields => {
+                writer.write_all(wire::ACCEPTED).await?;
+                self.asked.cancel();
+                return Ok(());
+            }
+            First::Handover => return writer.write_all(wire::KEPT).await,
+            First::Join(rest) => {
+                writer.write_all(wire::ACCEPTED).await?;
+                rest
+            }
+            First::Other(rest) => rest,
+        };
+        let input = UntilStopped::new(io::Cursor::new(rest).chain(reader), self.closing);
+        stdio::serve(self.server, input, &mut writer, self.config).await?;
+        if self.asked.is_cancelled() {
+            writer.write_all(LEAVING).await?;
+        }
+        Ok(())
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
-        self.task.abort();
-        // Still ours: the directory's lock is held until the store is closed.
-        if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::debug!(%error, "the socket was gone already");
+async fn turn_away(mut stream: UnixStream) {
+    tracing::warn!(max = MAX_PEERS, "one process too many wanted to join");
+    let line = wire::refusal(&format!(
+        "{MAX_PEERS} processes share this server, and more it does not take: end one and try again"
+    ));
+    // A new connection has room for a line.
+    let _told = timeout(FAREWELL_TIME, stream.write_all(line.as_bytes())).await;
+}
+
+impl Shared {
+    /// Cancelled when a server that listens has asked for the directory and been promised it.
+    pub(super) fn asked(&self) -> CancellationToken {
+        self.asked.clone()
+    }
+
+    /// Lets nobody join any more, and gives what is running the time it has at the end.
+    pub(super) fn stop(&self) {
+        self.closing.cancel();
+    }
+
+    /// [`stop`](Self::stop), and waits until every connection has ended.
+    pub(super) async fn close(self) {
+        self.stop();
+        if let Err(error) = self.task.await {
+            tracing::error!(%error, "sharing the server failed");
         }
     }
 }

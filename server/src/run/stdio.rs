@@ -1,59 +1,131 @@
 //! Serving MCP on stdin and stdout: over a store of its own, or through the server that holds the data directory.
+//!
+//! A desktop client starts a server process of its own. The first one holds the directory; the others relay their lines
+//! to it. When it ends, because its client was closed, one of the others becomes the holder and the rest relay to that
+//! one. A server that listens comes first: a process that serves one client gives it the directory and relays to it.
+//! Their clients notice nothing but an error for what was running at that moment.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
+use std::io;
+use std::time::Duration;
 
-use futures_util::future::BoxFuture;
-use mcp_proto::stdio;
-use tokio::io::{AsyncRead, ReadBuf, stdin, stdout};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use super::{RunError, join, open, share, stop_signal};
+use super::hold::Hold;
+use super::relay::{Client, End};
+use super::share::{self, Tenure};
+use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::mcp;
 use crate::store::sqlite::OpenError;
 
+/// How long a directory is left to the server that has asked for it, before it is taken back.
+const GRACE: Duration = Duration::from_secs(3);
+
+/// How many bytes a server in this process may lag behind its client, each way.
+const PIPE_BYTES: usize = 64 * 1024;
+
+/// Serves the client until it ends or the process is told to stop.
 pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), RunError> {
-    let input = UntilStopped {
-        input: stdin(),
-        stop: Some(Box::pin(stop_signal()?)),
-    };
-    let service = match open(arguments).await {
-        Err(RunError::Open(OpenError::InUse { .. })) => {
-            return join::run(arguments, config, input).await;
+    let stop = stop_signal()?;
+    let mut client = Client::new(config, stop.clone());
+    let mut hold_from = Instant::now();
+    let mut patience = hold_from + PATIENCE;
+    loop {
+        let mut end = None;
+        if Instant::now() >= hold_from {
+            match Hold::open(arguments, config).await {
+                Ok(hold) => end = Some(serve(hold, arguments, config, &mut client).await?),
+                Err(RunError::Open(OpenError::InUse { .. })) => {}
+                Err(error) => return Err(error),
+            }
         }
-        opened => opened?,
-    };
-    let server = mcp::server(service, None)?;
+        if end.is_none() {
+            let joined = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                joined = share::join(&config.data_dir) => joined,
+            };
+            match joined {
+                Ok(stream) => {
+                    tracing::info!(dir = %config.data_dir.display(), "joined the server that holds the data directory");
+                    let (reader, writer) = stream.into_split();
+                    // It is left when it ends, and not before.
+                    end = Some(
+                        client
+                            .relay(reader, writer, &CancellationToken::new())
+                            .await?,
+                    );
+                }
+                Err(error) if Instant::now() > patience => {
+                    return Err(RunError::Join {
+                        dir: config.data_dir.display().to_string(),
+                        socket: share::SOCKET.to_owned(),
+                        error,
+                    });
+                }
+                Err(_) => {}
+            }
+        }
+        match end {
+            Some(End::Client) => return Ok(()),
+            Some(End::Succeeded) => {
+                hold_from = Instant::now() + GRACE;
+                patience = hold_from + PATIENCE;
+            }
+            Some(End::Server) => patience = Instant::now() + PATIENCE,
+            None => tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                () = tokio::time::sleep(RETRY_PAUSE) => {}
+            },
+        }
+    }
+}
+
+/// Holds the directory for the client and for whoever joins.
+async fn serve(
+    hold: Hold,
+    arguments: &Arguments,
+    config: &Config,
+    client: &mut Client,
+) -> Result<End, RunError> {
+    let server = mcp::stdio_server(hold.service.clone())?;
     let shared = match arguments.store {
-        StoreKind::Embedded => share::start(&arguments.data_dir, server.clone(), config.stdio),
+        StoreKind::Embedded => {
+            tracing::info!(dir = %config.data_dir.display(), "holding the data directory");
+            let (dir, server) = (&config.data_dir, server.clone());
+            share::start(dir, server, config.stdio, Tenure::Yields)
+        }
         StoreKind::Memory => None,
     };
-    stdio::serve(server, input, stdout(), config.stdio).await?;
-    drop(shared);
-    Ok(())
-}
-
-/// An input that ends when the process is told to stop, so that running calls get the time they get at its end.
-pub(super) struct UntilStopped<R> {
-    input: R,
-    /// `None` once it has resolved.
-    stop: Option<BoxFuture<'static, ()>>,
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for UntilStopped<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<std::io::Result<()>> {
-        let stopped = match &mut self.stop {
-            Some(stop) => stop.as_mut().poll(context).is_ready(),
-            None => true,
-        };
-        if stopped {
-            self.stop = None;
-            return Poll::Ready(Ok(()));
+    let leave = match &shared {
+        Some(shared) => shared.asked(),
+        None => CancellationToken::new(),
+    };
+    let (near, far) = tokio::io::duplex(PIPE_BYTES);
+    let (reader, writer) = tokio::io::split(far);
+    let serving = tokio::spawn(mcp_proto::stdio::serve(
+        server,
+        reader,
+        writer,
+        config.stdio,
+    ));
+    let (reader, writer) = tokio::io::split(near);
+    let end = tokio::select! {
+        end = client.relay(reader, writer, &leave) => end,
+        () = hold.failed() => Err(RunError::Store),
+    };
+    serving.abort();
+    if let Some(shared) = shared {
+        shared.close().await;
+    }
+    hold.close().await;
+    match end? {
+        End::Client => Ok(End::Client),
+        _ if leave.is_cancelled() => {
+            tracing::info!(dir = %config.data_dir.display(), "gave the data directory to a server that listens");
+            Ok(End::Succeeded)
         }
-        Pin::new(&mut self.input).poll_read(context, buffer)
+        // It ends no sooner than its input.
+        _ => Err(io::Error::from(io::ErrorKind::BrokenPipe).into()),
     }
 }

@@ -67,6 +67,9 @@ pub enum DeleteError {
     /// No universe has this id.
     #[error("no such universe")]
     NotFound,
+    /// No room to note it down; nothing was deleted.
+    #[error("the store is full")]
+    Full,
     /// The store does not work now; nothing was deleted.
     #[error("the store is unavailable")]
     Unavailable,

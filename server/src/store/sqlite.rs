@@ -40,7 +40,10 @@ use super::{
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
 const QUEUE_BYTES: usize = 2 * MAX_WRITE;
 
-/// How long a store that is dropped waits for what is being read, and then for what is queued.
+/// What a write counts for at least, in bytes, so that no more than 1,024 wait.
+const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
+
+/// How long a store that is closed waits for what is being read, and then for what is queued.
 const DRAIN: Duration = Duration::from_secs(5);
 
 /// When a write counts as done.
@@ -74,9 +77,9 @@ impl Default for Options {
 
 /// Universes in a data directory.
 ///
-/// Dropping it commits what is queued, which blocks for up to ten seconds, ends all tails as
-/// [`TailError::Unavailable`] and frees the directory. Should the disk or the database fail, so that
-/// writing cannot go on, all calls answer that the store is unavailable.
+/// Dropping it closes it as [`close`](Self::close) does. Should the disk or the database fail, so
+/// that writing cannot go on, all calls answer that the store is unavailable, and
+/// [`ended`](Self::ended) resolves.
 pub struct SqliteStore {
     dir: PathBuf,
     writer: Writer,
@@ -110,13 +113,29 @@ impl SqliteStore {
         })
     }
 
+    /// Commits what is queued, ends all tails as [`TailError::Unavailable`] and frees the directory;
+    /// further calls answer that the store is unavailable.
+    ///
+    /// Blocks for up to ten seconds, so not for a runtime's threads. Closing twice is closing once.
+    pub fn close(&self) {
+        // Before the writer's connection, which tidies up if it is the last.
+        self.readers.close(DRAIN);
+        self.writer.close();
+    }
+
+    /// Resolves when nothing more is written: the store was closed, or writing cannot go on. The
+    /// future does not keep the store open.
+    pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        self.writer.ended()
+    }
+
     /// Queues a write of `size` bytes and waits for its answer.
     async fn write<T, E: From<Failure>>(
         &self,
         size: usize,
         work: impl FnOnce(Reply<T, E>) -> Work,
     ) -> Result<T, E> {
-        let share = u32::try_from(size.clamp(1, QUEUE_BYTES)).unwrap_or(u32::MAX);
+        let share = u32::try_from(size.clamp(MIN_SHARE, QUEUE_BYTES)).unwrap_or(u32::MAX);
         let share = Arc::clone(&self.budget).acquire_many_owned(share).await;
         let (Ok(share), Some(queue)) = (share, self.writer.queue()) else {
             return Err(Failure::Unavailable.into());
@@ -128,8 +147,7 @@ impl SqliteStore {
             _share: share,
         };
         queue
-            .send(job)
-            .await
+            .send(Some(job))
             .map_err(|_closed| Failure::Unavailable)?;
         answer
             .await
@@ -159,8 +177,7 @@ impl SqliteStore {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // Before the writer's connection, which tidies up if it is the last.
-        self.readers.close(DRAIN);
+        self.close();
     }
 }
 

@@ -4,6 +4,7 @@
 
 use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +13,10 @@ use super::{Durability, schema};
 
 const DATABASE: &str = "universes.db";
 const LOCK: &str = "universes.lock";
+
+/// Files are their owner's alone, whatever the directory they lie in. SQLite makes those beside the
+/// database with its mode.
+const MODE: u32 = 0o600;
 
 /// The beginning of every SQLite file (SQLite, "Database File Format", section 1.3).
 const MAGIC: &[u8] = b"SQLite format 3\0";
@@ -74,8 +79,11 @@ impl Directory {
     /// Locks the directory, made if missing, and opens the database in it, made if missing.
     pub(super) fn open(dir: &Path, durability: Durability) -> Result<Self, OpenError> {
         make(dir).map_err(|error| unreadable(dir, &error))?;
-        let traces = Traces::new(dir);
+        let mut traces = Traces::default();
+        traces.expect(dir, &[LOCK]);
         let lock = Arc::new(lock(dir)?);
+        // Now that nobody else makes them.
+        traces.expect(dir, &[DATABASE, "universes.db-wal", "universes.db-shm"]);
         match Self::open_locked(dir, &lock, durability) {
             Ok(directory) => Ok(directory),
             Err(refused) => {
@@ -94,6 +102,7 @@ impl Directory {
     ) -> Result<Self, OpenError> {
         let database = dir.join(DATABASE);
         judge_header(dir, &database)?;
+        own(&database).map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))?;
         let ledger =
             open_database(&database, durability).map_err(|error| unreadable(dir, &error))?;
         Ok(Self {
@@ -114,8 +123,7 @@ pub(super) fn unreadable(dir: &Path, reason: &impl ToString) -> OpenError {
 fn make(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.mode(0o700);
     builder.create(dir)
 }
 
@@ -125,6 +133,7 @@ fn lock(dir: &Path) -> Result<Lock, OpenError> {
         .write(true)
         .create(true)
         .truncate(false)
+        .mode(MODE)
         .open(dir.join(LOCK));
     let file = file.map_err(|error| unreadable(dir, &error))?;
     match file.try_lock() {
@@ -172,6 +181,20 @@ fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError> {
     }
 }
 
+/// Makes the file, if it is missing, before SQLite would with a mode of its own.
+fn own(database: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    match options
+        .write(true)
+        .create_new(true)
+        .mode(MODE)
+        .open(database)
+    {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    }
+}
+
 fn be_i32(bytes: &[u8], at: usize) -> Option<i32> {
     bytes
         .get(at..)?
@@ -187,13 +210,14 @@ fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Le
     Ledger::open(connection, durability)
 }
 
-/// The files that opening may put beside the database and that were not there before.
+/// The files that opening may make and that were not there before.
+#[derive(Default)]
 struct Traces(Vec<PathBuf>);
 
 impl Traces {
-    fn new(dir: &Path) -> Self {
-        let beside = [LOCK, "universes.db-wal", "universes.db-shm"].map(|name| dir.join(name));
-        Self(beside.into_iter().filter(|path| !path.exists()).collect())
+    fn expect(&mut self, dir: &Path, names: &[&str]) {
+        let paths = names.iter().map(|name| dir.join(name));
+        self.0.extend(paths.filter(|path| !path.exists()));
     }
 
     fn remove(&self) {

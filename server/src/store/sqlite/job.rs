@@ -181,7 +181,8 @@ impl From<Failure> for AppendError {
 impl From<Failure> for DeleteError {
     fn from(failure: Failure) -> Self {
         match failure {
-            Failure::Full | Failure::Unavailable => Self::Unavailable,
+            Failure::Full => Self::Full,
+            Failure::Unavailable => Self::Unavailable,
             Failure::Unknown => Self::Unknown,
         }
     }

@@ -9,16 +9,14 @@ use std::thread::{self, JoinHandle};
 
 use rusqlite::ErrorCode;
 use tokio::sync::mpsc::error::TryRecvError;
-use tokio::sync::mpsc::{self, Receiver, Sender};
+use tokio::sync::mpsc::{self, UnboundedReceiver, UnboundedSender};
+use tokio::sync::watch;
 
 use super::DRAIN;
 use super::directory::Lock;
 use super::job::{Failure, Job};
 use super::ledger::Ledger;
 use super::live::Live;
-
-/// Most writes waiting for the writer.
-const QUEUE: usize = 1_024;
 
 /// Most writes in one transaction.
 const GROUP: usize = 512;
@@ -31,26 +29,35 @@ const HEAVY: usize = 512 << 10;
 const SWEEP_BUSY: u32 = 64;
 const SWEEP_IDLE: u32 = 1_024;
 
-/// The thread's handle. Dropping it lets the queue run empty and waits for that, at most [`DRAIN`].
+/// The thread's handle. Dropping it closes it.
 pub(super) struct Writer {
-    /// `None` only while dropping.
-    queue: Option<Sender<Job>>,
-    thread: Option<JoinHandle<()>>,
-    /// Closed when the thread has let go of everything. The lock is there to share the handle.
-    ended: Mutex<std_mpsc::Receiver<()>>,
+    /// Bounded by what its jobs hold of the store's budget: were it by its own places, an asker that
+    /// has one and is never polled again would keep it open. A `None` asks to close it.
+    queue: UnboundedSender<Option<Job>>,
+    /// `None` once somebody waits for its end.
+    thread: Mutex<Option<Thread>>,
+    /// Closed when the thread has ended.
+    alive: watch::Receiver<()>,
+}
+
+struct Thread {
+    handle: JoinHandle<()>,
+    /// Closed when the thread has let go of everything.
+    ended: std_mpsc::Receiver<()>,
 }
 
 impl Writer {
     /// Starts the thread. The lock is held until its connection is closed.
     pub(super) fn start(ledger: Ledger, live: Arc<Live>, lock: Arc<Lock>) -> io::Result<Self> {
-        let (queue, jobs) = mpsc::channel(QUEUE);
+        let (queue, jobs) = mpsc::unbounded_channel();
         let (end, ended) = std_mpsc::channel();
-        let thread = thread::Builder::new()
+        let (life, alive) = watch::channel(());
+        let handle = thread::Builder::new()
             .name("universe-store".into())
             .spawn(move || {
                 // Dropped in reverse, also by a panic: connection, lock, then the word that all
                 // ended.
-                let _end = end;
+                let _end = (end, life);
                 let _lock = lock;
                 let _live = CloseAtEnd(Arc::clone(&live));
                 Loop {
@@ -61,29 +68,43 @@ impl Writer {
                 .run(&live);
             })?;
         Ok(Self {
-            queue: Some(queue),
-            thread: Some(thread),
-            ended: Mutex::new(ended),
+            queue,
+            thread: Mutex::new(Some(Thread { handle, ended })),
+            alive,
         })
     }
 
-    /// Where writes go; `None` once the thread has ended.
-    pub(super) fn queue(&self) -> Option<&Sender<Job>> {
-        self.queue.as_ref().filter(|queue| !queue.is_closed())
+    /// Where writes go; `None` once closed or once the thread has ended.
+    pub(super) fn queue(&self) -> Option<&UnboundedSender<Option<Job>>> {
+        (!self.queue.is_closed()).then_some(&self.queue)
+    }
+
+    /// Resolves when the thread has ended.
+    pub(super) fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut alive = self.alive.clone();
+        async move { while alive.changed().await.is_ok() {} }
+    }
+
+    /// Lets the queue run empty and waits for that, at most [`DRAIN`].
+    pub(super) fn close(&self) {
+        // A thread that has ended does not hear it.
+        let _heard = self.queue.send(None);
+        let mut thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner);
+        // Under the lock, so that of two who close both return at the end.
+        let Some(Thread { handle, ended }) = thread.take() else {
+            return;
+        };
+        if ended.recv_timeout(DRAIN) == Err(std_mpsc::RecvTimeoutError::Timeout) {
+            tracing::error!("the store is still writing and is left to end by itself");
+        } else if handle.join().is_err() {
+            tracing::error!("the store's writer had panicked");
+        }
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.queue = None;
-        let ended = self.ended.get_mut().unwrap_or_else(PoisonError::into_inner);
-        if ended.recv_timeout(DRAIN) == Err(std_mpsc::RecvTimeoutError::Timeout) {
-            tracing::error!("the store is still writing and is left to end by itself");
-        } else if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the store's writer had panicked");
-        }
+        self.close();
     }
 }
 
@@ -98,7 +119,7 @@ impl Drop for CloseAtEnd {
 
 struct Loop {
     ledger: Ledger,
-    jobs: Receiver<Job>,
+    jobs: UnboundedReceiver<Option<Job>>,
     /// Taken from the queue for the next transaction.
     carried: Option<Job>,
 }
@@ -116,17 +137,17 @@ impl Loop {
     fn next_group(&mut self) -> Option<Vec<Job>> {
         let first = match self.carried.take() {
             Some(job) => job,
-            None if self.ledger.is_sweeping() => match self.jobs.try_recv() {
+            None if self.ledger.is_sweeping() => match self.try_next() {
                 Ok(job) => job,
                 Err(TryRecvError::Empty) => return Some(Vec::new()),
                 Err(TryRecvError::Disconnected) => return None,
             },
-            None => self.jobs.blocking_recv()?,
+            None => self.next()?,
         };
         let mut weight = first.size;
         let mut group = vec![first];
         while weight <= HEAVY && group.len() < GROUP {
-            let Ok(job) = self.jobs.try_recv() else { break };
+            let Ok(job) = self.try_next() else { break };
             if job.size > HEAVY {
                 self.carried = Some(job);
                 break;
@@ -135,6 +156,26 @@ impl Loop {
             group.push(job);
         }
         Some(group)
+    }
+
+    /// The next write; `None` once closed and empty.
+    fn next(&mut self) -> Option<Job> {
+        loop {
+            match self.jobs.blocking_recv()? {
+                Some(job) => return Some(job),
+                None => self.jobs.close(),
+            }
+        }
+    }
+
+    /// The next write, if one is waiting.
+    fn try_next(&mut self) -> Result<Job, TryRecvError> {
+        loop {
+            match self.jobs.try_recv()? {
+                Some(job) => return Ok(job),
+                None => self.jobs.close(),
+            }
+        }
     }
 
     /// One transaction. Breaks if the database cannot be trusted with another.

@@ -29,6 +29,8 @@ pub(crate) enum Fault {
     Overtaken,
     /// It lands, the store cannot say, and somebody else's tick of 100 comes after it.
     UnsaidAndFollowed,
+    /// Nothing, for want of room; a delete too.
+    Full,
 }
 
 /// The store.
@@ -99,6 +101,7 @@ impl UniverseLog for Faulty {
             match fault {
                 None => self.inner.append(&id, append).await,
                 Some(Fault::Unavailable) => Err(AppendError::Unavailable),
+                Some(Fault::Full) => Err(AppendError::Full),
                 Some(Fault::Lost) => Err(AppendError::Unknown),
                 Some(Fault::Unsaid) => {
                     self.inner.append(&id, append).await?;
@@ -125,6 +128,10 @@ impl UniverseLog for Faulty {
         let id = id.clone();
         Box::pin(async move {
             let _open = self.gate.read().await;
+            let full = |fault: &mut Fault| *fault == Fault::Full;
+            if self.faults.lock().unwrap().pop_front_if(full).is_some() {
+                return Err(DeleteError::Full);
+            }
             self.inner.delete(&id, expected).await
         })
     }

@@ -33,6 +33,42 @@ async fn an_unavailable_store_changes_nothing() {
     assert_eq!(tick_once(&service, &id).await.unwrap().state.time(), 2.0);
 }
 
+#[tokio::test]
+async fn a_full_store_is_told_as_full_and_changes_nothing() {
+    let (store, service) = service();
+    let id = create(&service, "u").await;
+    store.fail([Fault::Full, Fault::Full]);
+    let error = tick_once(&service, &id).await.unwrap_err();
+    assert_eq!(error, ServiceError::Full);
+    let error = service.delete(&id, None).await.unwrap_err();
+    assert_eq!(error, ServiceError::Full);
+    assert_eq!(now(&service, &id).await, (0.0, 0));
+    service.delete(&id, None).await.unwrap();
+}
+
+#[tokio::test]
+async fn closing_does_what_is_waiting_and_refuses_what_comes_later() {
+    let (store, service) = service();
+    let id = create(&service, "u").await;
+    let gate = store.gate.write().await;
+    let mut waiting: Vec<_> = (0..10)
+        .map(|_| Box::pin(tick_once(&service, &id)))
+        .collect();
+    for tick in &mut waiting {
+        assert!(tick.now_or_never().is_none());
+    }
+    let mut closing = Box::pin(service.close());
+    assert_eq!(closing.as_mut().now_or_never(), None, "they wait still");
+    drop(gate);
+    closing.await;
+    for (n, tick) in (1..).zip(waiting) {
+        assert_eq!(tick.now_or_never().unwrap().unwrap().revision.0, n);
+    }
+    let late = tick_once(&service, &id).await.unwrap_err();
+    assert_eq!(late, ServiceError::Unavailable);
+    assert_eq!(store.record(&id).await.unwrap().head.revision.0, 10);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_write_that_landed_unsaid_is_counted_once() {
     for fault in [Fault::Lost, Fault::Unsaid] {

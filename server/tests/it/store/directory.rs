@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use bytes::Bytes;
+use futures_util::future::FutureExt as _;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use universe_server::store::sqlite::{OpenError, Options};
@@ -91,6 +92,46 @@ async fn a_directory_in_use_is_refused_until_it_is_free() {
     );
 }
 
+/// Others may hold the store still; it is closed for them too, with all that was queued on the disk.
+#[tokio::test]
+async fn a_store_is_closed_whoever_still_holds_it() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path()).unwrap();
+    store
+        .create(meta(&id("sol"), 1), Bytes::new())
+        .await
+        .unwrap();
+    let mut queued = Vec::new();
+    for n in 0..100 {
+        let mut write = store.append(&id("sol"), after(n, vec![entry("x")]));
+        assert_eq!((&mut write).now_or_never(), None);
+        queued.push(write);
+    }
+    let (store, ended) = (&store, store.ended());
+    std::thread::scope(|scope| {
+        scope.spawn(|| store.close());
+        scope.spawn(|| store.close());
+    });
+    tokio::time::timeout(super::HANG, ended)
+        .await
+        .expect("its end is told");
+    let answers = futures_util::future::join_all(queued).await;
+    let landed = (1..)
+        .zip(&answers)
+        .take_while(|(n, answer)| **answer == Ok(Revision(*n)));
+    let landed = landed.count();
+    assert!(landed > 0, "{answers:?}");
+    // What had not found its way into the queue is refused, and not left waiting.
+    let refused = |answer: &Result<_, _>| *answer == Err(AppendError::Unavailable);
+    assert!(answers[landed..].iter().all(refused), "{answers:?}");
+    let late = store.record(&id("sol")).await;
+    assert_eq!(late, Err(ReadError::Unavailable));
+    assert!(!dir.path().join("universes.db-wal").exists());
+    let again = open(dir.path()).unwrap();
+    let record = again.record(&id("sol")).await.unwrap();
+    assert_eq!(record.head.revision, Revision(landed as u64));
+}
+
 #[tokio::test]
 async fn a_newer_format_is_refused() {
     let dir = filled().await;
@@ -149,6 +190,29 @@ fn a_new_directory_is_its_owners_alone() {
     );
 }
 
+/// A shared directory's files are the store's owner's alone, from the moment they are there.
+#[tokio::test]
+async fn the_files_are_their_owners_alone_in_any_directory() {
+    use std::os::unix::fs::PermissionsExt;
+    let dir = TempDir::new().unwrap();
+    fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let store = open(dir.path()).unwrap();
+    store
+        .create(meta(&id("sol"), 1), Bytes::new())
+        .await
+        .unwrap();
+    let modes: BTreeMap<_, _> = fs::read_dir(dir.path())
+        .unwrap()
+        .map(Result::unwrap)
+        .map(|file| {
+            let mode = file.metadata().unwrap().permissions().mode() & 0o777;
+            (file.file_name().into_string().unwrap(), mode)
+        })
+        .collect();
+    assert!(modes.len() >= 3, "{modes:?}");
+    assert!(modes.values().all(|mode| *mode == 0o600), "{modes:?}");
+}
+
 #[tokio::test]
 async fn a_writer_that_fails_makes_everything_unavailable_and_nothing_hang() {
     let mut subject = OnDisk::new();
@@ -159,18 +223,23 @@ async fn a_writer_that_fails_makes_everything_unavailable_and_nothing_hang() {
         .await
         .unwrap();
     let mut tail = subject.log().tail(&sol, Revision(0));
+    let mut ended = Box::pin(subject.store.as_ref().unwrap().ended());
     subject
         .log()
         .append(&sol, after(0, vec![entry("one")]))
         .await
         .unwrap();
     assert_eq!(next_entry(&mut tail).await.revision, Revision(1));
+    assert_eq!(ended.as_mut().now_or_never(), None, "it goes on");
 
     tamper(&dir, "ALTER TABLE log RENAME TO gone");
     let log = subject.log();
     let failed = log.append(&sol, after(1, vec![entry("two")])).await;
     assert_eq!(failed, Err(AppendError::Unavailable));
     assert_eq!(next(&mut tail).await, Some(Err(TailError::Unavailable)));
+    tokio::time::timeout(super::HANG, ended)
+        .await
+        .expect("its end is told");
     let failed = log.append(&sol, after(1, vec![entry("two")])).await;
     assert_eq!(failed, Err(AppendError::Unavailable));
     assert_eq!(log.record(&sol).await, Err(ReadError::Unavailable));

@@ -1,0 +1,93 @@
+//! Holding the data directory: the store in it and the service over it, from opening to closing.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use universe_core::State;
+
+use super::RunError;
+use crate::commands::{CommandService, ServiceError, ServiceLimits};
+use crate::config::{Arguments, Config, StoreKind};
+use crate::demo;
+use crate::store::sqlite::Options;
+use crate::store::{MemoryLimits, MemoryStore, SqliteStore, UniverseId};
+
+/// An open store and the service over it.
+pub(super) struct Hold {
+    pub(super) service: CommandService,
+    /// `None` for universes in memory.
+    store: Option<Arc<SqliteStore>>,
+}
+
+impl Hold {
+    /// Opens the store and makes the demo if that was asked for.
+    pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
+        let limits = ServiceLimits::default();
+        let hold = match arguments.store {
+            StoreKind::Memory => {
+                let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
+                Self {
+                    service: CommandService::new(store, limits),
+                    store: None,
+                }
+            }
+            StoreKind::Embedded => {
+                let store = Arc::new(open_embedded(&config.data_dir).await?);
+                Self {
+                    service: CommandService::new(Arc::clone(&store) as Arc<_>, limits),
+                    store: Some(store),
+                }
+            }
+        };
+        if arguments.demo
+            && let Err(error) = make_demo(&hold.service).await
+        {
+            hold.close().await;
+            return Err(error);
+        }
+        Ok(hold)
+    }
+
+    /// Resolves if the store cannot go on.
+    pub(super) fn failed(&self) -> impl Future<Output = ()> + Send + use<> {
+        let ended = self.store.as_ref().map(|store| store.ended());
+        async move {
+            match ended {
+                Some(ended) => ended.await,
+                None => std::future::pending().await,
+            }
+        }
+    }
+
+    /// Makes durable what was asked for and frees the directory, whoever still has the service. Bounded by the bounds
+    /// of [`CommandService::close`] and [`SqliteStore::close`].
+    pub(super) async fn close(self) {
+        self.service.close().await;
+        if let Some(store) = self.store
+            && let Err(error) = tokio::task::spawn_blocking(move || store.close()).await
+        {
+            tracing::error!(%error, "the store was not closed");
+        }
+    }
+}
+
+/// Off the runtime's threads: opening may have to recover what a crash left.
+async fn open_embedded(dir: &Path) -> Result<SqliteStore, RunError> {
+    let dir = dir.to_owned();
+    let opened =
+        tokio::task::spawn_blocking(move || SqliteStore::open(&dir, Options::default())).await;
+    Ok(opened.map_err(io::Error::other)??)
+}
+
+async fn make_demo(service: &CommandService) -> Result<(), RunError> {
+    let wrong = |problem: &dyn std::fmt::Display| RunError::Demo(problem.to_string());
+    let id = UniverseId::new(demo::ID).map_err(|problem| wrong(&problem))?;
+    let state = demo::sol().map_err(|problem| wrong(&problem))?;
+    let state = State::from_value(state).map_err(|problem| wrong(&problem))?;
+    match service.create(id, demo::NAME.to_owned(), state).await {
+        // It is there from an earlier start, with what was done to it since.
+        Ok(_) | Err(ServiceError::Exists(_)) => Ok(()),
+        Err(error) => Err(wrong(&error)),
+    }
+}

@@ -1,0 +1,254 @@
+//! A client on stdin and stdout, whose lines are passed on to whatever server there is, one after the other.
+//!
+//! The client outlives its servers. When one ends, what was running is answered as such, and the client's handshake is
+//! repeated to the next one.
+
+mod lines;
+mod memory;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use serde_json::json;
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _, Stdin, Stdout, stdin, stdout};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use super::RunError;
+use super::share::LEAVING;
+use crate::config::Config;
+use lines::{Line, Lines, lines, write_line};
+use memory::{Handshake, Memory};
+
+/// The longest answer that is passed on, in bytes. A state is told twice in one, once with its quotes escaped.
+const MAX_ANSWER_BYTES: usize = 256 << 20;
+
+/// How long a server may take for the repeated handshake.
+const HANDSHAKE_TIME: Duration = Duration::from_secs(2);
+
+/// How long, beyond the time that calls have at the end, their answers may take to be passed on.
+const FAREWELL_TIME: Duration = Duration::from_secs(1);
+
+/// How a relay ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// The client has no more to say, or the process was told to stop.
+    Client,
+    /// The server is gone.
+    Server,
+    /// The server is going, and another one takes its place.
+    Succeeded,
+}
+
+/// What became of the client's lines.
+enum Sent {
+    /// All were passed on.
+    All,
+    /// The server takes no more.
+    Some,
+}
+
+/// The client.
+pub(super) struct Client {
+    input: Lines<Stdin>,
+    output: Stdout,
+    memory: Mutex<Memory>,
+    max_line_bytes: usize,
+    /// How long its calls may go on after its end.
+    drain_time: Duration,
+    stop: CancellationToken,
+}
+
+impl Client {
+    /// The client of this process, until `stop`.
+    pub(super) fn new(config: &Config, stop: CancellationToken) -> Self {
+        let max_line_bytes = config.stdio.max_line_bytes;
+        Self {
+            input: lines(stdin(), max_line_bytes),
+            output: stdout(),
+            memory: Mutex::default(),
+            max_line_bytes,
+            drain_time: config.stdio.drain_time + FAREWELL_TIME,
+            stop,
+        }
+    }
+
+    /// Passes lines both ways until one side ends or the server is to be left.
+    ///
+    /// # Errors
+    /// Those of stdin and stdout.
+    pub(super) async fn relay(
+        &mut self,
+        reader: impl AsyncRead + Unpin,
+        mut writer: impl AsyncWrite + Unpin,
+        leave: &CancellationToken,
+    ) -> Result<End, RunError> {
+        let mut answers = lines(reader, MAX_ANSWER_BYTES);
+        let stop = self.stop.clone();
+        let introduced = tokio::select! {
+            () = stop.cancelled() => return Ok(End::Client),
+            introduced = timeout(HANDSHAKE_TIME, self.introduce(&mut answers, &mut writer)) => introduced,
+        };
+        let end = match introduced {
+            Ok(Ok(())) => self.pass(&mut answers, &mut writer, leave).await?,
+            Ok(Err(_)) | Err(_) => End::Server,
+        };
+        if end != End::Client {
+            self.tell_running().await?;
+        }
+        Ok(end)
+    }
+
+    /// The two directions run side by side: neither waits for the other, whatever is full.
+    async fn pass(
+        &mut self,
+        answers: &mut Lines<impl AsyncRead + Unpin>,
+        writer: &mut (impl AsyncWrite + Unpin),
+        leave: &CancellationToken,
+    ) -> Result<End, RunError> {
+        let Self {
+            input,
+            output,
+            memory,
+            max_line_bytes,
+            drain_time,
+            stop,
+        } = self;
+        let (notices, told) = mpsc::channel(1);
+        let mut down = std::pin::pin!(pass_down(answers, output, memory, told));
+        let sent = tokio::select! {
+            end = &mut down => return end,
+            sent = pass_up(input, writer, memory, leave, notices, *max_line_bytes) => sent?,
+            () = stop.cancelled() => Sent::All,
+        };
+        // The server lets what is running finish, and then ends the stream.
+        let rest = async {
+            let _gone = writer.shutdown().await;
+            down.await
+        };
+        let end = match timeout(*drain_time, rest).await {
+            Ok(end) => end?,
+            Err(_late) => End::Server,
+        };
+        Ok(match sent {
+            Sent::All => End::Client,
+            Sent::Some => end,
+        })
+    }
+
+    /// Introduces the client to a server as it introduced itself to the first one; it has had its answer.
+    async fn introduce(
+        &self,
+        answers: &mut Lines<impl AsyncRead + Unpin>,
+        writer: &mut (impl AsyncWrite + Unpin),
+    ) -> Result<(), std::io::Error> {
+        let Some(handshake) = lock(&self.memory).handshake() else {
+            return Ok(());
+        };
+        let Handshake {
+            initialize,
+            initialized,
+            answered,
+        } = handshake;
+        write_line(writer, &initialize).await?;
+        if answered {
+            let gone = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+            answers.next().await.ok_or_else(gone)?.map_err(|_| gone())?;
+        }
+        match initialized {
+            Some(initialized) => write_line(writer, &initialized).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The server went with these requests unanswered: whether they were done, nobody here knows.
+    async fn tell_running(&mut self) -> Result<(), RunError> {
+        let running = lock(&self.memory).take_running();
+        for id in running {
+            let line = format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{id},\"error\":{{\"code\":-32603,\"message\":\"the server process that \
+                 held the universes ended before it answered; read the universe to see whether the request was \
+                 done, and send it again if not\"}}}}"
+            );
+            write_line(&mut self.output, line.as_bytes()).await?;
+        }
+        Ok(())
+    }
+}
+
+/// From the client to the server. A line that was begun is passed on whole.
+async fn pass_up(
+    input: &mut Lines<impl AsyncRead + Unpin>,
+    writer: &mut (impl AsyncWrite + Unpin),
+    memory: &Mutex<Memory>,
+    leave: &CancellationToken,
+    notices: mpsc::Sender<String>,
+    max_line_bytes: usize,
+) -> Result<Sent, RunError> {
+    loop {
+        let asked = tokio::select! {
+            biased;
+            () = leave.cancelled() => return Ok(Sent::Some),
+            asked = input.next() => asked,
+        };
+        match asked {
+            Some(Ok(Line::Text(line))) => {
+                lock(memory).asked(&line);
+                if write_line(writer, &line).await.is_err() {
+                    return Ok(Sent::Some);
+                }
+            }
+            Some(Ok(Line::TooLong)) => {
+                tracing::warn!(
+                    max = max_line_bytes,
+                    "a line was longer than allowed and was dropped"
+                );
+                // Fails only if nobody is left to be told.
+                let _told = notices.send(too_long(max_line_bytes)).await;
+            }
+            Some(Err(error)) => return Err(error.into()),
+            None => return Ok(Sent::All),
+        }
+    }
+}
+
+/// From the server to the client, and what the other direction has to tell the client.
+async fn pass_down(
+    answers: &mut Lines<impl AsyncRead + Unpin>,
+    output: &mut Stdout,
+    memory: &Mutex<Memory>,
+    mut notices: mpsc::Receiver<String>,
+) -> Result<End, RunError> {
+    loop {
+        let answer = tokio::select! {
+            answer = answers.next() => answer,
+            Some(notice) = notices.recv() => {
+                write_line(output, notice.as_bytes()).await?;
+                continue;
+            }
+        };
+        match answer {
+            Some(Ok(Line::Text(line))) if Some(&*line) == LEAVING.strip_suffix(b"\n") => {
+                return Ok(End::Succeeded);
+            }
+            Some(Ok(Line::Text(line))) => {
+                lock(memory).answered(&line);
+                write_line(output, &line).await?;
+            }
+            Some(Ok(Line::TooLong) | Err(_)) | None => return Ok(End::Server),
+        }
+    }
+}
+
+fn too_long(max: usize) -> String {
+    let message = format!("the line is longer than {max} bytes");
+    let error = json!({"code": -32600, "message": message});
+    json!({"jsonrpc": "2.0", "id": null, "error": error}).to_string()
+}
+
+/// Never held across a wait.
+fn lock(memory: &Mutex<Memory>) -> MutexGuard<'_, Memory> {
+    memory.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,121 @@
+//! What a relay remembers of a client: how it introduced itself, and which requests are running.
+
+use std::collections::HashSet;
+
+use bytes::Bytes;
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// The most running requests that are remembered; when the server ends, they are told so.
+const MAX_RUNNING: usize = 1_024;
+
+#[derive(Default)]
+pub(super) struct Memory {
+    /// `initialize` with its id as JSON text.
+    initialize: Option<(Bytes, String)>,
+    initialized: Option<Bytes>,
+    /// The ids, as JSON text, of requests without an answer.
+    running: HashSet<String>,
+}
+
+/// A client's introduction, to be repeated to the next server.
+pub(super) struct Handshake {
+    pub(super) initialize: Bytes,
+    pub(super) initialized: Option<Bytes>,
+    /// Whether the client has its answer already.
+    pub(super) answered: bool,
+}
+
+/// What of a request or notification is looked at.
+#[derive(Deserialize)]
+struct Envelope {
+    id: Option<Value>,
+    method: Option<String>,
+}
+
+/// What of an answer is looked at.
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    method: Option<serde::de::IgnoredAny>,
+}
+
+/// `notifications/cancelled`, as far as it is looked at.
+#[derive(Deserialize)]
+struct Cancelled {
+    params: CancelledParams,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct CancelledParams {
+    request_id: Value,
+}
+
+impl Memory {
+    /// A line of the client's.
+    pub(super) fn asked(&mut self, line: &Bytes) {
+        let Ok(Envelope { id, method }) = serde_json::from_slice(line) else {
+            return;
+        };
+        let Some(method) = method else { return };
+        match (method.as_str(), &id) {
+            ("initialize", Some(id)) => {
+                self.initialize = Some((line.clone(), id.to_string()));
+                self.initialized = None;
+            }
+            ("notifications/initialized", None) => self.initialized = Some(line.clone()),
+            ("notifications/cancelled", None) => {
+                // It gets no answer any more.
+                if let Ok(cancelled) = serde_json::from_slice::<Cancelled>(line) {
+                    self.running
+                        .remove(&cancelled.params.request_id.to_string());
+                }
+            }
+            _ => {}
+        }
+        if let Some(id) = id
+            && self.running.len() < MAX_RUNNING
+        {
+            self.running.insert(id.to_string());
+        }
+    }
+
+    /// A line of the server's.
+    pub(super) fn answered(&mut self, line: &[u8]) {
+        if self.running.is_empty() {
+            return;
+        }
+        if let Ok(Answer {
+            id: Some(id),
+            method: None,
+        }) = serde_json::from_slice(line)
+        {
+            self.running.remove(id.get());
+        }
+    }
+
+    /// What the next server has to hear first, if the client has introduced itself.
+    pub(super) fn handshake(&self) -> Option<Handshake> {
+        let (initialize, id) = self.initialize.as_ref()?;
+        Some(Handshake {
+            initialize: initialize.clone(),
+            initialized: self.initialized.clone(),
+            answered: !self.running.contains(id),
+        })
+    }
+
+    /// The requests that have lost their server, once. An unanswered `initialize` is not among them: it is repeated.
+    pub(super) fn take_running(&mut self) -> HashSet<String> {
+        let initialize = self.initialize.as_ref().map(|(_, id)| id);
+        let mut running = std::mem::take(&mut self.running);
+        if let Some(id) = initialize
+            && running.remove(id)
+        {
+            self.running.insert(id.clone());
+        }
+        running
+    }
+}

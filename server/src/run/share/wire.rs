@@ -1,0 +1,128 @@
+//! The private lines of the socket, and its first one.
+
+use std::io;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::net::UnixStream;
+use tokio::time::timeout;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+
+/// Asks to be served. What follows is MCP.
+pub(super) const JOIN: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/join\"}\n";
+
+/// Asks to let go of the directory.
+pub(super) const HANDOVER: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/handover\"}\n";
+
+/// The answer to either.
+pub(super) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
+
+/// The answer to [`HANDOVER`] of a holder that does not let go.
+pub(super) const KEPT: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"error\":{\"code\":-32001,\"message\":\"kept\"}}\n";
+
+/// The last line to those who joined a holder that lets go of the directory: it has an heir.
+pub(in super::super) const LEAVING: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"method\":\"universe/handover\"}\n";
+
+/// The longest answer to a first line, in bytes.
+const MAX_ANSWER: usize = 1_024;
+
+/// How a connection begins.
+pub(super) enum First {
+    /// With [`JOIN`]; what came after it.
+    Join(Vec<u8>),
+    /// With [`HANDOVER`].
+    Handover,
+    /// With neither; all that came.
+    Other(Vec<u8>),
+}
+
+/// Reads as far as it takes to tell.
+pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
+    let mut seen = Vec::with_capacity(256);
+    loop {
+        if seen.starts_with(HANDOVER) {
+            return Ok(First::Handover);
+        }
+        if seen.starts_with(JOIN) {
+            return Ok(First::Join(seen.split_off(JOIN.len())));
+        }
+        let open = JOIN.starts_with(&seen) || HANDOVER.starts_with(&seen);
+        if !open || stream.read_buf(&mut seen).await? == 0 {
+            return Ok(First::Other(seen));
+        }
+    }
+}
+
+/// Reads the answer to a first line.
+///
+/// # Errors
+/// What the holder says against it; with `PermissionDenied`, that it keeps the directory.
+pub(super) async fn accepted(stream: &mut UnixStream, time: Duration) -> io::Result<()> {
+    let mut answer = Vec::with_capacity(MAX_ANSWER);
+    let read = async {
+        while !answer.ends_with(b"\n") && answer.len() < MAX_ANSWER {
+            if stream.read_buf(&mut answer).await? == 0 {
+                break;
+            }
+        }
+        Ok::<_, io::Error>(())
+    };
+    timeout(time, read).await??;
+    if answer == ACCEPTED {
+        return Ok(());
+    }
+    if answer == KEPT {
+        return Err(io::ErrorKind::PermissionDenied.into());
+    }
+    let told: Option<Value> = serde_json::from_slice(&answer).ok();
+    let message = told
+        .as_ref()
+        .and_then(|told| told.pointer("/error/message")?.as_str());
+    Err(io::Error::other(
+        message
+            .unwrap_or("it is not the server that was expected")
+            .to_owned(),
+    ))
+}
+
+/// A line that refuses a connection.
+pub(super) fn refusal(message: &str) -> String {
+    let error = json!({"code": -32001, "message": message});
+    let line = json!({"jsonrpc": "2.0", "id": null, "error": error});
+    format!("{line}\n")
+}
+
+/// An input that ends when it is told to, so that running calls get the time they get at its end.
+pub(super) struct UntilStopped<R> {
+    input: R,
+    stop: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl<R> UntilStopped<R> {
+    pub(super) fn new(input: R, stop: CancellationToken) -> Self {
+        Self {
+            input,
+            stop: Box::pin(stop.cancelled_owned()),
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for UntilStopped<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.stop.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.input).poll_read(context, buffer)
+    }
+}
