@@ -46,8 +46,7 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub stdio: bool,
 
-    /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any.
-    /// Repeatable.
+    /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
     #[arg(
         long,
         env = "UNIVERSE_ALLOWED_ORIGIN",

@@ -3,14 +3,16 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Stdio;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::process::Child;
 
 use crate::harness::process::{Ended, binary, run, signal};
-use crate::harness::{Server, soon, tick};
+use crate::harness::{Client, Era, Mcp, Server, soon, tick};
 
 /// Every file of a directory with its bytes.
 fn content(dir: &Path) -> BTreeMap<String, Vec<u8>> {
@@ -187,6 +189,131 @@ async fn listening_beyond_loopback_needs_a_host() {
         "a text that is no address: {}",
         ended.stderr
     );
+}
+
+/// What it writes until it listens, and the port.
+async fn greeting(arguments: &[&str]) -> (Child, String, u16) {
+    let dir = TempDir::new().unwrap();
+    let mut command = binary();
+    command
+        .args(["--demo", "--store", "memory"])
+        .args(arguments)
+        .current_dir(dir.path())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let mut greeting = String::new();
+    while !greeting.contains("listening on ") {
+        let line = soon(lines.next_line()).await.unwrap();
+        greeting += &line.expect("it listens");
+        greeting.push('\n');
+    }
+    let last = greeting.lines().last().unwrap();
+    let port = last.split_whitespace().find_map(|word| word.parse().ok());
+    let port = port.unwrap_or_else(|| panic!("no port: {last}"));
+    (child, greeting, port)
+}
+
+#[tokio::test]
+async fn a_wildcard_address_is_not_told_as_a_url() {
+    let named = ["--allowed-host", "*,universe.example"];
+    let rows = [
+        (&named[..], Some("universe.example")),
+        (&["--allowed-host", "*"][..], None),
+    ];
+    for (arguments, host) in rows {
+        let mut arguments = arguments.to_vec();
+        arguments.extend(["--listen", "0.0.0.0:0"]);
+        let (_child, greeting, port) = greeting(&arguments).await;
+        assert!(!greeting.contains("0.0.0.0"), "{greeting}");
+        let mcp = Mcp::new(Client(([127, 0, 0, 1], port).into()), Era::Modern).await;
+        let told = mcp.result("server/discover", json!({})).await;
+        let told = told["instructions"].as_str().unwrap();
+        assert!(!told.contains("0.0.0.0"), "{told}");
+        match host {
+            Some(host) => {
+                let url = format!("http://{host}:{port}/universes");
+                assert!(greeting.contains(&url), "{greeting}");
+                assert!(told.contains(&url), "{told}");
+            }
+            None => {
+                assert!(!greeting.contains("http://"), "{greeting}");
+                assert!(!told.contains("http://"), "{told}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn clients_that_start_it_anywhere_share_the_users_data_directory() {
+    let home = TempDir::new().unwrap();
+    let data = home.path().join(".local/share");
+    let other = home.path().join("other");
+    let rows = [
+        (None, &data),
+        (Some(Path::new("relative")), &data),
+        (Some(&*other), &other),
+    ];
+    for (xdg, expected) in rows {
+        let anywhere = TempDir::new().unwrap();
+        let mut command = binary();
+        command
+            .arg("--stdio")
+            .env("HOME", home.path())
+            .env_remove("XDG_DATA_HOME")
+            .current_dir(anywhere.path());
+        if let Some(xdg) = xdg {
+            command.env("XDG_DATA_HOME", xdg);
+        }
+        let ended = run(&mut command).await;
+        assert!(ended.status.success(), "{}", ended.stderr);
+        let database = expected.join("universe-server/universes.db");
+        assert!(database.exists(), "{xdg:?}");
+        fs::remove_file(database).unwrap();
+        assert!(content(anywhere.path()).is_empty());
+    }
+    let mut command = binary();
+    command
+        .arg("--stdio")
+        .env_remove("HOME")
+        .env_remove("XDG_DATA_HOME");
+    assert_refused(
+        &run(&mut command).await,
+        &["name a directory with --data-dir"],
+    );
+}
+
+#[tokio::test]
+async fn a_store_that_fails_ends_the_process_with_a_sentence() {
+    let dir = TempDir::new().unwrap();
+    let mut command = binary();
+    command
+        .args(["--demo", "--listen", "127.0.0.1:0", "--data-dir"])
+        .arg(dir.path())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let client = loop {
+        let line = soon(lines.next_line()).await.unwrap().unwrap();
+        if let Some(address) = line.strip_prefix("listening on http://") {
+            break Client(address.parse().unwrap());
+        }
+    };
+    let database = rusqlite::Connection::open(dir.path().join("universes.db")).unwrap();
+    database
+        .execute_batch("ALTER TABLE log RENAME TO gone")
+        .unwrap();
+    let reply = client.post("/universes/sol/commands", &tick()).await;
+    assert_eq!(reply.status, 503, "{reply:?}");
+    let mut told = String::new();
+    while let Some(line) = soon(lines.next_line()).await.unwrap() {
+        told = line;
+    }
+    assert!(
+        told.starts_with("universe-server: the store has failed"),
+        "{told}"
+    );
+    assert_eq!(soon(child.wait()).await.unwrap().code(), Some(1));
 }
 
 #[tokio::test]

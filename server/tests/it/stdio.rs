@@ -1,5 +1,8 @@
 //! `--stdio`: alone, beside a server that holds the data directory, and in its place when it ends.
 
+mod handover;
+mod limits;
+
 use std::collections::HashSet;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -40,6 +43,32 @@ async fn both_eras_are_served_on_pipes() {
 }
 
 #[tokio::test]
+async fn it_says_where_universes_come_from() {
+    let dir = directory().await;
+    for joined in [false, true] {
+        let server = match joined {
+            true => Some(Server::on(dir.path()).await),
+            false => None,
+        };
+        let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
+        let told = stdio.ask(&json!(1), "server/discover", json!({})).await;
+        let told = told["result"]["instructions"].as_str().unwrap();
+        match &server {
+            Some(server) => {
+                let url = format!("POST http://{}/universes", server.client.0);
+                assert!(told.contains(&url), "{told}");
+            }
+            None => assert!(
+                told.contains("no REST API beside") && told.contains("--demo"),
+                "{told}"
+            ),
+        }
+        stdio.close();
+        assert!(stdio.wait().await.success());
+    }
+}
+
+#[tokio::test]
 async fn the_end_of_input_and_sigterm_end_it_well() {
     let dir = directory().await;
     for era in Era::BOTH {
@@ -71,6 +100,7 @@ async fn it_joins_the_server_that_holds_the_directory() {
         .permissions()
         .mode();
     assert_eq!(mode & 0o777, 0o600);
+    assert!(!dir.path().join("universe.new").exists());
     let mut feed = server.client.feed("sol", None).await;
     let mut revision = server.client.universe("sol").await["revision"]
         .as_u64()

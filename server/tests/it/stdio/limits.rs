@@ -1,0 +1,119 @@
+//! What a joined client may do, and what it has to put up with: full pipes, a holder that hangs, a holder that is full.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::net::UnixStream;
+
+use super::directory;
+use crate::harness::process::{binary, run, signal};
+use crate::harness::{Era, Server, Stdio, soon};
+
+/// More than all the pipes on the way hold, both ways.
+const PIPELINED: usize = 200;
+
+/// Reads of the demo, all asked before the first answer is read.
+async fn pipeline(stdio: &mut Stdio) {
+    for n in 0..PIPELINED {
+        let params = json!({"name": "get_universe_state", "arguments": {"universeId": "sol"}});
+        stdio
+            .write(&Era::Modern.request(&json!(n), "tools/call", params))
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn a_joined_client_may_ask_much_before_it_reads() {
+    let dir = TempDir::new().unwrap();
+    let _server = Server::with(dir.path(), &["--demo"]).await;
+    let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
+    pipeline(&mut stdio).await;
+    let mut answered = HashSet::new();
+    for _ in 0..PIPELINED {
+        let answer = stdio.read().await;
+        assert!(answer["result"].is_object(), "{answer}");
+        assert!(answered.insert(answer["id"].as_u64().unwrap()));
+    }
+}
+
+#[tokio::test]
+async fn sigterm_ends_it_also_when_its_client_does_not_read() {
+    let dir = TempDir::new().unwrap();
+    let _server = Server::with(dir.path(), &["--demo"]).await;
+    let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
+    pipeline(&mut stdio).await;
+    // One answer is read, so that the rest is on its way.
+    stdio.read().await;
+    signal(stdio.pid(), "TERM").await;
+    assert_eq!(stdio.wait().await.code(), Some(0));
+}
+
+/// Waits until a process that has just been started would not be ended by SIGTERM alone (proc(5): `SigCgt`).
+async fn minds_sigterm(pid: u32) {
+    soon(async {
+        loop {
+            let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+            let mask = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));
+            let mask = u64::from_str_radix(mask.unwrap().trim(), 16).unwrap();
+            if mask & (1 << (15 - 1)) != 0 {
+                break;
+            }
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_holder_that_hangs_is_told_and_sigterm_ends_the_wait() {
+    let dir = directory().await;
+    let server = Server::on(dir.path()).await;
+    let mut joined = Stdio::on(dir.path(), Era::Modern).await;
+    joined.state("sol").await;
+    signal(server.pid(), "STOP").await;
+
+    let mut waiting = Stdio::on(dir.path(), Era::Modern).await;
+    for stdio in [&mut joined, &mut waiting] {
+        let params = json!({"name": "get_universe_state", "arguments": {"universeId": "sol"}});
+        stdio
+            .write(&Era::Modern.request(&json!(1), "tools/call", params))
+            .await;
+        minds_sigterm(stdio.pid()).await;
+        signal(stdio.pid(), "TERM").await;
+        assert_eq!(stdio.wait().await.code(), Some(0));
+    }
+    for arguments in [&["--stdio"][..], &["--listen", "127.0.0.1:0"]] {
+        let mut command = binary();
+        command.arg("--data-dir").arg(dir.path()).args(arguments);
+        let ended = run(&mut command).await;
+        assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
+        assert!(ended.stderr.contains("another server"), "{}", ended.stderr);
+    }
+    signal(server.pid(), "CONT").await;
+    let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
+    stdio.state("sol").await;
+}
+
+#[tokio::test]
+async fn one_process_too_many_is_told_so_and_has_a_place_when_another_goes() {
+    let dir = directory().await;
+    let _server = Server::on(dir.path()).await;
+    let socket = dir.path().join("universe.sock");
+    let mut peers = Vec::new();
+    for _ in 0..64 {
+        peers.push(soon(UnixStream::connect(&socket)).await.unwrap());
+    }
+    let mut late = BufReader::new(soon(UnixStream::connect(&socket)).await.unwrap());
+    let mut line = String::new();
+    soon(late.read_line(&mut line)).await.unwrap();
+    let told: Value = serde_json::from_str(&line).unwrap();
+    let message = told["error"]["message"].as_str().unwrap();
+    assert!(message.contains("64 processes"), "{told}");
+    assert_eq!(soon(late.read(&mut [0])).await.unwrap(), 0);
+    // It tries again by itself for a while.
+    let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
+    peers.pop();
+    stdio.state("sol").await;
+}
