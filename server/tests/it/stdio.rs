@@ -223,6 +223,7 @@ async fn retry(stdio: &mut Stdio) -> serde_json::Value {
         let params = json!({"name": "get_universe_state", "arguments": {"universeId": "sol"}});
         let mut answer = stdio.ask(&json!(n), "tools/call", params).await;
         if answer["error"].is_null() {
+            assert_ne!(answer["result"]["isError"], true, "{answer}");
             return answer["result"]["structuredContent"].take();
         }
         let told = answer["error"]["message"].as_str().unwrap();

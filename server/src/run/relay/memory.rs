@@ -12,11 +12,18 @@ const MAX_RUNNING: usize = 1_024;
 
 #[derive(Default)]
 pub(super) struct Memory {
-    /// `initialize` with its id as JSON text.
-    initialize: Option<(Bytes, String)>,
+    initialize: Option<Initialize>,
     initialized: Option<Bytes>,
     /// The ids, as JSON text, of requests without an answer.
     running: HashSet<String>,
+}
+
+/// The client's `initialize`. Its answer is told by a mark of its own, since clients may use its id again.
+struct Initialize {
+    line: Bytes,
+    /// The id as JSON text.
+    id: String,
+    answered: bool,
 }
 
 /// A client's introduction, to be repeated to the next server.
@@ -63,8 +70,13 @@ impl Memory {
         let Some(method) = method else { return };
         match (method.as_str(), &id) {
             ("initialize", Some(id)) => {
-                self.initialize = Some((line.clone(), id.to_string()));
+                self.initialize = Some(Initialize {
+                    line: line.clone(),
+                    id: id.to_string(),
+                    answered: false,
+                });
                 self.initialized = None;
+                return;
             }
             ("notifications/initialized", None) => self.initialized = Some(line.clone()),
             ("notifications/cancelled", None) => {
@@ -85,7 +97,8 @@ impl Memory {
 
     /// A line of the server's.
     pub(super) fn answered(&mut self, line: &[u8]) {
-        if self.running.is_empty() {
+        let waiting = self.initialize.as_mut().filter(|it| !it.answered);
+        if self.running.is_empty() && waiting.is_none() {
             return;
         }
         if let Ok(Answer {
@@ -93,29 +106,27 @@ impl Memory {
             method: None,
         }) = serde_json::from_slice(line)
         {
-            self.running.remove(id.get());
+            match waiting.filter(|initialize| initialize.id == id.get()) {
+                Some(initialize) => initialize.answered = true,
+                None => {
+                    self.running.remove(id.get());
+                }
+            }
         }
     }
 
     /// What the next server has to hear first, if the client has introduced itself.
     pub(super) fn handshake(&self) -> Option<Handshake> {
-        let (initialize, id) = self.initialize.as_ref()?;
+        let initialize = self.initialize.as_ref()?;
         Some(Handshake {
-            initialize: initialize.clone(),
+            initialize: initialize.line.clone(),
             initialized: self.initialized.clone(),
-            answered: !self.running.contains(id),
+            answered: initialize.answered,
         })
     }
 
     /// The requests that have lost their server, once. An unanswered `initialize` is not among them: it is repeated.
     pub(super) fn take_running(&mut self) -> HashSet<String> {
-        let initialize = self.initialize.as_ref().map(|(_, id)| id);
-        let mut running = std::mem::take(&mut self.running);
-        if let Some(id) = initialize
-            && running.remove(id)
-        {
-            self.running.insert(id.clone());
-        }
-        running
+        std::mem::take(&mut self.running)
     }
 }
