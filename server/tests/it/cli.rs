@@ -438,7 +438,9 @@ async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
         );
         assert_eq!(server.wait().await.code(), Some(0), "SIG{name}");
         assert!(TcpStream::connect(client.0).await.is_err());
-        assert!(!dir.path().join("universe.sock").exists());
+        for gone in ["universe.sock", "universes.db-wal", "universes.db-shm"] {
+            assert!(!dir.path().join(gone).exists(), "{gone} is left behind");
+        }
         let server = Server::on(dir.path()).await;
         assert_eq!(
             server.client.universe("sol").await["revision"],

@@ -1,9 +1,11 @@
 //! What a relay remembers of a client: how it introduced itself, and which requests are running.
 
 use std::collections::HashSet;
+use std::fmt;
 
 use bytes::Bytes;
 use serde::Deserialize;
+use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -41,12 +43,42 @@ struct Envelope {
     method: Option<String>,
 }
 
-/// What of an answer is looked at.
+/// The members of a message that tell an answer.
 #[derive(Deserialize)]
-struct Answer<'a> {
-    #[serde(borrow)]
-    id: Option<&'a RawValue>,
-    method: Option<serde::de::IgnoredAny>,
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Member {
+    Id,
+    Method,
+    #[serde(alias = "error")]
+    Result,
+    #[serde(other)]
+    Other,
+}
+
+/// Finds the id of an answer and reads no further than it must: a result may be large, and comes last.
+struct AnswerId<'m>(&'m mut Option<String>);
+
+impl<'de> Visitor<'de> for AnswerId<'_> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a message")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<(), A::Error> {
+        while let Some(member) = members.next_key()? {
+            match member {
+                Member::Id => *self.0 = Some(members.next_value::<&RawValue>()?.get().to_owned()),
+                Member::Method => {
+                    *self.0 = None;
+                    return Err(A::Error::custom("a request"));
+                }
+                Member::Result if self.0.is_some() => return Err(A::Error::custom("read enough")),
+                Member::Result | Member::Other => drop(members.next_value::<IgnoredAny>()?),
+            }
+        }
+        Ok(())
+    }
 }
 
 /// `notifications/cancelled`, as far as it is looked at.
@@ -101,16 +133,15 @@ impl Memory {
         if self.running.is_empty() && waiting.is_none() {
             return;
         }
-        if let Ok(Answer {
-            id: Some(id),
-            method: None,
-        }) = serde_json::from_slice(line)
-        {
-            match waiting.filter(|initialize| initialize.id == id.get()) {
-                Some(initialize) => initialize.answered = true,
-                None => {
-                    self.running.remove(id.get());
-                }
+        let mut id = None;
+        // Where it stopped does not matter: what was found is the answer's id or nothing.
+        let _stopped =
+            serde_json::Deserializer::from_slice(line).deserialize_map(AnswerId(&mut id));
+        let Some(id) = id else { return };
+        match waiting.filter(|initialize| initialize.id == id) {
+            Some(initialize) => initialize.answered = true,
+            None => {
+                self.running.remove(&id);
             }
         }
     }

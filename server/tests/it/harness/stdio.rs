@@ -67,6 +67,24 @@ impl Stdio {
         serde_json::from_str(&line.expect("it still speaks")).unwrap()
     }
 
+    /// Writes these lines and reads as many answers, both at once.
+    pub(crate) async fn ask_all(&mut self, lines: &str) -> Vec<Value> {
+        let (input, output) = (self.input.as_mut().unwrap(), &mut self.output);
+        let write = async {
+            soon(input.write_all(lines.as_bytes())).await.unwrap();
+            input.flush().await.unwrap();
+        };
+        let read = async {
+            let mut answers = Vec::new();
+            for _ in lines.lines() {
+                let line = soon(output.next_line()).await.unwrap();
+                answers.push(serde_json::from_str(&line.expect("it still speaks")).unwrap());
+            }
+            answers
+        };
+        tokio::join!(write, read).1
+    }
+
     pub(crate) async fn ask(&mut self, id: &Value, method: &str, params: Value) -> Value {
         self.write(&self.era.request(id, method, params)).await;
         let answer = self.read().await;

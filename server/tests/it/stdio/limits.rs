@@ -11,31 +11,30 @@ use super::directory;
 use crate::harness::process::{binary, run, signal};
 use crate::harness::{Era, Server, Stdio, soon};
 
-/// More than all the pipes on the way hold, both ways.
-const PIPELINED: usize = 200;
-
-/// Reads of the demo, all asked before the first answer is read.
-async fn pipeline(stdio: &mut Stdio) {
-    for n in 0..PIPELINED {
-        let params = json!({"name": "get_universe_state", "arguments": {"universeId": "sol"}});
-        stdio
-            .write(&Era::Modern.request(&json!(n), "tools/call", params))
-            .await;
-    }
+/// A read of `sol`, in a line of some length.
+fn read(id: usize, filler: usize) -> Value {
+    let params = json!({"name": "get_universe_state", "arguments": {"universeId": "sol"}});
+    let mut request = Era::Modern.request(&json!(id), "tools/call", params);
+    request["params"]["_meta"]["com.example/filler"] = json!("x".repeat(filler));
+    request
 }
 
+/// Both directions are full at once: what is asked is more than all pipes on the way hold, and so is what is answered.
 #[tokio::test]
-async fn a_joined_client_may_ask_much_before_it_reads() {
+async fn a_joined_client_may_ask_much_at_once() {
+    const READS: usize = 200;
     let dir = TempDir::new().unwrap();
     let _server = Server::with(dir.path(), &["--demo"]).await;
     let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
-    pipeline(&mut stdio).await;
+    let lines: String = (0..READS)
+        .map(|id| format!("{}\n", read(id, 8 * 1024)))
+        .collect();
     let mut answered = HashSet::new();
-    for _ in 0..PIPELINED {
-        let answer = stdio.read().await;
+    for answer in stdio.ask_all(&lines).await {
         assert!(answer["result"].is_object(), "{answer}");
         assert!(answered.insert(answer["id"].as_u64().unwrap()));
     }
+    assert_eq!(answered.len(), READS);
 }
 
 #[tokio::test]
@@ -43,7 +42,9 @@ async fn sigterm_ends_it_also_when_its_client_does_not_read() {
     let dir = TempDir::new().unwrap();
     let _server = Server::with(dir.path(), &["--demo"]).await;
     let mut stdio = Stdio::on(dir.path(), Era::Modern).await;
-    pipeline(&mut stdio).await;
+    for id in 0..100 {
+        stdio.write(&read(id, 0)).await;
+    }
     // One answer is read, so that the rest is on its way.
     stdio.read().await;
     signal(stdio.pid(), "TERM").await;
@@ -76,10 +77,7 @@ async fn a_holder_that_hangs_is_told_and_sigterm_ends_the_wait() {
 
     let mut waiting = Stdio::on(dir.path(), Era::Modern).await;
     for stdio in [&mut joined, &mut waiting] {
-        let params = json!({"name": "get_universe_state", "arguments": {"universeId": "sol"}});
-        stdio
-            .write(&Era::Modern.request(&json!(1), "tools/call", params))
-            .await;
+        stdio.write(&read(1, 0)).await;
         minds_sigterm(stdio.pid()).await;
         signal(stdio.pid(), "TERM").await;
         assert_eq!(stdio.wait().await.code(), Some(0));
