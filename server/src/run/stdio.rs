@@ -23,7 +23,7 @@ use crate::store::sqlite::OpenError;
 const GRACE: Duration = Duration::from_secs(3);
 
 /// How many bytes a server in this process may lag behind its client, each way.
-const PIPE_BYTES: usize = 64 * 1024;
+const PIPE_BYTES: usize = 256 * 1024;
 
 /// Serves the client until it ends or the process is told to stop.
 pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), RunError> {
