@@ -15,8 +15,7 @@ const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
 
 /// Star-system universes over REST and MCP.
 ///
-/// Without arguments it listens on 127.0.0.1:3001 and keeps its universes in ./universe-data. With --stdio, which clients
-/// start in any directory, it keeps them in the user's data directory.
+/// Without arguments it listens on 127.0.0.1:3001 and keeps its universes in ./universe-data.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "universe-server", version)]
 pub struct Arguments {
@@ -29,10 +28,15 @@ pub struct Arguments {
     )]
     pub listen: SocketAddr,
 
-    /// The directory that keeps the universes; made if missing. By default ./universe-data, and with --stdio
-    /// $XDG_DATA_HOME/universe-server or ~/.local/share/universe-server.
-    #[arg(long, env = "UNIVERSE_DATA_DIR", value_name = "DIR")]
-    pub data_dir: Option<PathBuf>,
+    /// The directory that keeps the universes; made if missing. Clients that start the server with --stdio do so in any
+    /// directory, so name it whole there.
+    #[arg(
+        long,
+        env = "UNIVERSE_DATA_DIR",
+        default_value = "universe-data",
+        value_name = "DIR"
+    )]
+    pub data_dir: PathBuf,
 
     /// Where universes are kept: in the data directory, or in memory until the exit.
     #[arg(long, env = "UNIVERSE_STORE", default_value = "embedded", value_enum)]
@@ -84,11 +88,6 @@ pub enum ConfigError {
          or listen on a loopback address"
     )]
     NeedsHost(SocketAddr),
-    /// `--stdio` without a place for the universes.
-    #[error(
-        "neither HOME nor XDG_DATA_HOME says where this user's data is: name a directory with --data-dir"
-    )]
-    NeedsDataDir,
     /// An origin that is none.
     #[error(
         "--allowed-origin {0:?} is no origin: give scheme and host, such as https://app.example, without a path"
@@ -135,21 +134,11 @@ impl Arguments {
             ..RestConfig::default()
         };
         Ok(Config {
-            data_dir: self.data_dir()?,
+            data_dir: self.data_dir.clone(),
             mcp,
             stdio,
             rest,
         })
-    }
-
-    fn data_dir(&self) -> Result<PathBuf, ConfigError> {
-        match &self.data_dir {
-            Some(dir) => Ok(dir.clone()),
-            None if self.stdio && self.store == StoreKind::Embedded => {
-                user_data_dir().ok_or(ConfigError::NeedsDataDir)
-            }
-            None => Ok(PathBuf::from("universe-data")),
-        }
     }
 
     fn hosts(&self) -> Result<Hosts, ConfigError> {
@@ -193,15 +182,4 @@ impl Arguments {
             None => Ok(Origins::List(self.allowed_origin.clone())),
         }
     }
-}
-
-/// Where this user's programs keep their data (XDG Base Directory Specification 0.8: a relative path is ignored).
-fn user_data_dir() -> Option<PathBuf> {
-    let absolute = |name| {
-        let path = PathBuf::from(std::env::var_os(name)?);
-        path.is_absolute().then_some(path)
-    };
-    let data = absolute("XDG_DATA_HOME")
-        .or_else(|| Some(absolute("HOME")?.join(".local").join("share")))?;
-    Some(data.join("universe-server"))
 }

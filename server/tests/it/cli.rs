@@ -245,42 +245,23 @@ async fn a_wildcard_address_is_not_told_as_a_url() {
 }
 
 #[tokio::test]
-async fn clients_that_start_it_anywhere_share_the_users_data_directory() {
-    let home = TempDir::new().unwrap();
-    let data = home.path().join(".local/share");
-    let other = home.path().join("other");
-    let rows = [
-        (None, &data),
-        (Some(Path::new("relative")), &data),
-        (Some(&*other), &other),
-    ];
-    for (xdg, expected) in rows {
-        let anywhere = TempDir::new().unwrap();
-        let mut command = binary();
-        command
-            .arg("--stdio")
-            .env("HOME", home.path())
-            .env_remove("XDG_DATA_HOME")
-            .current_dir(anywhere.path());
-        if let Some(xdg) = xdg {
-            command.env("XDG_DATA_HOME", xdg);
-        }
-        let ended = run(&mut command).await;
-        assert!(ended.status.success(), "{}", ended.stderr);
-        let database = expected.join("universe-server/universes.db");
-        assert!(database.exists(), "{xdg:?}");
-        fs::remove_file(database).unwrap();
-        assert!(content(anywhere.path()).is_empty());
-    }
+async fn without_a_directory_both_ways_to_serve_share_one_below_the_present() {
+    let dir = TempDir::new().unwrap();
+    let mut command = binary();
+    command.arg("--stdio").current_dir(dir.path());
+    let ended = run(&mut command).await;
+    assert!(ended.status.success(), "{}", ended.stderr);
+    assert!(dir.path().join("universe-data/universes.db").exists());
     let mut command = binary();
     command
-        .arg("--stdio")
-        .env_remove("HOME")
-        .env_remove("XDG_DATA_HOME");
-    assert_refused(
-        &run(&mut command).await,
-        &["name a directory with --data-dir"],
-    );
+        .args(["--listen", "127.0.0.1:0"])
+        .current_dir(dir.path())
+        .stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let told = soon(lines.next_line()).await.unwrap().unwrap();
+    assert!(told.ends_with("universes in universe-data"), "{told}");
+    child.kill().await.unwrap();
 }
 
 #[tokio::test]
