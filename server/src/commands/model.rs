@@ -10,7 +10,7 @@ use crate::store::{Revision, Timestamp, UniverseId};
 /// The domain's step. A service can be given another one, to see how it copes with one that fails.
 pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
 
-/// Bounds of a [`CommandService`].
+/// Bounds of a [`CommandService`](super::CommandService).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServiceLimits {
     /// The most universes kept in memory; the one unused longest makes room. 256 by default.
