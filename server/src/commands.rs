@@ -113,7 +113,11 @@ impl CommandService {
     /// # Errors
     /// [`ServiceError::NotFound`], or the store's failure.
     pub async fn get(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
-        self.ask(id, |reply| Job::Read { reply }).await
+        let latest = self.writers().latest(id);
+        match latest {
+            Some(universe) => Ok(universe),
+            None => self.ask(id, |reply| Job::Read { reply }).await,
+        }
     }
 
     /// One page of what is known of all universes, without their states; the newest created first.

@@ -74,16 +74,21 @@ impl Writer {
     pub(super) async fn run(mut self) {
         let limits = self.service.0.limits;
         let mut jobs = Vec::new();
+        let mut patience = limits.max_idle;
         loop {
             let received = self
                 .place
                 .queue
                 .recv_many(&mut jobs, limits.max_batch.max(1));
-            match tokio::time::timeout(limits.max_idle, received).await {
+            match tokio::time::timeout(patience, received).await {
                 Ok(0) => return self.settle_snapshot().await,
-                Ok(_) => {}
+                Ok(_) => patience = limits.max_idle,
                 Err(_idle) => {
-                    self.place.queue.close();
+                    // Readers do not come through the queue.
+                    match self.still_used(limits.max_idle) {
+                        Some(rest) => patience = rest,
+                        None => self.place.queue.close(),
+                    }
                     continue;
                 }
             }
@@ -91,6 +96,13 @@ impl Writer {
                 self.work(&mut jobs).await;
             }
         }
+    }
+
+    /// For how long the universe still counts as used, if it does.
+    fn still_used(&self, max_idle: Duration) -> Option<Duration> {
+        let used = self.service.writers().used(&self.id, self.place.key)?;
+        let rest = max_idle.checked_sub(used.elapsed())?;
+        (!rest.is_zero()).then_some(rest)
     }
 
     /// Does as many of the jobs as fit into one write and answers them.
@@ -119,6 +131,9 @@ impl Writer {
             };
             let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
             let batch = reduce(loaded.universe.clone(), some, &rules);
+            if !batch.entries.is_empty() {
+                self.place.latest.set(None);
+            }
             match self.append(&batch).await {
                 Ok(()) => return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch),
                 // Somebody else wrote: read what, and judge the jobs anew.
@@ -163,6 +178,7 @@ impl Writer {
     /// goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
         self.settle_snapshot().await;
+        self.place.latest.set(None);
         let deleted = self.service.store().delete(&self.id, expected).await;
         if !matches!(deleted, Err(DeleteError::Conflict { .. })) {
             self.loaded = None;
@@ -220,6 +236,7 @@ impl Writer {
             loaded.entries += batch.entries.len() as u64;
             loaded.entry_bytes += batch.bytes;
             self.place.size.store(loaded.bytes(), Ordering::Relaxed);
+            self.place.latest.set(Some(batch.universe.clone()));
         }
         for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
             // An asker that is gone does not take its answer; what it asked for stays done.

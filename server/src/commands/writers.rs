@@ -1,14 +1,14 @@
 //! The writers of the universes in memory: at most one for each, and not too many.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
-use super::ServiceLimits;
 use super::writer::Job;
+use super::{ServiceLimits, Universe};
 use crate::store::UniverseId;
 
 /// The writers of the universes in memory.
@@ -37,6 +37,7 @@ pub(super) struct Place {
     pub(super) queue: mpsc::Receiver<Job>,
     /// How large the universe is, as far as its writer knows, in bytes of JSON.
     pub(super) size: Arc<AtomicUsize>,
+    pub(super) latest: Latest,
     /// Dropped with the writer, which lets the next one of the universe begin.
     pub(super) _end: oneshot::Sender<()>,
 }
@@ -48,8 +49,16 @@ struct Handle {
     jobs: Option<mpsc::Sender<Job>>,
     used: Instant,
     size: Arc<AtomicUsize>,
+    latest: Latest,
     ended: oneshot::Receiver<()>,
 }
+
+/// The universe as it is, for readers, while its writer has nothing under way.
+///
+/// While a write is, it is empty and readers queue up behind it: who has seen an event of the feed must not read the
+/// state before it.
+#[derive(Clone, Default)]
+pub(super) struct Latest(Arc<Mutex<Option<Universe>>>);
 
 impl Writers {
     /// The way to the writer of a universe, if there is one that takes jobs.
@@ -58,6 +67,20 @@ impl Writers {
         let jobs = handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
         handle.used = Instant::now();
         Some(jobs.clone())
+    }
+
+    /// A universe as it is, if it is in memory and nothing is being written.
+    pub(super) fn latest(&mut self, id: &UniverseId) -> Option<Universe> {
+        let handle = self.by_universe.get_mut(id)?;
+        handle.jobs.as_ref().filter(|jobs| !jobs.is_closed())?;
+        handle.used = Instant::now();
+        handle.latest.get()
+    }
+
+    /// When the writer of this key was last asked for something; `None` once it was told to end.
+    pub(super) fn used(&self, id: &UniverseId, key: u64) -> Option<Instant> {
+        let handle = self.by_universe.get(id)?;
+        (handle.key == key && handle.jobs.is_some()).then_some(handle.used)
     }
 
     /// Makes a place for the writer of a universe that has none, and room for it. `None` once closed.
@@ -70,12 +93,13 @@ impl Writers {
         let (end, ended) = oneshot::channel();
         let key = self.next_key;
         self.next_key = key.wrapping_add(1);
-        let size = Arc::<AtomicUsize>::default();
+        let (size, latest) = (Arc::<AtomicUsize>::default(), Latest::default());
         let handle = Handle {
             key,
             jobs: Some(jobs.clone()),
             used: Instant::now(),
             size: Arc::clone(&size),
+            latest: latest.clone(),
             ended,
         };
         let predecessor = self.by_universe.insert(id.clone(), handle);
@@ -83,6 +107,7 @@ impl Writers {
             key,
             queue,
             size,
+            latest,
             _end: end,
         };
         Some(Seat {
@@ -127,5 +152,20 @@ impl Writers {
             count -= 1;
             bytes = bytes.saturating_sub(handle.size.load(Ordering::Relaxed));
         }
+    }
+}
+
+impl Latest {
+    pub(super) fn set(&self, universe: Option<Universe>) {
+        *self.lock() = universe;
+    }
+
+    fn get(&self) -> Option<Universe> {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Universe>> {
+        // Nothing panics while it holds the universe.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
