@@ -1,5 +1,6 @@
 //! The binary `universe-server`: arguments, logging to stderr, exit code.
 
+use std::io::IsTerminal as _;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -15,6 +16,7 @@ fn main() -> ExitCode {
     // Never stdout: with --stdio it belongs to the protocol.
     tracing_subscriber::fmt()
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .with_env_filter(
             EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info")),
         )
