@@ -27,7 +27,7 @@ fn universe(bodies: usize) -> State {
         .iter()
         .map(|id| json!({ "id": id, "type": "system" }))
         .collect();
-    State::from_value(json!({
+    State::from_partial(json!({
         "stars": stars,
         "rootIds": ["sol"],
         "groups": { "all": { "id": "all", "name": "All", "children": entries, "parentGroupId": null } },

@@ -211,7 +211,7 @@ fn read_replacement(body: &[u8]) -> Result<Replacement, Failure> {
     let state = match members.remove("state") {
         None => None,
         Some(state @ Value::Object(_)) => {
-            let state = State::from_value(state);
+            let state = State::from_partial(state);
             Some(state.map_err(|findings| Failure::findings("state", &findings))?)
         }
         Some(_) => {

@@ -232,7 +232,7 @@ async fn open(app: &App, id: &str) -> Feed<AppBody> {
 async fn in_process() -> (App, CommandService, UniverseId) {
     let service = CommandService::new(memory(), ServiceLimits::default());
     let id = UniverseId::new("u").unwrap();
-    let state = State::from_value(json!({})).unwrap();
+    let state = State::from_partial(json!({})).unwrap();
     service
         .create(id.clone(), "u".to_owned(), state)
         .await

@@ -16,7 +16,7 @@ fn id(text: &str) -> UniverseId {
 }
 
 async fn create(service: &CommandService, name: &str) -> UniverseId {
-    let state = State::from_value(json!({})).unwrap();
+    let state = State::from_partial(json!({})).unwrap();
     let universe = service.create(id(name), name.to_owned(), state).await;
     universe.unwrap().id
 }

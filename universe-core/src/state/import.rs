@@ -16,17 +16,31 @@ use crate::finding::{Findings, Path};
 use crate::member::Mode;
 
 impl State {
-    /// Reads a universe, e.g. one that was stored or that a client sent.
+    /// Reads a universe as one is stored: `stars`, `rootIds` and `time` must be there, so that what
+    /// was cut short is not taken for an empty universe. Other sections, if missing, are empty.
     ///
-    /// Missing sections are empty, a missing `time` is 0, unknown members are kept. Tolerated:
-    /// bodies without a parent that are not in `rootIds` (rogue planets), partial nested objects,
-    /// and groups that list a missing body or one that another group lists, too.
+    /// Unknown members are kept. Tolerated: bodies without a parent that are not in `rootIds` (rogue
+    /// planets), partial nested objects, and groups that list a missing body or one that another
+    /// group lists, too.
     ///
     /// # Errors
     ///
-    /// Every member of a wrong type; or, if the types are right, every broken invariant
-    /// (see [`State::check`]).
+    /// Every member that is missing or of a wrong type; or, if the types are right, every broken
+    /// invariant (see [`State::check`]).
     pub fn from_value(value: Value) -> Result<Self, Findings> {
+        Self::read(value, Mode::Whole)
+    }
+
+    /// Reads what somebody gave for a universe: missing sections are empty, a missing `time` is 0.
+    ///
+    /// # Errors
+    ///
+    /// As for [`State::from_value`], but for what is missing.
+    pub fn from_partial(value: Value) -> Result<Self, Findings> {
+        Self::read(value, Mode::Part)
+    }
+
+    fn read(value: Value, mode: Mode) -> Result<Self, Findings> {
         let mut findings = Findings::default();
         let Value::Object(mut universe) = value else {
             let found = describe(&value);
@@ -36,7 +50,7 @@ impl State {
             );
             return Err(findings);
         };
-        check_object(&universe, &UNIVERSE, Mode::Part, &Path::ROOT, &mut findings);
+        check_object(&universe, &UNIVERSE, mode, &Path::ROOT, &mut findings);
         findings.into_result()?;
 
         let mut state = Self::from_sections(&mut universe);

@@ -84,7 +84,7 @@ fn demo() -> State {
     nebula["id"] = "veil".into();
     let mut disk = command("addProtoplanetaryDisk").unwrap().example()["disk"].take();
     disk["id"] = "old".into();
-    State::from_value(json!({
+    State::from_partial(json!({
         "stars": {
             "sol": body("sol", None, &["earth", "saturn"]),
             "earth": body("earth", Some("sol"), &["luna"]),

@@ -53,7 +53,7 @@ fn chain_of_groups() -> Value {
 #[test]
 fn a_deep_chain_of_bodies() {
     on_a_small_stack(|| {
-        let state = State::from_value(chain_of_bodies()).unwrap();
+        let state = State::from_partial(chain_of_bodies()).unwrap();
         assert_eq!(state.star_count(), DEPTH);
         let text = serde_json::to_string(&state).unwrap();
         let again = State::from_value(serde_json::from_str(&text).unwrap()).unwrap();
@@ -86,7 +86,7 @@ fn a_deep_chain_of_bodies() {
 #[test]
 fn a_deep_chain_of_groups() {
     on_a_small_stack(|| {
-        let state = State::from_value(chain_of_groups()).unwrap();
+        let state = State::from_partial(chain_of_groups()).unwrap();
         let last = (DEPTH - 1).to_string();
         for value in [
             json!({ "type": "moveToGroup", "childId": "0", "childType": "group", "targetGroupId": last }),
@@ -113,7 +113,7 @@ fn a_long_cycle_is_found_in_a_snapshot() {
         universe["stars"]["0"]["parentId"] = json!(last);
         universe["stars"][&last]["children"] = json!(["0"]);
         universe["rootIds"] = json!([]);
-        let findings = State::from_value(universe.clone()).unwrap_err();
+        let findings = State::from_partial(universe.clone()).unwrap_err();
         assert_eq!((findings.len(), findings.omitted()), (50, DEPTH - 50));
         assert!(
             findings
@@ -138,6 +138,6 @@ fn values_nest_up_to_a_bound() {
         error.to_string(),
         "malformed command: /payload/x: nests deeper than 64 levels"
     );
-    assert!(State::from_value(json!({ "custom": nested(64) })).is_ok());
-    assert!(State::from_value(json!({ "custom": nested(65) })).is_err());
+    assert!(State::from_partial(json!({ "custom": nested(64) })).is_ok());
+    assert!(State::from_partial(json!({ "custom": nested(65) })).is_err());
 }

@@ -113,7 +113,7 @@ fn an_import_tells_every_broken_link() {
         },
         "rootGroupIds": ["h"],
     });
-    let found = State::from_value(universe).unwrap_err();
+    let found = State::from_partial(universe).unwrap_err();
     let found: Vec<_> = found.iter().map(ToString::to_string).collect();
     let expected = [
         "/stars/a/children/0: the body \"b\" is listed more than once",
@@ -135,27 +135,30 @@ fn an_import_tells_every_broken_link() {
 
 #[test]
 fn imports_default_what_is_missing_and_keep_what_is_unknown() {
-    assert_eq!(State::from_value(json!({})).unwrap(), State::default());
+    assert_eq!(State::from_partial(json!({})).unwrap(), State::default());
     let universe = json!({ "time": -0.0, "groups": null, "camera": { "zoom": 1.5 } });
-    let state = State::from_value(universe).unwrap();
+    let state = State::from_partial(universe).unwrap();
     let text = serde_json::to_string(&state).unwrap();
     assert_eq!(
         text,
         r#"{"stars":{},"rootIds":[],"groups":{},"rootGroupIds":[],"belts":{},"smallBodyFields":{},"protoplanetaryDisks":{},"nebulae":{},"time":0.0,"camera":{"zoom":1.5}}"#
     );
+    let stored = json!({ "stars": {}, "rootIds": [], "groups": {} });
+    let missing = State::from_value(stored).unwrap_err().to_string();
+    assert!(missing.starts_with("/time: is missing"), "{missing}");
     for wrong in [
         json!(null),
         json!([]),
         json!({ "stars": [] }),
         json!({ "time": "5" }),
     ] {
-        assert!(State::from_value(wrong.clone()).is_err(), "{wrong}");
+        assert!(State::from_partial(wrong.clone()).is_err(), "{wrong}");
     }
 }
 
 #[test]
 fn a_tick_beyond_all_numbers_is_refused() {
-    let state = State::from_value(json!({ "time": 1.7e308 })).unwrap();
+    let state = State::from_partial(json!({ "time": 1.7e308 })).unwrap();
     let tick = Command::from_value(json!({ "type": "tick", "dt": 1e308 })).unwrap();
     let refusal = state.apply(&tick).unwrap_err();
     assert_eq!((refusal.code(), refusal.events.len()), ("TIME_OVERFLOW", 0));

@@ -122,7 +122,7 @@ fn odd_ids_go_through_every_hierarchy() {
 #[test]
 fn findings_point_at_odd_ids() {
     let broken = json!({ "stars": { "a~b/c": 5 }, "rootIds": ["\u{0}"] });
-    let findings = State::from_value(broken).unwrap_err();
+    let findings = State::from_partial(broken).unwrap_err();
     let paths: Vec<_> = findings
         .iter()
         .map(|finding| finding.path.as_str())

@@ -168,7 +168,7 @@ proptest! {
         };
         let a = json!({ "id": "a", "type": "system" });
         let missing = json!({ "id": "b", "type": "system" });
-        let mut state = State::from_value(json!({
+        let mut state = State::from_partial(json!({
             "stars": { "a": rogue },
             "groups": { "c": group("c", json!([a])), "d": group("d", json!([missing, a])) },
             "rootGroupIds": ["d", "c"],

@@ -203,7 +203,7 @@ async fn ids_may_be_any_text_in_its_percent_encoding() {
         "..",
         "constructor",
     ] {
-        let state = State::from_value(json!({})).unwrap();
+        let state = State::from_partial(json!({})).unwrap();
         service
             .create(UniverseId::new(id).unwrap(), id.to_owned(), state)
             .await
