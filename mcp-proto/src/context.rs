@@ -3,6 +3,7 @@
 mod outbox;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use http::Extensions;
 use serde_json::{Map, Value, json};
@@ -11,7 +12,7 @@ use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::version::{Era, ProtocolVersion};
 
-pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader};
+pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
 
 /// Everything a handler may want to know of the request it serves.
 ///
@@ -95,6 +96,14 @@ impl Context {
         };
         // The only failure is a reader that is gone, and then there is nobody to tell.
         let _gone = self.outbox.send(notification).await;
+    }
+
+    /// Lets go of the client's connection while the call goes on: a legacy client over Streamable HTTP comes back for
+    /// the rest, no sooner than after `retry` (2025-11-25, "Streamable HTTP": the server may close the stream). Every
+    /// other client keeps its connection, and nothing happens.
+    pub async fn release_connection(&self, retry: Duration) {
+        // The only failure is a reader that is gone, and then the connection is free.
+        let _gone = self.outbox.release(retry).await;
     }
 
     pub(crate) fn modern(

@@ -236,9 +236,14 @@ impl StreamableHttpService {
                 {
                     return Err((Rejection::UnexpectedResponse, response.id));
                 }
-                self.session(head)
+                let id = response.id.clone();
+                let session = self
+                    .session(head)
                     .await
-                    .map_err(|rejection| (rejection, response.id))?;
+                    .map_err(|rejection| (rejection, id))?;
+                if !self.0.live.answer(&session.id, response) {
+                    tracing::debug!("a response to no request that waits here was passed over");
+                }
                 Ok(accepted())
             }
         }

@@ -138,7 +138,9 @@ pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
     ResourceLink, Role, TextContent,
 };
-pub use context::{Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Principal};
+pub use context::{
+    Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing, Principal,
+};
 pub use http::StreamableHttpService;
 pub use lifecycle::{
     ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES,

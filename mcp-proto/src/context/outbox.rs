@@ -1,4 +1,4 @@
-//! The bounded way back of one request's notifications.
+//! The bounded way back of one request: what is said on its own stream before it is answered.
 //!
 //! A channel of its own, since most calls say nothing: a quiet one costs a small allocation, where a general channel
 //! prepares the slots of its first messages at once.
@@ -7,18 +7,34 @@ use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 use futures_util::task::AtomicWaker;
-use tokio::sync::Semaphore;
+use serde_json::{Map, Value};
+use tokio::sync::{Semaphore, oneshot};
 
-use crate::jsonrpc::Notification;
+use crate::jsonrpc::{Notification, Request, RequestId, Response};
 
-/// How many notifications of one request may wait to be written before [`Outbox::send`] waits.
+/// How many messages of one request may wait to be written before [`Outbox::send`] waits.
 pub const OUTBOX_CAPACITY: usize = 16;
 
 /// Sends notifications about one request. They travel on the request's own stream and nowhere else.
 #[derive(Debug, Clone)]
 pub struct Outbox(Option<Arc<Shared>>);
+
+/// What a transport finds in an outbox.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum Outgoing {
+    /// A notification about the request.
+    Notification(Notification),
+    /// A request to the client (legacy era). The transport puts the client's answer into the other end; dropping it
+    /// says that none will come.
+    Request(Request, oneshot::Sender<Response>),
+    /// The connection may be closed until the client comes back for the rest, no sooner than after this long (legacy
+    /// era, Streamable HTTP). Other transports pass it over.
+    Release(Duration),
+}
 
 /// The end of an [`Outbox`] that a transport reads. Dropping it closes the outbox.
 #[derive(Debug)]
@@ -32,7 +48,7 @@ pub struct OutboxClosed;
 #[derive(Debug)]
 struct Shared {
     /// At most [`OUTBOX_CAPACITY`] long: whoever pushes took a permit of `room` before, whoever pops gives it back.
-    queue: Mutex<VecDeque<Notification>>,
+    queue: Mutex<VecDeque<Outgoing>>,
     room: Semaphore,
     reader: AtomicWaker,
 }
@@ -60,45 +76,72 @@ impl Outbox {
     /// # Errors
     /// [`OutboxClosed`] when nobody will read it.
     pub async fn send(&self, notification: Notification) -> Result<(), OutboxClosed> {
+        self.put(Outgoing::Notification(notification)).await
+    }
+
+    /// Sends a request to the client, which only a legacy one answers: its id and where the answer will be.
+    pub(crate) async fn ask(
+        &self,
+        method: &str,
+        params: Map<String, Value>,
+    ) -> Result<(RequestId, oneshot::Receiver<Response>), OutboxClosed> {
+        // Unique in the session whichever process asks: several may serve it.
+        let id = RequestId::String(uuid::Uuid::new_v4().to_string());
+        let (answer, answered) = oneshot::channel();
+        let request = Request {
+            id: id.clone(),
+            method: method.to_owned(),
+            params,
+        };
+        self.put(Outgoing::Request(request, answer)).await?;
+        Ok((id, answered))
+    }
+
+    /// Lets the transport close the connection of a call that goes on.
+    pub(crate) async fn release(&self, retry: Duration) -> Result<(), OutboxClosed> {
+        self.put(Outgoing::Release(retry)).await
+    }
+
+    async fn put(&self, message: Outgoing) -> Result<(), OutboxClosed> {
         let Some(shared) = &self.0 else {
             return Err(OutboxClosed);
         };
         // Only the reader closes the semaphore, by going away.
         let room = shared.room.acquire().await.map_err(|_| OutboxClosed)?;
         room.forget();
-        shared.queue().push_back(notification);
+        shared.queue().push_back(message);
         shared.reader.wake();
         Ok(())
     }
 }
 
 impl OutboxReader {
-    /// The next notification. It has no end of its own: the answer is the end, after which [`OutboxReader::try_recv`]
+    /// The next message. It has no end of its own: the answer is the end, after which [`OutboxReader::try_recv`]
     /// gives what was said before. Cancel-safe.
-    pub async fn recv(&mut self) -> Notification {
+    pub async fn recv(&mut self) -> Outgoing {
         poll_fn(|context| self.poll_recv(context)).await
     }
 
     /// [`OutboxReader::recv`] for futures written by hand.
-    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Notification> {
-        if let Some(notification) = self.try_recv() {
-            return Poll::Ready(notification);
+    pub fn poll_recv(&mut self, context: &mut Context<'_>) -> Poll<Outgoing> {
+        if let Some(message) = self.try_recv() {
+            return Poll::Ready(message);
         }
         self.0.reader.register(context.waker());
         // What came before the waker was in place.
         self.try_recv().map_or(Poll::Pending, Poll::Ready)
     }
 
-    /// A notification that is there already.
-    pub fn try_recv(&mut self) -> Option<Notification> {
-        let notification = self.0.queue().pop_front()?;
+    /// A message that is there already.
+    pub fn try_recv(&mut self) -> Option<Outgoing> {
+        let message = self.0.queue().pop_front()?;
         self.0.room.add_permits(1);
-        Some(notification)
+        Some(message)
     }
 }
 
 impl Shared {
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Notification>> {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Outgoing>> {
         // Nothing panics while it holds the queue.
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,6 +164,13 @@ mod tests {
         Notification::new("test", json!({ "number": number }))
     }
 
+    fn number(said: Outgoing) -> Value {
+        match said {
+            Outgoing::Notification(said) => said.params["number"].clone(),
+            other => panic!("{other:?}"),
+        }
+    }
+
     #[tokio::test]
     async fn what_was_sent_comes_in_order_and_a_full_outbox_waits_for_the_reader() {
         let (outbox, mut reader) = Outbox::channel();
@@ -129,11 +179,11 @@ mod tests {
         }
         let mut waiting = Box::pin(outbox.send(numbered(OUTBOX_CAPACITY)));
         assert_eq!(waiting.as_mut().now_or_never(), None);
-        assert_eq!(reader.recv().await.params, numbered(0).params);
+        assert_eq!(number(reader.recv().await), 0);
         assert_eq!(waiting.now_or_never(), Some(Ok(())));
-        for number in 1..=OUTBOX_CAPACITY {
+        for expected in 1..=OUTBOX_CAPACITY {
             let said = reader.try_recv().expect("is there");
-            assert_eq!(said.params, numbered(number).params);
+            assert_eq!(number(said), expected);
         }
         assert!(reader.try_recv().is_none());
     }
@@ -145,7 +195,7 @@ mod tests {
         // Lets the reader run until it waits.
         tokio::task::yield_now().await;
         outbox.send(numbered(7)).await.expect("is read");
-        assert_eq!(reading.await.expect("reads").params, numbered(7).params);
+        assert_eq!(number(reading.await.expect("reads")), 7);
     }
 
     #[tokio::test]

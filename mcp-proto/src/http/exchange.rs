@@ -6,6 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream;
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
@@ -20,8 +21,8 @@ use super::live::CallGuard;
 use super::rejection::json_response;
 use super::sessions::Hold;
 use super::sse;
-use crate::context::{Outbox, OutboxReader};
-use crate::jsonrpc::{ErrorObject, Notification, Response};
+use crate::context::{Outbox, OutboxReader, Outgoing};
+use crate::jsonrpc::{ErrorObject, Response};
 use crate::server::Server;
 use crate::version::Era;
 
@@ -30,7 +31,7 @@ pub(super) struct Exchange {
     /// `None` once it has answered or was cancelled.
     call: Option<BoxFuture<'static, Response>>,
     answer: Option<Response>,
-    notifications: OutboxReader,
+    outgoing: OutboxReader,
     keep_alive: Duration,
     /// Started when the call first has to wait: quick calls never pay for a timer.
     timer: Option<Pin<Box<Sleep>>>,
@@ -51,7 +52,7 @@ pub(super) struct LegacyCall {
 
 /// The next thing an exchange has to say.
 enum Step {
-    Notification(Notification),
+    Said(Bytes),
     Answer(Response),
     /// Nothing for as long as the keep-alive interval.
     Quiet,
@@ -62,14 +63,14 @@ enum Step {
 impl Exchange {
     pub(super) fn new(
         call: BoxFuture<'static, Response>,
-        notifications: OutboxReader,
+        outgoing: OutboxReader,
         keep_alive: Duration,
         place: OwnedSemaphorePermit,
     ) -> Self {
         Self {
             call: Some(call),
             answer: None,
-            notifications,
+            outgoing,
             keep_alive,
             timer: None,
             legacy: None,
@@ -94,12 +95,10 @@ impl Exchange {
         loop {
             match self.next().await {
                 Step::Answer(answer) => return json_response(status(&answer, era), &answer),
-                Step::Notification(first) if accepts.events => {
-                    return self.stream(Some(sse::message(&first)));
-                }
+                Step::Said(first) if accepts.events => return self.stream(Some(first)),
                 Step::Quiet if accepts.events => return self.stream(Some(sse::KEEP_ALIVE)),
                 // The client takes JSON alone: there is no way to tell it.
-                Step::Notification(_) | Step::Quiet => {}
+                Step::Said(_) | Step::Quiet => {}
                 Step::Cancelled if accepts.events => return self.stream(None),
                 // Nothing is sent for it, and an event stream is not what the client takes.
                 Step::Cancelled => return super::empty(StatusCode::NO_CONTENT),
@@ -107,16 +106,14 @@ impl Exchange {
         }
     }
 
-    fn stream(self, first: Option<bytes::Bytes>) -> HttpResponse<ResponseBody> {
+    fn stream(self, first: Option<Bytes>) -> HttpResponse<ResponseBody> {
         let events = stream::unfold((first, Some(self)), |(first, exchange)| async move {
             if let Some(first) = first {
                 return Some((first, (None, exchange)));
             }
             let mut exchange = exchange?;
             match exchange.next().await {
-                Step::Notification(notification) => {
-                    Some((sse::message(&notification), (None, Some(exchange))))
-                }
+                Step::Said(event) => Some((event, (None, Some(exchange)))),
                 Step::Quiet => Some((sse::KEEP_ALIVE, (None, Some(exchange)))),
                 Step::Answer(answer) => Some((sse::answer(&answer), (None, None))),
                 Step::Cancelled => None,
@@ -145,10 +142,22 @@ impl Exchange {
             self.answer = Some(answer);
         }
         // After the call, so that what it said last comes before its answer.
-        if let Poll::Ready(notification) = self.notifications.poll_recv(context) {
+        while let Poll::Ready(message) = self.outgoing.poll_recv(context) {
             self.timer = None;
             self.touch();
-            return Poll::Ready(Step::Notification(notification));
+            match message {
+                Outgoing::Notification(said) => {
+                    return Poll::Ready(Step::Said(sse::message(&said)));
+                }
+                Outgoing::Request(request, answer) => {
+                    let event = sse::message(&request);
+                    if let Some(legacy) = &self.legacy {
+                        legacy.guard.expect_answer(request.id, answer);
+                        return Poll::Ready(Step::Said(event));
+                    }
+                }
+                Outgoing::Release(_) => {}
+            }
         }
         if let Some(answer) = self.answer.take() {
             self.legacy = None;
@@ -196,19 +205,20 @@ impl Drop for Exchange {
             );
             return;
         };
-        let (_, notifications) = Outbox::channel();
+        let (_, outgoing) = Outbox::channel();
         let mut rest = Self {
             call: Some(call),
             answer: None,
-            notifications: std::mem::replace(&mut self.notifications, notifications),
+            outgoing: std::mem::replace(&mut self.outgoing, outgoing),
             keep_alive: self.keep_alive,
             timer: None,
             legacy: Some(legacy),
             place: self.place.take(),
         };
-        runtime.spawn(place.drive(async move {
-            while let Step::Notification(_) | Step::Quiet = rest.next().await {}
-        }));
+        runtime
+            .spawn(place.drive(async move {
+                while let Step::Said(_) | Step::Quiet = rest.next().await {}
+            }));
     }
 }
 

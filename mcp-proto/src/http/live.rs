@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::oneshot;
 
 use super::rejection::Rejection;
-use crate::jsonrpc::RequestId;
+use crate::jsonrpc::{RequestId, Response};
 use crate::session::SessionId;
 
 /// Sessions with something alive. An entry lives as long as its calls and its stream, not as long as the session.
@@ -23,6 +23,8 @@ struct Table {
 struct LiveSession {
     /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
     calls: HashMap<u64, Running>,
+    /// Requests to the client that wait for its answer, by the key of the call that asked.
+    asked: HashMap<RequestId, (u64, oneshot::Sender<Response>)>,
     stream: Option<(u64, oneshot::Sender<()>)>,
 }
 
@@ -115,6 +117,17 @@ impl Live {
         }
     }
 
+    /// Gives the client's answer to the call that asked; false when nobody here waits for it.
+    pub(super) fn answer(&self, session: &SessionId, response: Response) -> bool {
+        let mut table = self.table();
+        let asked = table.sessions.get_mut(session).map(|live| &mut live.asked);
+        let waiting = asked
+            .zip(response.id.as_ref())
+            .and_then(|(asked, id)| asked.remove(id));
+        drop(table);
+        waiting.is_some_and(|(_, answer)| answer.send(response).is_ok())
+    }
+
     /// Ends everything of a session.
     pub(super) fn end(&self, session: &SessionId) {
         let ended = self.table().sessions.remove(session);
@@ -145,6 +158,14 @@ impl Table {
 }
 
 impl CallGuard {
+    /// Enters a request to the client; its answer goes to `answer`. A call that was ended waits in vain.
+    pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
+        let mut table = self.0.live.table();
+        if let Some(live) = table.sessions.get_mut(&self.0.session) {
+            live.asked.insert(request, (self.0.key, answer));
+        }
+    }
+
     /// Marks the call as one without a client; false when it was cancelled, or when `max` of its session are such.
     pub(super) fn detach(&self, max: usize) -> bool {
         let mut table = self.0.live.table();
@@ -167,6 +188,7 @@ impl Drop for CallGuard {
         let mut table = self.0.live.table();
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
             live.calls.remove(&self.0.key);
+            live.asked.retain(|_, (key, _)| *key != self.0.key);
         }
         table.forget_if_idle(&self.0.session);
     }

@@ -4,7 +4,7 @@ use bytes::Bytes;
 use serde::Serialize;
 
 use super::body;
-use crate::jsonrpc::{Notification, Response};
+use crate::jsonrpc::Response;
 
 /// The comment line that keeps a quiet stream alive.
 pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
@@ -12,9 +12,9 @@ pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 /// The comment line that opens a stream, so that its headers reach the client at once.
 pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
-/// A notification as an event.
-pub(super) fn message(notification: &Notification) -> Bytes {
-    event(notification, 256)
+/// A notification or a request as an event.
+pub(super) fn message(message: &impl Serialize) -> Bytes {
+    event(message, 256)
 }
 
 /// An answer as an event.

@@ -6,13 +6,15 @@ use std::task::{Context, Poll};
 use futures_util::Stream;
 use futures_util::future::BoxFuture;
 
-use crate::context::OutboxReader;
-use crate::jsonrpc::{Notification, Response};
+use tokio::sync::oneshot;
+
+use crate::context::{OutboxReader, Outgoing};
+use crate::jsonrpc::{Notification, Request, Response};
 
 /// A running call and its own outbox.
 pub(super) struct Call {
     state: State,
-    notifications: OutboxReader,
+    outgoing: OutboxReader,
 }
 
 enum State {
@@ -25,15 +27,16 @@ enum State {
 /// What a call says.
 pub(super) enum Said {
     Notification(Notification),
+    Request(Request, oneshot::Sender<Response>),
     /// The last item.
     Answer(Response),
 }
 
 impl Call {
-    pub(super) fn new(call: BoxFuture<'static, Response>, notifications: OutboxReader) -> Self {
+    pub(super) fn new(call: BoxFuture<'static, Response>, outgoing: OutboxReader) -> Self {
         Self {
             state: State::Running(call),
-            notifications,
+            outgoing,
         }
     }
 }
@@ -50,8 +53,15 @@ impl Stream for Call {
         if matches!(self.state, State::Ended) {
             return Poll::Ready(None);
         }
-        if let Poll::Ready(notification) = self.notifications.poll_recv(context) {
-            return Poll::Ready(Some(Said::Notification(notification)));
+        while let Poll::Ready(message) = self.outgoing.poll_recv(context) {
+            match message {
+                Outgoing::Notification(said) => return Poll::Ready(Some(Said::Notification(said))),
+                Outgoing::Request(request, answer) => {
+                    return Poll::Ready(Some(Said::Request(request, answer)));
+                }
+                // The stream is the process's own: there is no connection to spare.
+                Outgoing::Release(_) => {}
+            }
         }
         match std::mem::replace(&mut self.state, State::Ended) {
             State::Answered(answer) => Poll::Ready(Some(Said::Answer(*answer))),

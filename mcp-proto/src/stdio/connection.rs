@@ -11,6 +11,7 @@ use futures_util::stream::SelectAll;
 use futures_util::{FutureExt as _, Stream as _};
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
 use super::StdioConfig;
@@ -27,12 +28,17 @@ use crate::version::ProtocolVersion;
 /// The calls of a connection, each to be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
 
+/// By the id of the request.
+type Asked = HashMap<RequestId, oneshot::Sender<Response>>;
+
 /// The state of a connection; see [`super::serve`].
 pub(super) struct Connection {
     server: Server,
     config: StdioConfig,
     calls: Calls,
     running: HashMap<RequestId, Running>,
+    /// Requests to the client that wait for its answer.
+    asked: Asked,
     session: Option<Session>,
     listener: Option<Listener>,
     /// What running calls have said since the last look; joins `out`.
@@ -54,6 +60,7 @@ impl Connection {
             config,
             calls: SelectAll::new(),
             running: HashMap::new(),
+            asked: HashMap::new(),
             session: None,
             listener: None,
             said: BytesMut::new(),
@@ -83,7 +90,7 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.said), if self.out.has_room() => {}
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.asked, &mut self.said), if self.out.has_room() => {}
                 change = next_change(&mut self.listener), if self.out.has_room() => match change {
                     Some(change) => self.out.push(&change),
                     None => self.listener = None,
@@ -123,6 +130,7 @@ impl Connection {
     fn progress<'c>(
         calls: &'c mut Calls,
         running: &'c mut HashMap<RequestId, Running>,
+        asked: &'c mut Asked,
         out: &'c mut BytesMut,
     ) -> impl Future<Output = ()> + 'c {
         let (before, idle) = (out.len(), calls.is_empty());
@@ -131,6 +139,12 @@ impl Connection {
                 match Pin::new(&mut *calls).poll_next(context) {
                     Poll::Ready(Some(Said::Notification(notification))) => {
                         write_line(out, &notification);
+                    }
+                    Poll::Ready(Some(Said::Request(request, answer))) => {
+                        // Whoever asked may have gone meanwhile, and with it its interest.
+                        asked.retain(|_, answer| !answer.is_closed());
+                        write_line(out, &request);
+                        asked.insert(request.id, answer);
                     }
                     Poll::Ready(Some(Said::Answer(answer))) => take_answer(running, out, &answer),
                     Poll::Ready(None) | Poll::Pending => break,
@@ -150,8 +164,13 @@ impl Connection {
         while self.out.has_room() {
             if self.is_full() {
                 // Most calls answer at once. Only those that were looked at and still run count against the next line.
-                let _waiting = Self::progress(&mut self.calls, &mut self.running, &mut self.said)
-                    .now_or_never();
+                let _waiting = Self::progress(
+                    &mut self.calls,
+                    &mut self.running,
+                    &mut self.asked,
+                    &mut self.said,
+                )
+                .now_or_never();
                 self.out.append(&mut self.said);
             }
             match lines.next() {
@@ -184,9 +203,7 @@ impl Connection {
         match Message::from_slice(line) {
             Ok(Message::Request(request)) => self.take_request(request),
             Ok(Message::Notification(notification)) => self.take_notification(&notification),
-            Ok(Message::Response(response)) => {
-                tracing::debug!(id = ?response.id, "a response to no request of ours was ignored");
-            }
+            Ok(Message::Response(response)) => self.take_response(response),
             Err(broken) if broken.id.is_some() => self.out.push(&Response::from(broken)),
             Err(broken) => tracing::warn!(
                 problem = broken.error.message,
@@ -280,6 +297,16 @@ impl Connection {
             outbox,
             extensions: http::Extensions::new(),
         })
+    }
+
+    fn take_response(&mut self, response: Response) {
+        match response.id.as_ref().and_then(|id| self.asked.remove(id)) {
+            // Fails when whoever asked has gone, which is fine.
+            Some(answer) => drop(answer.send(response)),
+            None => {
+                tracing::debug!(id = ?response.id, "a response to no request of ours was ignored")
+            }
+        }
     }
 
     fn take_notification(&mut self, notification: &Notification) {
