@@ -20,7 +20,7 @@ const CRATES: [(&str, &[&str]); 8] = [
 
 /// The rooms of `mcp-proto` by storey, the lowest first. A room uses its own storey and those below.
 const STOREYS: [&[&str]; 6] = [
-    &["json", "jsonrpc", "version"],
+    &["json", "jsonrpc", "version", "uri_template"],
     &["lifecycle", "content"],
     &["schema", "context", "tool", "resource", "prompt", "input"],
     &["server"],
