@@ -117,8 +117,9 @@
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
 //! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`], or a documented
-//! constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`]. Input that is
-//! refused is answered with what was wrong and what would be right; none makes the library panic.
+//! constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`],
+//! [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and what would be
+//! right; none makes the library panic.
 
 pub mod client;
 mod content;
@@ -141,6 +142,7 @@ mod server;
 mod session;
 pub mod stdio;
 mod tool;
+mod uri_template;
 mod version;
 
 pub use content::{
@@ -163,4 +165,5 @@ pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
+pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

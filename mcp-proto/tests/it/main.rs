@@ -33,4 +33,6 @@ mod sessions;
 mod stdio;
 mod streams;
 mod tools;
+mod uri_matching;
+mod uri_template;
 mod wanted;
