@@ -1,14 +1,16 @@
 //! The legacy era: `initialize`, sessions, the GET stream, DELETE. Deletable with the era.
 
+use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use futures_util::{StreamExt as _, stream};
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::body::ResponseBody;
 use super::exchange::{Exchange, LegacyCall, event_stream};
@@ -17,9 +19,10 @@ use super::live::StreamGuard;
 use super::rejection::{Rejection, json_response};
 use super::sessions::Hold;
 use super::{StreamableHttpService, sse};
-use crate::context::{Context, Outbox, Principal};
+use crate::context::{Context, Incoming, Outbox, Principal};
 use crate::jsonrpc::{Notification, Request, Response as RpcResponse};
-use crate::server::{Listener, read_initialize};
+use crate::lifecycle::SessionChange;
+use crate::server::{Listener, read_initialize, too_many_subscriptions};
 use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};
 
@@ -27,6 +30,8 @@ use crate::version::{Era, ProtocolVersion};
 struct OpenStream {
     listener: Listener,
     ended: oneshot::Receiver<()>,
+    /// The session's subscriptions, whenever they change.
+    subscribed: watch::Receiver<BTreeSet<String>>,
     keep_alive: Duration,
     hold: Hold,
     _guard: StreamGuard,
@@ -50,16 +55,20 @@ impl StreamableHttpService {
         let session = self.load(head, &session).await?;
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
-        let context = Context {
+        let incoming = Incoming {
             request_id: request.id.clone(),
-            protocol_version: session.protocol_version,
-            client_info: Some(session.client_info.clone()),
-            client_capabilities: session.client_capabilities.clone(),
             meta,
             outbox,
             extensions: std::mem::take(&mut head.extensions),
+            peer: Some(session.id.shared()),
         };
-        let call = self.0.server.handle_owned(request, context);
+        let context = Context::legacy(incoming, session.client());
+        let call = match SessionChange::of(&request) {
+            None => self.0.server.handle_owned(request, context),
+            Some(change) => self
+                .clone()
+                .change_session(session.clone(), change, request, context),
+        };
         let keep_alive = self.0.config.keep_alive;
         let legacy = LegacyCall {
             cancelled,
@@ -69,6 +78,36 @@ impl StreamableHttpService {
         };
         let exchange = Exchange::new(call, notifications, keep_alive, place).in_session(legacy);
         Ok(exchange.respond(accepts, Era::Legacy).await)
+    }
+
+    /// Answers a request that changes its session, once it has changed.
+    fn change_session(
+        self,
+        session: Arc<Session>,
+        change: SessionChange,
+        request: Request,
+        context: Context,
+    ) -> BoxFuture<'static, RpcResponse> {
+        Box::pin(async move {
+            let id = request.id.clone();
+            let response = self.0.server.handle(request, context).await;
+            if response.outcome.is_err() {
+                return response;
+            }
+            if let SessionChange::Subscribe(uri) = &change
+                && !session.has_room_for(uri)
+            {
+                return RpcResponse::error(Some(id), too_many_subscriptions());
+            }
+            match self.0.sessions.change(&session.id, &change).await {
+                Ok(Some(changed)) => {
+                    self.0.live.subscribed(&session.id, &changed.subscriptions);
+                    response
+                }
+                Ok(None) => RpcResponse::error(Some(id), Rejection::UnknownSession.error()),
+                Err(rejection) => RpcResponse::error(Some(id), rejection.error()),
+            }
+        })
     }
 
     /// Opens a session, whatever session the request came with.
@@ -121,15 +160,17 @@ impl StreamableHttpService {
     ) -> Result<Response<ResponseBody>, Rejection> {
         let session = session_id(head)?;
         // Before the session is looked up, as for calls.
-        let (guard, ended) = self.0.live.open_stream(&session)?;
-        self.load(head, &session).await?;
-        let interest = self.0.server.everything_told();
+        let (guard, ended, subscribed) = self.0.live.open_stream(&session)?;
+        let opened_by = self.load(head, &session).await?;
+        let mut interest = self.0.server.everything_told();
+        interest.resources = opened_by.subscriptions.clone();
         let listener = self.0.server.changes().listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
         let keep_alive = self.0.config.keep_alive;
         let open = OpenStream {
             listener,
             ended,
+            subscribed,
             keep_alive,
             hold: self.0.sessions.hold(&session, keep_alive),
             _guard: guard,
@@ -174,6 +215,11 @@ impl OpenStream {
         tokio::select! {
             biased;
             _ = &mut self.ended => None,
+            Ok(()) = self.subscribed.changed() => {
+                let resources = self.subscribed.borrow_and_update().clone();
+                self.listener.subscribe_to(resources);
+                Some(Bytes::new())
+            }
             () = poll_fn(|context| self.hold.poll_ended(context)) => None,
             change = self.listener.next() => {
                 self.hold.touch();

@@ -1,9 +1,9 @@
 //! What of a legacy session is alive in this process: running calls, to be cancelled by id, and the GET stream.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
 
 use super::rejection::Rejection;
 use crate::jsonrpc::{RequestId, Response};
@@ -25,7 +25,16 @@ struct LiveSession {
     calls: HashMap<u64, Running>,
     /// Requests to the client that wait for its answer, by the key of the call that asked.
     asked: HashMap<RequestId, (u64, oneshot::Sender<Response>)>,
-    stream: Option<(u64, oneshot::Sender<()>)>,
+    stream: Option<OpenStream>,
+}
+
+/// The GET stream of a session.
+#[derive(Debug)]
+struct OpenStream {
+    key: u64,
+    /// Dropping it is the signal.
+    _end: oneshot::Sender<()>,
+    subscribed: watch::Sender<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
@@ -52,7 +61,26 @@ struct Guard {
     key: u64,
 }
 
+/// What holds the entry of a GET stream, when it ends, and what its session subscribes to.
+pub(super) type StreamEntry = (
+    StreamGuard,
+    oneshot::Receiver<()>,
+    watch::Receiver<BTreeSet<String>>,
+);
+
 impl Live {
+    /// Tells the GET stream of a session, if it is open here, what the session subscribes to now.
+    pub(super) fn subscribed(&self, session: &SessionId, resources: &BTreeSet<String>) {
+        let table = self.table();
+        if let Some(stream) = table
+            .sessions
+            .get(session)
+            .and_then(|live| live.stream.as_ref())
+        {
+            stream.subscribed.send_replace(resources.clone());
+        }
+    }
+
     /// Enters a call. The receiver resolves when the call is cancelled or its session ends.
     pub(super) fn begin_call(
         self: &Arc<Self>,
@@ -89,24 +117,27 @@ impl Live {
     pub(super) fn open_stream(
         self: &Arc<Self>,
         session: &SessionId,
-    ) -> Result<(StreamGuard, oneshot::Receiver<()>), Rejection> {
+    ) -> Result<StreamEntry, Rejection> {
         let (end, ended) = oneshot::channel();
+        let (subscribed, subscriptions) = watch::channel(BTreeSet::new());
         let mut table = self.table();
         let key = table.key();
         let stream = &mut table.sessions.entry(session.clone()).or_default().stream;
         if stream.is_some() {
             return Err(Rejection::StreamTaken);
         }
-        *stream = Some((key, end));
+        *stream = Some(OpenStream {
+            key,
+            _end: end,
+            subscribed,
+        });
         drop(table);
-        Ok((
-            StreamGuard(Guard {
-                live: Arc::clone(self),
-                session: session.clone(),
-                key,
-            }),
-            ended,
-        ))
+        let guard = StreamGuard(Guard {
+            live: Arc::clone(self),
+            session: session.clone(),
+            key,
+        });
+        Ok((guard, ended, subscriptions))
     }
 
     /// Cancels the calls of that id; an id that is not running is passed over.
@@ -201,7 +232,7 @@ impl Drop for StreamGuard {
             && live
                 .stream
                 .as_ref()
-                .is_some_and(|(key, _)| *key == self.0.key)
+                .is_some_and(|stream| stream.key == self.0.key)
         {
             live.stream = None;
         }

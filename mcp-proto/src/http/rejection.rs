@@ -76,7 +76,7 @@ impl Rejection {
         }
     }
 
-    fn error(self) -> ErrorObject {
+    pub(super) fn error(self) -> ErrorObject {
         let message = match self {
             Self::Message(_, error) => return error,
             Self::StoreUnavailable => {

@@ -13,7 +13,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{CallToolResult, Tool, ToolError};
+use crate::content;
 use crate::context::Context;
+use crate::interrupt::Interrupt;
 use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
@@ -124,6 +126,7 @@ impl ToolRegistry {
         if self.by_name.contains_key(name) {
             return Err(SchemaError("another tool has the same name".to_owned()));
         }
+        content::check_icons(&tool.icons).map_err(SchemaError)?;
         let input = CompiledSchema::compile(tool.input_schema.clone())?;
         let output = tool
             .output_schema
@@ -160,19 +163,19 @@ impl ToolRegistry {
         &self,
         mut params: Map<String, Value>,
         context: Context,
-    ) -> Result<CallToolResult, ErrorObject> {
+    ) -> Result<CallToolResult, Interrupt> {
         let Some(Value::String(name)) = params.remove("name") else {
-            return Err(ErrorObject::invalid_params(
-                "tools/call needs params.name, a string",
-            ));
+            return Err(
+                ErrorObject::invalid_params("tools/call needs params.name, a string").into(),
+            );
         };
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
             Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params.arguments must be an object",
-                ));
+                return Err(
+                    ErrorObject::invalid_params("params.arguments must be an object").into(),
+                );
             }
         };
         let Some(registered) = self
@@ -180,12 +183,12 @@ impl ToolRegistry {
             .get(&name)
             .and_then(|&index| self.tools.get(index))
         else {
-            return Err(self.unknown(&name));
+            return Err(self.unknown(&name).into());
         };
-        Ok(registered
-            .call(arguments, context)
-            .await
-            .unwrap_or_else(|error| registered.failed(error)))
+        match registered.call(arguments, context).await {
+            Ok(result) => Ok(result),
+            Err(error) => registered.failed(error),
+        }
     }
 
     fn unknown(&self, name: &str) -> ErrorObject {
@@ -225,12 +228,12 @@ impl Registered {
 
     /// A failure as a result. Under an output schema its body is told as text alone: the schema describes successes,
     /// and widely used clients check structured content of failures against it too, and throw.
-    fn failed(&self, error: ToolError) -> CallToolResult {
-        let mut result = CallToolResult::from(error);
+    fn failed(&self, error: ToolError) -> Result<CallToolResult, Interrupt> {
+        let mut result = error.into_result()?;
         if self.output.is_some() {
             result.structured_content = None;
         }
-        result
+        Ok(result)
     }
 
     fn timed_out(&self) -> ToolError {
