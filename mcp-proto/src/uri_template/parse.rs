@@ -7,10 +7,11 @@ use super::{Modifier, Part, UriTemplate, UriTemplateError, Variable, variables_o
 /// Reads a template, or says where it is none.
 pub(super) fn parse(text: &str) -> Result<Vec<Part>, UriTemplateError> {
     if text.len() > UriTemplate::MAX_BYTES {
+        let most = UriTemplate::MAX_BYTES;
         return refuse(
-            UriTemplate::MAX_BYTES,
+            text.floor_char_boundary(most),
             format!(
-                "the text goes on; a template has at most that many bytes, not {}",
+                "the text goes on; a template has at most {most} bytes, not {}",
                 text.len()
             ),
         );

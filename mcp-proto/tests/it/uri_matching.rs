@@ -219,6 +219,7 @@ fn parameters_come_in_any_order() {
         ("s{?q,lang}", "s?q=1&"),
         ("s{?q,lang}", "s?&q=1"),
         ("s{?q,lang}", "s&q=1"),
+        ("s{?q,lang}", "s?q=1?lang=en"),
         ("s{?q,lang}", "s?q=a b"),
         ("s{?q,lang}", "s?q=%FF"),
         ("s{?q,lang}", "s?q=1#f"),
@@ -241,6 +242,7 @@ fn a_variable_has_one_value() {
         ("{a}/{a:2}", "value/va", "a=value"),
         ("{a:2}/{a:4}", "va/valu", "a=valu"),
         ("{a:9}/{a}/{a:9}", "va/va/va", "a=va"),
+        ("{a:2}/{a:2}/{a}", "va/va/value", "a=value"),
         ("{a}{?a}", "x", "a=x"),
     ]);
     matches_not(&[
@@ -248,6 +250,8 @@ fn a_variable_has_one_value() {
         ("{/a:1,a}", "/w/value"),
         ("{a}/{a:2}", "value/v"),
         ("{a:2}/{a:2}", "va/vb"),
+        ("{a:2}/{a:4}/{a}", "va/va/value"),
+        ("{a:2}/{a}/{a:5}", "va/va/value"),
         ("{a}{?a}", "x?a=y"),
         ("{a}{?a*}", "x?a=x"),
         ("s{?a,a}", "s?a=1&a=1"),

@@ -187,6 +187,7 @@ fn corners_of_expansion() {
         ("triplet", UriValue::from("a%2Fb%zz%")),
         ("street", "Größe".into()),
         ("encoded", "%C3%A9%FFé!".into()),
+        ("broken", "%C3%41b".into()),
         ("a.b", "dotted".into()),
         ("Stra%C3%9Fe", "named".into()),
         ("none", list(&[])),
@@ -200,6 +201,7 @@ fn corners_of_expansion() {
         ("{+encoded:1}", "%C3%A9"),
         ("{+encoded:2}", "%C3%A9%FF"),
         ("{+encoded:3}", "%C3%A9%FF%C3%A9"),
+        ("{+broken:1}", "%C3"),
         ("{encoded:3}", "%25C3"),
         ("{?a.b,Stra%C3%9Fe}", "?a.b=dotted&Stra%C3%9Fe=named"),
         ("x{/none}{?none*}{#none}", "x"),
@@ -298,10 +300,12 @@ fn templates_have_bounds() {
     let error = UriTemplate::parse(&(longest + "x")).unwrap_err();
     assert_eq!(error.offset, UriTemplate::MAX_BYTES);
     assert!(error.message.contains("not 2049"), "{error}");
+    let error = UriTemplate::parse(&"€".repeat(UriTemplate::MAX_BYTES)).unwrap_err();
+    assert_eq!(error.offset, UriTemplate::MAX_BYTES / 3 * 3);
 
     let most = "{a}".repeat(UriTemplate::MAX_VARIABLES);
     assert!(UriTemplate::parse(&most).is_ok());
-    let error = UriTemplate::parse(&(most + "{a,b}")).unwrap_err();
+    let error = UriTemplate::parse(&(most + "{b}")).unwrap_err();
     assert!(error.message.contains("at most 64"), "{error}");
 }
 
