@@ -37,7 +37,7 @@ enum Chore {
     /// suites, official clients.
     Test(interop::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
-    Tidy,
+    Tidy(tidy::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -46,7 +46,7 @@ fn main() -> ExitCode {
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),
-        Chore::Tidy => tidy::run(),
+        Chore::Tidy(arguments) => tidy::run(&arguments),
     };
     match passed {
         Ok(true) => ExitCode::SUCCESS,

@@ -14,7 +14,7 @@ pub(super) struct Check {
     pub(super) id: String,
     pub(super) description: String,
     pub(super) status: Status,
-    /// What was wrong, as the suite says it; empty if it says nothing.
+    /// What was wrong, or why it was not looked at, as the suite says it; empty if it says nothing.
     pub(super) message: String,
 }
 
@@ -101,11 +101,13 @@ fn checks(text: &str) -> Option<Vec<Check>> {
 
 fn check(value: &Value) -> Option<Check> {
     let text = |name| value.get(name).and_then(Value::as_str);
+    // Why something was not looked at is not an error, so it is told among the details.
+    let note = value.pointer("/details/message").and_then(Value::as_str);
     Some(Check {
         id: text("id")?.to_owned(),
         description: text("description").unwrap_or_default().to_owned(),
         status: status(text("status")?),
-        message: text("errorMessage").unwrap_or_default().to_owned(),
+        message: text("errorMessage").or(note).unwrap_or_default().to_owned(),
     })
 }
 
@@ -139,7 +141,7 @@ mod tests {
     fn a_result_is_read_with_every_status() {
         let read = checks(
             r#"[{"id":"a","description":"d","status":"WARNING","errorMessage":"m","timestamp":"t"},
-                {"id":"b","name":"B","status":"LOST"}]"#,
+                {"id":"b","name":"B","status":"LOST","details":{"message":"why"}}]"#,
         )
         .expect("checks");
         assert_eq!(read[0].status, Status::Warning);
@@ -148,6 +150,7 @@ mod tests {
             ("d", "m")
         );
         assert_eq!(read[1].status, Status::Unknown("LOST".to_owned()));
+        assert_eq!(read[1].message, "why");
         for broken in ["", "{}", "[1]", r#"[{"id":"a"}]"#, r#"[{"status":"INFO"}]"#] {
             assert_eq!(checks(broken), None, "{broken}");
         }

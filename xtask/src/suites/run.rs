@@ -72,7 +72,8 @@ pub(super) const RUNS: [Run; 4] = [
     },
 ];
 
-/// Runs the suite against the server at `url`, or one of its scenarios, and judges what it wrote.
+/// Runs the suite against the server at `url`, or one of its scenarios, and judges what it wrote. `None` when it does
+/// not have that scenario.
 ///
 /// # Errors
 /// When the suite does not start or end, or its results cannot be read.
@@ -82,13 +83,13 @@ pub(super) fn run(
     url: &str,
     results: &Path,
     scenario: Option<&str>,
-) -> Result<Verdict> {
+) -> Result<Option<Verdict>> {
     let mut listed = list(run, installed)?;
     let known = known(run, &listed);
     if let Some(wanted) = scenario {
         listed.retain(|name| name == wanted);
         if listed.is_empty() {
-            return Ok(Verdict::default());
+            return Ok(None);
         }
     }
     let folder = results.join(run.folder);
@@ -118,7 +119,7 @@ pub(super) fn run(
             .findings
             .push(format!("the suite failed without a failed check: {last}"));
     }
-    Ok(verdict)
+    Ok(Some(verdict))
 }
 
 /// Whether the newest suite has exactly the scenarios of the committed list, and each other run a part of it.
