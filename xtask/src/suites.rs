@@ -97,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(verdicts.iter().all(|verdict| verdict.findings.is_empty()))
 }
 
-/// One run, told in one line and one more for each finding. `None` when it does not have the scenario.
+/// One run, told in one line and one more for each skip and finding. `None` when it does not have the scenario.
 fn try_run(
     run: &Run,
     installed: &Installed,
@@ -111,8 +111,8 @@ fn try_run(
     };
     let seconds = begun.elapsed().as_secs();
     say(&format!("{:<38} {verdict}, {seconds} s", run.name))?;
-    for finding in &verdict.findings {
-        say(&format!("  {finding}"))?;
+    for line in verdict.excused.iter().chain(&verdict.findings) {
+        say(&format!("  {line}"))?;
     }
     Ok(Some(verdict))
 }

@@ -9,8 +9,7 @@ pub(super) struct Excuse {
     pub(super) check: &'static str,
     /// What its status may be; only [`Status::Skipped`] and [`Status::Info`] are ever excused.
     pub(super) status: Status,
-    /// Why this is right, for the reader of this file.
-    #[cfg_attr(not(test), expect(dead_code, reason = "it is written for people"))]
+    /// Why this is right. Told with each skip.
     pub(super) reason: &'static str,
 }
 

@@ -18,6 +18,8 @@ pub(super) struct Verdict {
     pub(super) skipped: usize,
     /// How many scenarios left a result.
     pub(super) scenarios: usize,
+    /// What was skipped as it may be, with the reason, one line each.
+    pub(super) excused: Vec<String>,
     /// What is wrong, one line each; empty when the run passes.
     pub(super) findings: Vec<String>,
 }
@@ -99,7 +101,10 @@ impl Verdict {
             }
             Status::Skipped => {
                 self.skipped += 1;
-                excused.iter().any(|excuse| excuse.covers(scenario, check))
+                let excuse = excused.iter().find(|excuse| excuse.covers(scenario, check));
+                self.excused
+                    .extend(excuse.map(|excuse| format!("{scenario}: skipped: {}", excuse.reason)));
+                excuse.is_some()
             }
             Status::Info => excused.iter().any(|excuse| excuse.covers(scenario, check)),
             Status::Unknown(_) => false,
@@ -197,6 +202,7 @@ mod tests {
             "3 passed, 0 failed, 0 warnings, 1 skipped, 3 scenarios, 0 findings"
         );
         assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+        assert_eq!(verdict.excused, ["tasks: skipped: not there yet"]);
     }
 
     #[test]
