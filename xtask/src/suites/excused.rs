@@ -20,7 +20,7 @@ pub(super) const EXCUSED: [Excuse; 6] = [
         scenario: "tasks-status-notifications",
         check: "tasks-status-notifications",
         status: Status::Skipped,
-        reason: "the suite has no test for it yet and skips it for every server; mcp-proto tests it itself",
+        reason: "the suite has no test for it yet and skips it for every server",
     },
     Excuse {
         scenario: "server-sse-multiple-streams",
