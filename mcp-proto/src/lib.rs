@@ -116,8 +116,9 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`], or a documented
-//! constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`]. Input that is
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
+//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`],
+//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`]. Input that is
 //! refused is answered with what was wrong and what would be right; none makes the library panic.
 
 pub mod client;
@@ -130,6 +131,7 @@ mod lifecycle;
 mod schema;
 mod server;
 mod session;
+mod skill;
 pub mod stdio;
 mod tool;
 mod version;
@@ -149,6 +151,10 @@ pub use schema::{Finding, SchemaError};
 pub use server::{BuildError, Change, Server, ServerBuilder};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
+};
+pub use skill::{
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
+    SkillUriError, Skills, SkillsConfig,
 };
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

@@ -22,7 +22,9 @@ const CRATES: [(&str, &[&str]); 8] = [
 const STOREYS: [&[&str]; 6] = [
     &["json", "jsonrpc", "version"],
     &["lifecycle", "content"],
-    &["schema", "context", "tool", "resource", "prompt", "input"],
+    &[
+        "schema", "context", "tool", "skill", "resource", "prompt", "input",
+    ],
     &["server"],
     &["session"],
     &["http", "stdio", "client"],
