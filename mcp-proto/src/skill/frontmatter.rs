@@ -34,7 +34,8 @@ pub(super) fn write(name: &str, description: &str, body: &str) -> String {
     format!("---\nname: {name}\ndescription: {description}\n---\n\n{body}")
 }
 
-/// What stands between the opening and the closing line of three hyphens.
+/// What stands between the opening and the closing line of three hyphens. The line break before the closing line is part
+/// of that line, as most readers of frontmatter have it; a block scalar with `|+` can tell.
 fn block(text: &str) -> Result<&str, String> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let rest = text
@@ -46,7 +47,9 @@ fn block(text: &str) -> Result<&str, String> {
     let mut end = 0;
     for line in rest.split_inclusive('\n') {
         if line.trim_end_matches([' ', '\t', '\r', '\n']) == "---" {
-            return Ok(rest.get(..end).unwrap_or_default());
+            let block = rest.get(..end).unwrap_or_default();
+            let block = block.strip_suffix('\n').unwrap_or(block);
+            return Ok(block.strip_suffix('\r').unwrap_or(block));
         }
         end += line.len();
         if end > MAX_BYTES {
@@ -112,6 +115,15 @@ mod tests {
             )
             .is_ok()
         );
+    }
+
+    #[test]
+    fn the_last_line_break_is_not_of_the_frontmatter() {
+        for end in ["\n", "\r\n"] {
+            let text = "---\nname: a-b\ndescription: |+\n  d\n\n---\n".replace('\n', end);
+            let fields = read("a-b", text.as_bytes()).unwrap();
+            assert_eq!(fields["description"], "d\n", "{end:?}");
+        }
     }
 
     #[test]
