@@ -25,7 +25,8 @@ pub use checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill};
 pub use error::{SkillError, SkillUriError};
 pub use wire::{SkillEntry, SkillNode, SkillResource};
 
-/// The bounds of [`Skills`], beside those of each skill: [`MAX_SKILL_FILES`] and [`MAX_SKILL_BYTES`].
+/// The bounds of [`Skills`], beside those of each skill, which are not to be set: [`MAX_SKILL_FILES`] in at most 512
+/// folders, [`MAX_SKILL_BYTES`], and 64 KiB of frontmatter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SkillsConfig {
@@ -79,8 +80,7 @@ impl Skills {
     pub fn folder_with(path: impl AsRef<Path>, config: SkillsConfig) -> Result<Self, SkillError> {
         let mut loading = Loading::new(config);
         for folder in folder::find(path.as_ref(), config.max_skills)? {
-            let skill = folder::load(&folder, loading.left())?;
-            loading.add(skill.ok_or_else(|| loading.all_too_large())?)?;
+            loading.add(folder::load(&folder)?)?;
         }
         Ok(loading.done())
     }
@@ -213,11 +213,6 @@ impl Loading {
         }
     }
 
-    /// How many bytes may still come.
-    fn left(&self) -> u64 {
-        self.config.max_bytes.saturating_sub(self.bytes)
-    }
-
     fn add(&mut self, skill: Skill) -> Result<(), SkillError> {
         if self.by_name.len() >= self.config.max_skills {
             return Err(SkillError::TooManySkills {
@@ -229,18 +224,14 @@ impl Loading {
             return Err(SkillError::Duplicate { name });
         }
         let skill = Checked::new(skill)?;
-        if skill.size() > self.left() {
-            return Err(self.all_too_large());
-        }
         self.bytes += skill.size();
+        if self.bytes > self.config.max_bytes {
+            return Err(SkillError::AllTooLarge {
+                max: self.config.max_bytes,
+            });
+        }
         self.by_name.insert(name, skill);
         Ok(())
-    }
-
-    fn all_too_large(&self) -> SkillError {
-        SkillError::AllTooLarge {
-            max: self.config.max_bytes,
-        }
     }
 
     fn done(self) -> Skills {

@@ -39,8 +39,8 @@ pub(super) fn find(folder: &Path, max_skills: usize) -> Result<Vec<PathBuf>, Ski
     Ok(found)
 }
 
-/// Reads the skill in `folder`, whose files may have `left` bytes at most; none if they have more.
-pub(super) fn load(folder: &Path, left: u64) -> Result<Option<Skill>, SkillError> {
+/// Reads the skill in `folder`.
+pub(super) fn load(folder: &Path) -> Result<Skill, SkillError> {
     let root = fs::canonicalize(folder).map_err(|source| unreadable(folder, source))?;
     // Only a path such as `..` has no last segment of its own.
     let name = folder.file_name().or_else(|| root.file_name());
@@ -49,9 +49,6 @@ pub(super) fn load(folder: &Path, left: u64) -> Result<Option<Skill>, SkillError
     let mut size: u64 = found.iter().map(|found| found.size).sum();
     if size > MAX_SKILL_BYTES {
         return Err(too_large(name));
-    }
-    if size > left {
-        return Ok(None);
     }
     size = 0;
     let mut files = Vec::with_capacity(found.len());
@@ -65,7 +62,7 @@ pub(super) fn load(folder: &Path, left: u64) -> Result<Option<Skill>, SkillError
         size += bytes.len() as u64;
         files.push((path, bytes));
     }
-    Ok(Some(Skill { name, files }))
+    Ok(Skill { name, files })
 }
 
 /// Whether there is a `SKILL.md`. Another spelling is an error: on some systems it would be found by the right one.
@@ -108,12 +105,8 @@ struct Found {
 fn walk(skill: &str, root: &Path) -> Result<Vec<Found>, SkillError> {
     let mut found = Vec::new();
     let mut folders = vec![(root.to_owned(), String::new())];
-    let mut seen = 0;
+    let mut seen = 1;
     while let Some((folder, prefix)) = folders.pop() {
-        seen += 1;
-        if seen > MAX_SKILL_FOLDERS {
-            return Err(too_many(skill, "folders", MAX_SKILL_FOLDERS));
-        }
         for entry in fs::read_dir(&folder).map_err(|source| unreadable(&folder, source))? {
             let entry = entry.map_err(|source| unreadable(&folder, source))?;
             let name = entry.file_name();
@@ -137,10 +130,11 @@ fn walk(skill: &str, root: &Path) -> Result<Vec<Found>, SkillError> {
             }
             let (real, metadata) = resolve(skill, root, &path, &entry.path())?;
             if metadata.is_dir() {
-                folders.push((real, path + "/"));
-                if folders.len() > MAX_SKILL_FOLDERS {
+                seen += 1;
+                if seen > MAX_SKILL_FOLDERS {
                     return Err(too_many(skill, "folders", MAX_SKILL_FOLDERS));
                 }
+                folders.push((real, path + "/"));
             } else if metadata.is_file() {
                 if found.len() == MAX_SKILL_FILES {
                     return Err(too_many(skill, "files", MAX_SKILL_FILES));

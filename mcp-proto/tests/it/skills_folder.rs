@@ -176,6 +176,19 @@ fn a_folder_goes_through_the_checks_of_skills_made_in_code() {
 }
 
 #[test]
+fn the_first_name_is_told_of_many_that_are_wrong() {
+    let dir = TempDir::new().unwrap();
+    for name in ["bc", "bh", "ba", "bg", "bf", "be", "bb", "bd"] {
+        write(dir.path(), &format!("{name}/SKILL.md"), "");
+    }
+    let error = refusal(dir.path());
+    assert!(
+        matches!(&error, SkillError::Frontmatter { skill, .. } if skill == "ba"),
+        "{error}"
+    );
+}
+
+#[test]
 fn the_limits_hold_before_anything_is_read() {
     let dir = TempDir::new().unwrap();
     skill(dir.path(), "a");
@@ -187,6 +200,11 @@ fn the_limits_hold_before_anything_is_read() {
         MAX_SKILL_FILES
     );
     write(dir.path(), "a/sub/one-more", "");
+    // Counted before sizes are.
+    fs::File::create(dir.path().join("a/sub/one-more"))
+        .unwrap()
+        .set_len(1 << 40)
+        .unwrap();
     assert!(matches!(
         refusal(dir.path()),
         SkillError::TooMany {
