@@ -116,10 +116,10 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`], or a documented
-//! constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`],
-//! [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and what would be
-//! right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
+//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SKILL_BYTES`],
+//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
+//! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
 mod cache;
 pub mod client;
@@ -139,6 +139,7 @@ mod schema;
 mod seal;
 mod server;
 mod session;
+mod skill;
 pub mod stdio;
 mod tool;
 mod uri_template;
@@ -175,6 +176,10 @@ pub use seal::Keys;
 pub use server::{BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
+};
+pub use skill::{
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
+    SkillUriError, Skills, SkillsConfig,
 };
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};

@@ -30,6 +30,8 @@ mod results;
 mod schema;
 mod serving;
 mod sessions;
+mod skills;
+mod skills_folder;
 mod stdio;
 mod streams;
 mod tools;

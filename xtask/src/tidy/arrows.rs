@@ -22,7 +22,17 @@ const CRATES: [(&str, &[&str]); 8] = [
 const STOREYS: [&[&str]; 6] = [
     &["json", "jsonrpc", "seal", "uri_template", "version"],
     &["cache", "content", "lifecycle", "logging"],
-    &["schema", "context", "interrupt", "input", "tool", "resource", "prompt", "completion"],
+    &[
+        "schema",
+        "context",
+        "interrupt",
+        "input",
+        "tool",
+        "resource",
+        "prompt",
+        "completion",
+        "skill",
+    ],
     &["server"],
     &["session"],
     &["http", "stdio", "client"],
