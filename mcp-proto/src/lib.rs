@@ -121,6 +121,11 @@
 //! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
 //! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
+/// The examples of the README are run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;
+
 mod cache;
 pub mod client;
 mod completion;
