@@ -178,7 +178,7 @@ pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
 pub use skill::{
-    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource,
     SkillUriError, Skills, SkillsConfig,
 };
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};

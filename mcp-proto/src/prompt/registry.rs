@@ -185,9 +185,20 @@ fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObj
         }
     };
     let mut read = Arguments::new();
-    for PromptArgument { name, required, .. } in &prompt.arguments {
+    for argument in &prompt.arguments {
+        let PromptArgument {
+            name,
+            required,
+            values,
+            ..
+        } = argument;
         match given.remove(name) {
             Some(Value::String(value)) => {
+                if !values.is_empty() && !values.contains(&value) {
+                    return Err(ErrorObject::invalid_params(format!(
+                        "params.arguments.{name} must be one of {values:?}"
+                    )));
+                }
                 read.insert(name.clone(), value);
             }
             None | Some(Value::Null) if !required => {}
@@ -207,6 +218,28 @@ fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObj
     Ok(read)
 }
 
+/// All the values that a text's schema allows; none where that is any text.
+fn values_of(schema: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(only) = schema.get("const").and_then(text) {
+        return vec![only];
+    }
+    let list = |name: &str| schema.get(name).and_then(Value::as_array);
+    let listed = list("enum").map(|values| values.iter().map(text).collect());
+    // Where the variants of an enumeration are described.
+    let described = || {
+        let choices = list("oneOf")?.iter();
+        Some(choices.flat_map(|choice| match values_of(choice) {
+            values if values.is_empty() => vec![None],
+            values => values.into_iter().map(Some).collect(),
+        }).collect())
+    };
+    let values: Option<Vec<Option<String>>> = listed.or_else(described);
+    values
+        .and_then(|values| values.into_iter().collect())
+        .unwrap_or_default()
+}
+
 /// The members of an object's schema as arguments.
 fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
     let required = |name: &str| {
@@ -219,7 +252,7 @@ fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
     let arguments = members.into_iter().flatten().map(|(name, member)| {
         if member.get("type").is_some_and(|kind| kind != "string") {
             return Err(format!(
-                "the argument {name:?} is no string; arguments of prompts always are"
+                "the argument {name:?} must be a string, as arguments of prompts always are: read what it means in the handler"
             ));
         }
         Ok(PromptArgument {
@@ -227,6 +260,7 @@ fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
             title: text(member, "title"),
             description: text(member, "description"),
             required: required(name),
+            values: values_of(member),
         })
     });
     arguments.collect()
