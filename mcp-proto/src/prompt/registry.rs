@@ -240,16 +240,23 @@ fn values_of(schema: &Value) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// The members of an object's schema as arguments.
+/// The members of an object's schema as arguments: the required ones in the order of the type, then the others by name,
+/// since a schema keeps no other order.
 fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
-    let required = |name: &str| {
-        let required = schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|required| required.iter().any(|listed| listed == name))
-    };
     let text =
         |member: &Value, name: &str| member.get(name).and_then(Value::as_str).map(str::to_owned);
+    let required = schema.get("required").and_then(Value::as_array);
+    let required: Vec<&str> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let place = |name: &str| required.iter().position(|listed| *listed == name);
     let members = schema.get("properties").and_then(Value::as_object);
-    let arguments = members.into_iter().flatten().map(|(name, member)| {
+    let mut members: Vec<_> = members.into_iter().flatten().collect();
+    // Stable, so those without a place stay in their order.
+    members.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    let arguments = members.into_iter().map(|(name, member)| {
         if member.get("type").is_some_and(|kind| kind != "string") {
             return Err(format!(
                 "the argument {name:?} must be a string, as arguments of prompts always are: read what it means in the handler"
@@ -259,7 +266,7 @@ fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
             name: name.clone(),
             title: text(member, "title"),
             description: text(member, "description"),
-            required: required(name),
+            required: place(name).is_some(),
             values: values_of(member),
         })
     });

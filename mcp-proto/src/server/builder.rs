@@ -236,7 +236,25 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a family of resources. The handler gives the contents of the member that is read, or
-    /// [`RequestError::not_found`].
+    /// [`RequestError::not_found`]. Where several templates fit a URI, the first that was added counts; a resource that
+    /// was added by itself counts before all.
+    ///
+    /// ```
+    /// use mcp_proto::{Context, RequestError, ResourceContents, ResourceTemplate, ResourceUri, Server};
+    ///
+    /// async fn note((): (), asked: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
+    ///     match asked.get("day") {
+    ///         Some("monday") => Ok(ResourceContents::text(asked.uri, "Write the docs.")),
+    ///         _ => Err(RequestError::not_found("there is a note for monday alone")),
+    ///     }
+    /// }
+    ///
+    /// let server = Server::builder("notes", "1.0.0", ())
+    ///     .resource_template(ResourceTemplate::new("notes://{day}", "note"), note)
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
     pub fn resource_template<O, F, R>(mut self, template: ResourceTemplate, handler: F) -> Self
     where
         O: Into<ReadResourceResult>,
@@ -251,8 +269,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Lists more resources than those added one by one, such as the members of a template that exist now; the last
-    /// handler counts. They are listed behind the others, page by page, and the list is its caller's own as far as
+    /// Lists more resources than those added one by one, such as the members of a template that exist now; it lists
+    /// alone, reading is the template's. The last handler counts. They are listed behind the others, page by page, and the list is its caller's own as far as
     /// caches go.
     pub fn list_resources<F, R>(mut self, handler: F) -> Self
     where
@@ -263,7 +281,37 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a prompt whose arguments are the members of the handler's type: texts, optional or required.
+    /// Adds a prompt whose arguments are the members of the handler's type: texts and enumerations of texts, listed as
+    /// the required ones in their order, then the optional ones by name. Enumerations complete themselves.
+    ///
+    /// ```
+    /// use mcp_proto::{Context, GetPromptResult, Prompt, RequestError, Server};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Review {
+    ///     /// The code.
+    ///     code: String,
+    ///     tone: Option<Tone>,
+    /// }
+    ///
+    /// #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(rename_all = "lowercase")]
+    /// enum Tone {
+    ///     Friendly,
+    ///     Strict,
+    /// }
+    ///
+    /// async fn review((): (), asked: Review, _: Context) -> Result<GetPromptResult, RequestError> {
+    ///     let tone = asked.tone.unwrap_or(Tone::Friendly);
+    ///     Ok(GetPromptResult::text(format!("Review this ({tone:?}):\n{}", asked.code)))
+    /// }
+    ///
+    /// let server = Server::builder("reviews", "1.0.0", ())
+    ///     .prompt(Prompt::new("review", "Reviews code."), review)
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
     pub fn prompt<A, F, R>(mut self, prompt: Prompt, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
