@@ -126,6 +126,7 @@ pub mod client;
 mod completion;
 mod content;
 mod context;
+pub mod guide;
 pub mod http;
 mod input;
 mod interrupt;

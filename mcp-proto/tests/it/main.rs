@@ -47,6 +47,8 @@ mod streams;
 mod subscribe;
 mod subscriptions;
 mod tools;
+#[cfg(unix)]
+mod unix;
 mod uri_matching;
 mod uri_template;
 mod wanted;
