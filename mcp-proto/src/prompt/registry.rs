@@ -229,10 +229,14 @@ fn values_of(schema: &Value) -> Vec<String> {
     // Where the variants of an enumeration are described.
     let described = || {
         let choices = list("oneOf")?.iter();
-        Some(choices.flat_map(|choice| match values_of(choice) {
-            values if values.is_empty() => vec![None],
-            values => values.into_iter().map(Some).collect(),
-        }).collect())
+        Some(
+            choices
+                .flat_map(|choice| match values_of(choice) {
+                    values if values.is_empty() => vec![None],
+                    values => values.into_iter().map(Some).collect(),
+                })
+                .collect(),
+        )
     };
     let values: Option<Vec<Option<String>>> = listed.or_else(described);
     values

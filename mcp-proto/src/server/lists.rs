@@ -125,7 +125,7 @@ impl Server {
         }
         if let Start::Skill(after) = start {
             let room = size.saturating_sub(page.len());
-            let (listed, next) = skill_resources(skills.as_ref(), after, room);
+            let (listed, next) = skill_resources(skills.as_ref(), after.as_deref(), room);
             page.extend(listed.into_iter().map(Cow::Owned));
             start = next;
         }
@@ -249,9 +249,9 @@ fn cut<'l, T: 'l>(
     let items: Vec<_> = items.collect();
     let place = |wanted: &str| items.iter().position(|item| key(item) == wanted);
     let skipped = match start {
-        Start::Between { after, at } => place(after)
-            .map(|found| found + 1)
-            .or_else(|| place(at))?,
+        Start::Between { after, at } => {
+            place(after).map(|found| found + 1).or_else(|| place(at))?
+        }
         _ => 0,
     };
     let rest = items.get(skipped..).unwrap_or_default();
@@ -269,19 +269,19 @@ fn cut<'l, T: 'l>(
 /// So many of the skills behind that name, and what comes behind them.
 fn skill_resources(
     skills: Option<&Skills>,
-    after: Option<String>,
+    after: Option<&str>,
     room: usize,
 ) -> (Vec<Resource>, Start) {
     let Some(skills) = skills else {
         return (Vec::new(), Start::More(None));
     };
-    let mut rest = skills.resources_after(after.as_deref()).peekable();
+    let mut rest = skills.resources_after(after).peekable();
     let page: Vec<_> = rest.by_ref().take(room).collect();
     let next = match (rest.peek(), page.last()) {
         (None, _) => Start::More(None),
         // That of a SKILL.md is the skill's name.
         (Some(_), Some(last)) => Start::Skill(Some(last.name.clone())),
-        (Some(_), None) => Start::Skill(after.clone()),
+        (Some(_), None) => Start::Skill(after.map(str::to_owned)),
     };
     (page, next)
 }

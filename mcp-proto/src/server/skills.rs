@@ -33,14 +33,14 @@ impl Server {
         let Some(served) = &self.0.skills else {
             return false;
         };
-        let before = {
+        let (before, after) = {
             // Nothing panics while it holds them.
             let mut served = served.write().unwrap_or_else(PoisonError::into_inner);
-            std::mem::replace(&mut *served, skills.clone())
+            (std::mem::replace(&mut *served, skills), served.clone())
         };
         self.notify(Change::ResourcesListChanged);
         if self.tells_updates() {
-            for uri in changed(&before, &skills) {
+            for uri in changed(&before, &after) {
                 self.notify(Change::resource_updated(uri));
             }
         }

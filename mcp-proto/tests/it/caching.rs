@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use mcp_proto::{
-    CacheHint, Completion, Era, GetPromptResult, Page, PageRequest, Principal, Prompt, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate, Server, ServerBuilder, Tool,
+    CacheHint, Completion, Era, GetPromptResult, Page, PageRequest, Principal, Prompt,
+    ReadResourceResult, Resource, ResourceContents, ResourceTemplate, Server, ServerBuilder, Tool,
 };
 use serde_json::{Value, json};
 
@@ -65,7 +65,11 @@ async fn expect(server: &Server, method: &str, params: Value, ttl: u64, scope: &
             Era::Modern => (json!(ttl), json!(scope)),
             Era::Legacy => (Value::Null, Value::Null),
         };
-        assert_eq!((found_ttl, found_scope), wanted, "{era:?} {method} {params}");
+        assert_eq!(
+            (found_ttl, found_scope),
+            wanted,
+            "{era:?} {method} {params}"
+        );
     }
 }
 
@@ -178,7 +182,11 @@ async fn all_pages_have_the_scope_of_the_first_and_each_caller_has_its_own() {
             }
             assert!(scopes.len() >= 3, "{list}");
             assert!(scopes.iter().all(|scope| *scope == scopes[0]), "{scopes:?}");
-            let scope = if list == "resources/list" { "private" } else { "public" };
+            let scope = if list == "resources/list" {
+                "private"
+            } else {
+                "public"
+            };
             assert_eq!(scopes[0], scope, "{list}");
         }
         let told = |who: &str| seen.iter().filter(|page| page.contains(who)).count();

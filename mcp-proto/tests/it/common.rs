@@ -231,10 +231,7 @@ impl Raw {
             "resources/read" => "uri",
             _ => "name",
         };
-        let name = params
-            .get(named)
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let name = params.get(named).and_then(Value::as_str).map(str::to_owned);
         let body = request(id, method, &with_meta(params)).to_string();
         let raw = Self::post(body)
             .set("mcp-protocol-version", "2026-07-28")

@@ -37,12 +37,12 @@ async fn read((): (), _: ResourceUri, _: Context) -> Result<ResourceContents, Re
     Ok(ResourceContents::text("x:x", ""))
 }
 
-async fn many(
-    (): (),
-    asked: CompletionRequest,
-    _: Context,
-) -> Result<Completion, RequestError> {
-    let values = |count: usize| (0..count).map(|number| format!("v{number:03}")).collect::<Vec<_>>();
+async fn many((): (), asked: CompletionRequest, _: Context) -> Result<Completion, RequestError> {
+    let values = |count: usize| {
+        (0..count)
+            .map(|number| format!("v{number:03}"))
+            .collect::<Vec<_>>()
+    };
     Ok(match asked.value.as_str() {
         "matching" => {
             let asked = {
@@ -109,7 +109,10 @@ async fn prompts_and_templates_are_completed_by_handlers_that_see_the_settled_ar
                 (Value::Null, "{}"),
                 (json!({}), "{}"),
                 (json!({"arguments": {}}), "{}"),
-                (json!({"arguments": {"a": "1", "other": ""}}), r#"{"a": "1", "other": ""}"#),
+                (
+                    json!({"arguments": {"a": "1", "other": ""}}),
+                    r#"{"a": "1", "other": ""}"#,
+                ),
             ] {
                 let mut params = params.clone();
                 params["context"] = context;
@@ -144,10 +147,16 @@ async fn there_are_at_most_a_hundred_values_and_it_is_told_that_there_are_more()
             let values = completion["values"].as_array().unwrap();
             assert_eq!(values.len(), count, "{how} {value}");
             assert!(values.len() <= MAX_COMPLETIONS);
-            let first: Vec<_> = (0..count).map(|number| json!(format!("v{number:03}"))).collect();
+            let first: Vec<_> = (0..count)
+                .map(|number| json!(format!("v{number:03}")))
+                .collect();
             assert_eq!(*values, first, "the best are kept");
             let member = |name: &str| completion.get(name).cloned().unwrap_or_default();
-            assert_eq!((member("total"), member("hasMore")), (total, has_more), "{value}");
+            assert_eq!(
+                (member("total"), member("hasMore")),
+                (total, has_more),
+                "{value}"
+            );
         }
     }
 }
@@ -167,7 +176,11 @@ async fn closed_sets_complete_themselves_unless_a_handler_does() {
             (template("x:{a}/{b}", "a", "x"), json!([])),
         ] {
             let result = client.request("completion/complete", params.clone()).await;
-            assert_eq!(result.unwrap()["completion"]["values"], values, "{how} {params}");
+            assert_eq!(
+                result.unwrap()["completion"]["values"],
+                values,
+                "{how} {params}"
+            );
         }
     }
 }
@@ -183,20 +196,47 @@ async fn what_is_unknown_or_malformed_is_refused() {
     for (how, client) in &clients {
         for (params, told) in [
             (prompt("no", "many", ""), "unknown prompt \"no\""),
-            (prompt("p", "no", ""), "params.argument.name must be one of [\"many\", "),
+            (
+                prompt("p", "no", ""),
+                "params.argument.name must be one of [\"many\", ",
+            ),
             (template("x:{other}", "a", ""), "is no resource template"),
             (template("x:1/2", "a", ""), "is no resource template"),
-            (template("x:{a}/{b}", "c", ""), "must be one of [\"a\", \"b\"]"),
+            (
+                template("x:{a}/{b}", "c", ""),
+                "must be one of [\"a\", \"b\"]",
+            ),
             (json!({}), "params.ref must be"),
-            (with("ref", json!({"type": "ref/tool", "name": "p"})), "params.ref must be"),
-            (with("ref", json!({"type": "ref/prompt"})), "params.ref must be"),
-            (with("ref", json!({"type": "ref/resource", "name": "p"})), "params.ref must be"),
+            (
+                with("ref", json!({"type": "ref/tool", "name": "p"})),
+                "params.ref must be",
+            ),
+            (
+                with("ref", json!({"type": "ref/prompt"})),
+                "params.ref must be",
+            ),
+            (
+                with("ref", json!({"type": "ref/resource", "name": "p"})),
+                "params.ref must be",
+            ),
             (with("ref", json!("p")), "params.ref must be"),
             (with("argument", json!("many")), "params.argument must be"),
-            (with("argument", json!({"name": "many"})), "params.argument must be"),
-            (with("argument", json!({"name": "many", "value": 1})), "params.argument must be"),
-            (with("context", json!([])), "params.context.arguments must be"),
-            (with("context", json!({"arguments": []})), "params.context.arguments must be"),
+            (
+                with("argument", json!({"name": "many"})),
+                "params.argument must be",
+            ),
+            (
+                with("argument", json!({"name": "many", "value": 1})),
+                "params.argument must be",
+            ),
+            (
+                with("context", json!([])),
+                "params.context.arguments must be",
+            ),
+            (
+                with("context", json!({"arguments": []})),
+                "params.context.arguments must be",
+            ),
             (
                 with("context", json!({"arguments": {"a": 1}})),
                 "params.context.arguments must be",

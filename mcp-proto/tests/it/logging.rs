@@ -6,6 +6,7 @@ use mcp_proto::{
     CallToolResult, Context, Era, LogLevel, RequestError, Resource, ResourceContents, Server,
     ServerBuilder, StreamableHttpService, Tool,
 };
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, Served, every_client, messages, open_session, refused, request};
@@ -65,7 +66,7 @@ fn from(level: LogLevel) -> Vec<&'static str> {
     levels.map(LogLevel::as_str).collect()
 }
 
-fn call(level: Value) -> Value {
+fn call(level: impl Serialize) -> Value {
     json!({"name": "speak", "_meta": { LEVEL: level }})
 }
 
@@ -74,20 +75,23 @@ async fn a_modern_request_gets_what_it_asks_for_and_above_and_nothing_unasked() 
     let (clients, _served) = every_client(&server()).await;
     for (how, client) in clients.iter().filter(|(_, one)| one.era() == Era::Modern) {
         for level in LogLevel::ALL {
-            let told = levels(client, "tools/call", call(json!(level))).await;
+            let told = levels(client, "tools/call", call(level)).await;
             assert_eq!(told, from(level), "{how}");
             // Nothing is remembered of the request before.
             let silent = levels(client, "tools/call", json!({"name": "speak"})).await;
             assert!(silent.is_empty(), "{how}: {silent:?}");
         }
         for (method, params) in [
-            ("resources/read", json!({"uri": "x:1", "_meta": { LEVEL: "alert" }})),
+            (
+                "resources/read",
+                json!({"uri": "x:1", "_meta": { LEVEL: "alert" }}),
+            ),
             ("resources/list", json!({"_meta": { LEVEL: "alert" }})),
         ] {
             assert_eq!(levels(client, method, params).await, ["alert", "emergency"]);
         }
         for wrong in [json!("loud"), json!("INFO"), json!(""), json!(3), json!({})] {
-            let answer = client.request("tools/call", call(wrong.clone())).await;
+            let answer = client.request("tools/call", call(&wrong)).await;
             assert_eq!(refused(answer).code, -32602, "{how} {wrong}");
         }
     }
@@ -99,7 +103,11 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
     let (clients, served) = every_client(&server).await;
     for (how, client) in clients.iter().filter(|(_, one)| one.era() == Era::Legacy) {
         let speak = || json!({"name": "speak"});
-        assert_eq!(levels(client, "tools/call", speak()).await, from(LogLevel::Info), "{how}");
+        assert_eq!(
+            levels(client, "tools/call", speak()).await,
+            from(LogLevel::Info),
+            "{how}"
+        );
         let config = ClientConfig::new(Era::Legacy);
         let other = match how.starts_with("http") {
             true => Client::http(&served.url(), config).await,
@@ -107,9 +115,15 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
         }
         .unwrap();
         for level in [LogLevel::Debug, LogLevel::Emergency, LogLevel::Warning] {
-            let set = client.request("logging/setLevel", json!({ "level": level })).await;
+            let set = client
+                .request("logging/setLevel", json!({ "level": level }))
+                .await;
             assert_eq!(set.unwrap(), json!({}), "{how}");
-            assert_eq!(levels(client, "tools/call", speak()).await, from(level), "{how}");
+            assert_eq!(
+                levels(client, "tools/call", speak()).await,
+                from(level),
+                "{how}"
+            );
             let read = levels(client, "resources/read", json!({"uri": "x:1"})).await;
             assert_eq!(read, from(level));
         }
@@ -122,13 +136,24 @@ async fn a_legacy_session_gets_info_until_it_sets_a_level_of_its_own() {
         ] {
             let error = refused(client.request("logging/setLevel", params.clone()).await);
             assert_eq!(error.code, -32602, "{how} {params}");
-            assert!(error.message.contains("debug, info, notice"), "{}", error.message);
+            assert!(
+                error.message.contains("debug, info, notice"),
+                "{}",
+                error.message
+            );
         }
         // What was refused changed nothing, and neither did anything for the other session.
-        assert_eq!(levels(client, "tools/call", speak()).await, from(LogLevel::Warning));
-        assert_eq!(levels(&other, "tools/call", speak()).await, from(LogLevel::Info), "{how}");
+        assert_eq!(
+            levels(client, "tools/call", speak()).await,
+            from(LogLevel::Warning)
+        );
+        assert_eq!(
+            levels(&other, "tools/call", speak()).await,
+            from(LogLevel::Info),
+            "{how}"
+        );
         // The modern member means nothing to a legacy request.
-        let told = levels(client, "tools/call", call(json!("debug"))).await;
+        let told = levels(client, "tools/call", call("debug")).await;
         assert_eq!(told, from(LogLevel::Warning));
     }
 }
@@ -147,8 +172,12 @@ async fn a_level_counts_for_what_comes_behind_it_on_the_same_pipe() {
     while !said.iter().any(|message: &Value| message["id"] == 2) {
         said.push(peer.next().await);
     }
-    let told = said.iter().filter(|message| message["method"] == "notifications/message");
-    let told: Vec<_> = told.map(|message| message["params"]["level"].clone()).collect();
+    let told = said
+        .iter()
+        .filter(|message| message["method"] == "notifications/message");
+    let told: Vec<_> = told
+        .map(|message| message["params"]["level"].clone())
+        .collect();
     assert_eq!(told, ["emergency"]);
 }
 
@@ -157,7 +186,7 @@ async fn a_server_that_offers_no_logging_logs_nothing_and_has_no_level_to_set() 
     let server = builder().build().unwrap();
     let (clients, _served) = every_client(&server).await;
     for (how, client) in &clients {
-        for params in [json!({"name": "speak"}), call(json!("debug"))] {
+        for params in [json!({"name": "speak"}), call("debug")] {
             let told = levels(client, "tools/call", params).await;
             assert!(told.is_empty(), "{how}: {told:?}");
         }
@@ -171,7 +200,7 @@ async fn a_server_that_offers_no_logging_logs_nothing_and_has_no_level_to_set() 
 async fn logs_go_on_the_stream_of_their_request_and_no_other() {
     let service = StreamableHttpService::new(server());
     let session = open_session(&service).await;
-    let loud = Raw::modern_id("loud", "tools/call", call(json!("debug")));
+    let loud = Raw::modern_id("loud", "tools/call", call("debug"));
     let silent = Raw::modern_id("silent", "tools/call", json!({"name": "speak"}));
     let legacy = Raw::legacy(&session, "tools/call", &json!({"name": "speak"}));
     let (loud, silent, legacy) = tokio::join!(
@@ -209,7 +238,10 @@ async fn a_listen_carries_no_logs() {
     server.close();
     let told = raw.send(&served.service).await.events();
     assert_eq!(told.len(), 2, "{told:?}");
-    assert_eq!(told[0]["method"], "notifications/subscriptions/acknowledged");
+    assert_eq!(
+        told[0]["method"],
+        "notifications/subscriptions/acknowledged"
+    );
     assert_eq!(
         told[0]["params"]["notifications"],
         json!({"resourceSubscriptions": ["x:1"]})

@@ -82,7 +82,9 @@ async fn ask(
     if let Some(who) = who {
         context.extensions.insert(Principal(who.to_owned()));
     }
-    let answer = server.handle(Request::new(1, method, params), context).await;
+    let answer = server
+        .handle(Request::new(1, method, params), context)
+        .await;
     answer.outcome.map(|result| result.to_value())
 }
 
@@ -146,7 +148,14 @@ async fn what_is_no_cursor_of_that_list_is_refused_by_every_transport() {
         let (clients, _served) = every_client(&server).await;
         for (how, client) in &clients {
             for (method, _, _) in LISTS {
-                for cursor in [json!(""), json!("x"), json!("2"), json!(2), json!({}), json!([])] {
+                for cursor in [
+                    json!(""),
+                    json!("x"),
+                    json!("2"),
+                    json!(2),
+                    json!({}),
+                    json!([]),
+                ] {
                     let answer = client.request(method, json!({ "cursor": cursor })).await;
                     let error = refused(answer);
                     assert_eq!(error.code, -32602, "{how} {method} {cursor}");
@@ -293,8 +302,14 @@ async fn what_a_handler_lists_comes_behind_what_is_registered() {
 async fn a_handlers_list_may_change_between_two_pages() {
     let names = Names::new(&["a", "b", "c", "d"]);
     let server = listing(&names, &[]);
-    let first = ask(&server, None, "resources/list", json!({})).await.unwrap();
-    names.0.lock().unwrap().retain(|name| name != "b" && name != "a");
+    let first = ask(&server, None, "resources/list", json!({}))
+        .await
+        .unwrap();
+    names
+        .0
+        .lock()
+        .unwrap()
+        .retain(|name| name != "b" && name != "a");
     names.0.lock().unwrap().insert(1, "cc".to_owned());
     let params = json!({ "cursor": first["nextCursor"] });
     let second = ask(&server, None, "resources/list", params).await.unwrap();
@@ -313,10 +328,7 @@ async fn an_empty_key_of_a_handler_is_a_key() {
         })
         .build()
         .unwrap();
-    assert_eq!(
-        walk(&server, LISTS[2]).await,
-        [["x:first"], ["x:second"]]
-    );
+    assert_eq!(walk(&server, LISTS[2]).await, [["x:first"], ["x:second"]]);
 }
 
 #[tokio::test]

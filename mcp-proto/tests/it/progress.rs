@@ -44,25 +44,33 @@ fn server(late: &Late) -> Server {
             report(&context).await;
             Ok(CallToolResult::text(""))
         })
-        .raw_tool(tool("tasks"), async |_, _: Map<String, Value>, context: Context| {
-            let tasks = (1..=50_u32).map(|number| {
-                let context = context.clone();
-                tokio::spawn(async move { context.progress(f64::from(number), None, None).await })
-            });
-            let tasks: Vec<_> = tasks.collect();
-            for task in tasks {
-                task.await.unwrap();
-            }
-            Ok(CallToolResult::text(""))
-        })
-        .raw_tool(tool("late"), async |late: Late, _: Map<String, Value>, context: Context| {
-            tokio::spawn(async move {
-                late.go.notified().await;
-                context.progress(1.0, None, None).await;
-                late.came.notify_one();
-            });
-            Ok(CallToolResult::text(""))
-        })
+        .raw_tool(
+            tool("tasks"),
+            async |_, _: Map<String, Value>, context: Context| {
+                let tasks = (1..=50_u32).map(|number| {
+                    let context = context.clone();
+                    tokio::spawn(
+                        async move { context.progress(f64::from(number), None, None).await },
+                    )
+                });
+                let tasks: Vec<_> = tasks.collect();
+                for task in tasks {
+                    task.await.unwrap();
+                }
+                Ok(CallToolResult::text(""))
+            },
+        )
+        .raw_tool(
+            tool("late"),
+            async |late: Late, _: Map<String, Value>, context: Context| {
+                tokio::spawn(async move {
+                    late.go.notified().await;
+                    context.progress(1.0, None, None).await;
+                    late.came.notify_one();
+                });
+                Ok(CallToolResult::text(""))
+            },
+        )
         .resource(Resource::new("x:1", "one"), async |_, context| {
             report(&context).await;
             Ok(ResourceContents::text("x:1", ""))
@@ -110,7 +118,13 @@ async fn reports_grow_may_be_fractions_and_come_with_the_token_as_it_was() {
                 );
             }
         }
-        for token in [Value::Null, json!(1.5), json!(true), json!(["p"]), json!({})] {
+        for token in [
+            Value::Null,
+            json!(1.5),
+            json!(true),
+            json!(["p"]),
+            json!({}),
+        ] {
             let params = json!({"name": "report", "_meta": { "progressToken": token }});
             let told = told(client, "tools/call", params).await;
             assert!(told.is_empty(), "{how} {token}: {told:?}");
@@ -126,7 +140,9 @@ async fn the_first_revision_has_no_messages_of_progress() {
     ] {
         let mut config = ClientConfig::new(Era::Legacy);
         config.version = version;
-        let client = Client::memory(server(&Late::default()), config).await.unwrap();
+        let client = Client::memory(server(&Late::default()), config)
+            .await
+            .unwrap();
         let params = json!({"name": "report", "_meta": {"progressToken": "p"}});
         let told = told(&client, "tools/call", params).await;
         assert_eq!(told.len(), 4);
@@ -191,7 +207,11 @@ async fn reports_go_on_the_stream_of_their_request() {
         let mut events = messages(&reply.body);
         assert_eq!(events.pop().unwrap()["id"], token);
         assert_eq!(events.len(), 4);
-        assert!(events.iter().all(|event| event["params"]["progressToken"] == token));
+        assert!(
+            events
+                .iter()
+                .all(|event| event["params"]["progressToken"] == token)
+        );
     }
     assert!(none.json()["result"].is_object());
 }

@@ -56,9 +56,10 @@ fn server() -> Server {
             result.meta = Some(Map::from_iter([("com.example/b".to_owned(), json!(2))]));
             Ok(result)
         })
-        .prompt(Prompt::new("ways", "Two ways."), async |_, asked: Ways, _| {
-            Ok(GetPromptResult::text(format!("{:?}", asked.way)))
-        })
+        .prompt(
+            Prompt::new("ways", "Two ways."),
+            async |_, asked: Ways, _| Ok(GetPromptResult::text(format!("{:?}", asked.way))),
+        )
         .raw_prompt(
             Prompt::new("raw", "By hand.")
                 .with_argument(PromptArgument::required("one", "The first."))
@@ -297,10 +298,14 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
         let problem = fails(new().raw_prompt(named(name), fill));
         assert!(problem.starts_with("names of prompts"), "{problem}");
     }
-    let twice = new().raw_prompt(named("a"), fill).raw_prompt(named("a"), fill);
+    let twice = new()
+        .raw_prompt(named("a"), fill)
+        .raw_prompt(named("a"), fill);
     assert_eq!(fails(twice), "another prompt has the same name");
     let argument = || PromptArgument::optional("a", "");
-    let twice = named("a").with_argument(argument()).with_argument(argument());
+    let twice = named("a")
+        .with_argument(argument())
+        .with_argument(argument());
     let problem = fails(new().raw_prompt(twice, fill));
     assert_eq!(problem, "two arguments have the same name");
     let counted = new().prompt(named("a"), async |(), _: Counted, _| {

@@ -209,10 +209,15 @@ async fn a_session_subscribes_to_256_resources_and_no_more() {
             assert_eq!(error.code, -32602, "{how}");
             assert!(error.message.contains("at most 256"), "{}", error.message);
         }
-        let room = client.request("resources/unsubscribe", json!({"uri": "y:0"})).await;
+        let room = client
+            .request("resources/unsubscribe", json!({"uri": "y:0"}))
+            .await;
         assert_eq!(room, Ok(json!({})));
         let more = json!({"uri": "x:1"});
-        assert_eq!(client.request("resources/subscribe", more).await, Ok(json!({})));
+        assert_eq!(
+            client.request("resources/subscribe", more).await,
+            Ok(json!({}))
+        );
     }
 }
 
@@ -270,7 +275,10 @@ async fn a_get_stream_that_lags_is_told_to_read_everything_again() {
     }
     for method in ["tools", "prompts", "resources"] {
         let event = next(&mut stream).await;
-        assert_eq!(event["method"], format!("notifications/{method}/list_changed"));
+        assert_eq!(
+            event["method"],
+            format!("notifications/{method}/list_changed")
+        );
     }
     let event = next(&mut stream).await;
     assert_eq!(event["params"]["uri"], "x:1");

@@ -11,6 +11,10 @@ use crate::interrupt::RequestError;
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will tell of
     /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). What can be read can be subscribed to.
+    ///
+    /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS), and
+    /// its GET stream tells of them. A stream that another process serves learns of a new one from the session store
+    /// within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
     pub fn subscriptions(mut self) -> Self {
         self.subscriptions = true;
         self

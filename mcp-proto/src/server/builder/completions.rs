@@ -64,7 +64,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
                 }
                 let values = argument.values.clone();
                 let reference = Reference::Prompt(prompt.name.clone());
-                self.completions.add_if_absent(reference, &argument.name, values);
+                self.completions
+                    .add_if_absent(reference, &argument.name, values);
             }
         }
     }
