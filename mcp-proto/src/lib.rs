@@ -198,8 +198,8 @@ pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
 pub use skill::{
-    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
-    SkillUriError, Skills, SkillsConfig,
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
+    Skills, SkillsConfig,
 };
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
