@@ -121,6 +121,7 @@
 //! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
 //! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
+mod app;
 mod cache;
 pub mod client;
 mod completion;
@@ -145,6 +146,7 @@ mod tool;
 mod uri_template;
 mod version;
 
+pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{

@@ -18,6 +18,7 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
 use crate::completion::{CompleteParams, CompletionRegistry, Reference};
@@ -28,6 +29,7 @@ use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, Serv
 use crate::logging::LogLevel;
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
+use crate::schema::MirroredParam;
 use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
 use method::Method;
@@ -91,8 +93,10 @@ impl Server {
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
     pub async fn handle(&self, request: Request, context: Context) -> Response {
         let id = request.id.clone();
+        let span = span(&request, &context);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
+            .instrument(span)
             .await;
         let outcome = outcome.unwrap_or_else(|_panic| {
             tracing::error!(request_id = %id, "a request panicked");
@@ -197,6 +201,7 @@ impl Server {
             }
             Method::GetPrompt => {
                 let prompt = self.0.prompts.fill_in(params, context).await?;
+                let prompt = prompt.for_version(version);
                 Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
             }
             _ => {
@@ -314,6 +319,11 @@ impl Server {
         self.method(method, era).is_some()
     }
 
+    /// The parameters of a tool that headers repeat (2026-07-28).
+    pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
+        self.0.tools.mirrored(tool)
+    }
+
     /// What a method's name means in an era, if this server offers it.
     fn method(&self, name: &str, era: Era) -> Option<Method> {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
@@ -327,6 +337,19 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+/// The span around the handling of a request. One that comes with a trace is told of at the level of information, others
+/// to those who debug; a span that nobody wants costs a look.
+fn span(request: &Request, context: &Context) -> Span {
+    let wanted = tracing::span_enabled!(Level::INFO);
+    let parent = if wanted { context.trace_parent() } else { None };
+    match parent {
+        Some(traceparent) => {
+            tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
+        }
+        None => tracing::debug_span!("request", id = %request.id, method = request.method),
     }
 }
 
