@@ -6,6 +6,8 @@ use serde_json::Value;
 
 use super::Context;
 
+/// The longest `traceparent`, of versions to come; this one's has 55 bytes.
+const MAX_PARENT_BYTES: usize = 256;
 /// The most members of `tracestate` (W3C Trace Context §3.3.1.1), the most of `baggage` and its most bytes (W3C Baggage
 /// §3.3.2).
 const MAX_STATES: usize = 32;
@@ -47,6 +49,10 @@ impl Context {
 /// `version "-" trace-id "-" parent-id "-" trace-flags` (W3C Trace Context §3.2.2), and more behind it from versions to
 /// come.
 fn is_trace_parent(text: &str) -> bool {
+    // It goes into logs as it is.
+    if text.len() > MAX_PARENT_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return false;
+    }
     let mut fields = text.split('-');
     let mut field = |length: usize| {
         let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');

@@ -7,15 +7,20 @@
     reason = "what fails here fails a test"
 )]
 
+mod apps;
 mod bodies;
 mod bounds;
 mod cancel;
 mod client;
 mod common;
+mod degrade;
+mod dialects;
 mod doors;
 mod ends;
 mod handshake;
+mod header_params;
 mod headers;
+mod icons;
 mod keepalive;
 mod large;
 mod listen;
@@ -26,6 +31,7 @@ mod outputs;
 mod peer;
 mod pipe;
 mod property;
+mod required;
 mod results;
 mod schema;
 mod serving;
@@ -35,6 +41,7 @@ mod skills_folder;
 mod stdio;
 mod streams;
 mod tools;
+mod traces;
 mod uri_matching;
 mod uri_template;
 mod wanted;
