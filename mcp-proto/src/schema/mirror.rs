@@ -50,7 +50,7 @@ pub(super) fn params_of(schema: &Value) -> Result<Vec<MirroredParam>, SchemaErro
             return Ok(());
         };
         let param = judge(name, members, path)
-            .map_err(|problem| SchemaError(format!("{:?}: {name} {problem}", KEYWORD)))?;
+            .map_err(|problem| SchemaError(format!("{KEYWORD:?}: {name} {problem}")))?;
         if params.iter().any(|known| known.header == param.header) {
             return Err(SchemaError(format!(
                 "{KEYWORD:?}: {name} stands on two properties; names of headers have no case"

@@ -18,6 +18,7 @@ mod dialects;
 mod doors;
 mod ends;
 mod handshake;
+mod header_annotations;
 mod header_params;
 mod headers;
 mod icons;
