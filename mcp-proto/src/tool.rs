@@ -21,31 +21,8 @@ pub use result::{CallToolResult, ToolError};
 /// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here, in JSON Schema 2020-12 or, by
 /// `$schema`, draft-07. References stay within the schema; nothing is fetched.
 ///
-/// # Parameters in headers
-///
-/// A string, an integer or a boolean among the arguments may be repeated in a header, for proxies to route by
-/// (`x-mcp-header`, 2026-07-28). Clients send it as `Mcp-Param-…` over Streamable HTTP, and a call whose header says
-/// anything else than its argument is refused with −32020. Everybody on the way can read it: no secrets.
-///
-/// ```
-/// use mcp_proto::{Context, Server, Tool, ToolError};
-/// # use schemars::JsonSchema;
-/// # use serde::{Deserialize, Serialize};
-///
-/// #[derive(Serialize, Deserialize, JsonSchema)]
-/// struct Query {
-///     #[schemars(extend("x-mcp-header" = "Region"))]
-///     region: String,
-/// }
-///
-/// async fn find((): (), query: Query, _: Context) -> Result<String, ToolError> {
-///     Ok(format!("found in {}", query.region))
-/// }
-///
-/// // Calls come with `Mcp-Param-Region: eu-1` beside `"arguments": {"region": "eu-1"}`.
-/// Server::builder("s", "0.1.0", ()).tool(Tool::new("find", "Finds it."), find).build()?;
-/// # Ok::<_, mcp_proto::BuildError>(())
-/// ```
+/// A parameter that says `x-mcp-header` is repeated by clients in a header, and the two must agree; the
+/// [guide](crate::guide::tools) shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

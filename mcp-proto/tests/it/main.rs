@@ -43,6 +43,8 @@ mod stdio;
 mod streams;
 mod tools;
 mod traces;
+#[cfg(unix)]
+mod unix;
 mod uri_matching;
 mod uri_template;
 mod wanted;
