@@ -2,6 +2,7 @@
 
 mod outbox;
 mod progress;
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -221,7 +222,8 @@ impl Context {
         }
     }
 
-    async fn say(&self, method: &str, params: Map<String, Value>) {
+    /// Sends a notification about this request.
+    pub(crate) async fn say(&self, method: &str, params: Map<String, Value>) {
         let notification = Notification {
             method: method.to_owned(),
             params,

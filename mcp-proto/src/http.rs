@@ -18,6 +18,7 @@ mod head;
 mod legacy;
 mod live;
 mod modern;
+mod params;
 mod rejection;
 mod serve;
 mod sessions;
@@ -171,7 +172,7 @@ impl StreamableHttpService {
             }
         };
         match verb {
-            Verb::Preflight => Ok(cors::preflight()),
+            Verb::Preflight => Ok(cors::preflight(&head.headers)),
             Verb::Get => self
                 .open_stream(&head)
                 .await

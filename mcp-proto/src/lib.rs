@@ -140,6 +140,7 @@
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
+mod app;
 mod cache;
 pub mod client;
 mod completion;
@@ -165,6 +166,7 @@ mod tool;
 mod uri_template;
 mod version;
 
+pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{

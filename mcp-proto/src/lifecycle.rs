@@ -1,5 +1,7 @@
 //! Who is talking and what each side can do: the legacy handshake and the modern `_meta` and `server/discover`.
 
+mod meta_key;
+
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +12,8 @@ use crate::json;
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
+
+pub(crate) use meta_key::{is_extension_id, is_meta_key};
 
 /// `_meta` key of every modern request: its protocol version.
 pub const META_PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";

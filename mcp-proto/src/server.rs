@@ -20,6 +20,7 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
 use crate::completion::CompletionRegistry;
@@ -30,6 +31,7 @@ use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, Serv
 use crate::logging::LogLevel;
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
+use crate::schema::MirroredParam;
 use crate::skill::Skills;
 use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
@@ -97,8 +99,10 @@ impl Server {
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
     pub async fn handle(&self, request: Request, context: Context) -> Response {
         let id = request.id.clone();
+        let span = span(&request, &context);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
+            .instrument(span)
             .await;
         let outcome = outcome.unwrap_or_else(|_panic| {
             tracing::error!(request_id = %id, "a request panicked");
@@ -227,9 +231,10 @@ impl Server {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
-        let era = context.era();
+        let version = context.protocol_version;
         let prompt = self.0.prompts.fill_in(params, context).await?;
-        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), era)?)
+        let prompt = prompt.for_version(version);
+        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
     }
 
     /// A result as it is sent in an era.
@@ -297,6 +302,11 @@ impl Server {
         self.method(method, era).is_some()
     }
 
+    /// The parameters of a tool that headers repeat (2026-07-28).
+    pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
+        self.0.tools.mirrored(tool)
+    }
+
     /// What a method's name means in an era, if this server offers it.
     fn method(&self, name: &str, era: Era) -> Option<Method> {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
@@ -310,6 +320,19 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+/// The span around the handling of a request. One that comes with a trace is told of at the level of information, others
+/// to those who debug; a span that nobody wants costs a look.
+fn span(request: &Request, context: &Context) -> Span {
+    let wanted = tracing::span_enabled!(Level::INFO);
+    let parent = if wanted { context.trace_parent() } else { None };
+    match parent {
+        Some(traceparent) => {
+            tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
+        }
+        None => tracing::debug_span!("request", id = %request.id, method = request.method),
     }
 }
 

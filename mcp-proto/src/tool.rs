@@ -18,7 +18,11 @@ pub use result::{CallToolResult, ToolError};
 /// A tool as it is listed (schema: `Tool`).
 ///
 /// Registered with [`ServerBuilder::tool`](crate::ServerBuilder::tool) its schemas are derived from the handler;
-/// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here.
+/// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here, in JSON Schema 2020-12 or, by
+/// `$schema`, draft-07. References stay within the schema; nothing is fetched.
+///
+/// A parameter that says `x-mcp-header` is repeated by clients in a header, and the two must agree; the
+/// [guide](crate::guide::tools) shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -33,7 +37,8 @@ pub struct Tool {
     pub description: Option<String>,
     /// JSON Schema of the arguments; an object at its root.
     pub input_schema: Value,
-    /// JSON Schema of `structuredContent`. A result of a raw tool that does not keep to it is a failure of the tool.
+    /// JSON Schema of `structuredContent`, which may be of any kind; clients before 2026-07-28 are told of objects
+    /// alone. A result of a raw tool that does not keep to it is a failure of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints about its effects; the client must not trust them.

@@ -1,5 +1,6 @@
 //! Building a [`Server`]: every mistake shows at `build()`, before a socket opens.
 
+mod apps;
 mod changes;
 mod completions;
 mod finish;
@@ -20,7 +21,7 @@ use crate::completion::CompletionRegistry;
 use crate::content::Icon;
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::lifecycle::{Implementation, Settings};
+use crate::lifecycle::{Implementation, Settings, is_extension_id};
 use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
 use crate::resource::{
     Page, PageRequest, ReadResourceResult, Resource, ResourceRegistry, ResourceTemplate,
@@ -361,9 +362,17 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Declares an extension such as `com.example/thing`, with its settings.
+    /// Declares an extension such as `com.example/thing`, with its settings. Its identifier is a `_meta` key with a
+    /// prefix: labels of a domain turned round, a slash, a name.
     pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
-        self.extensions.insert(id.into(), Value::Object(settings));
+        let id = id.into();
+        if !is_extension_id(&id) {
+            let problem = format!(
+                "the extension {id:?} needs an identifier such as \"com.example/thing\": labels, a slash, a name"
+            );
+            self.keep_first(Err(problem), BuildError::Server);
+        }
+        self.extensions.insert(id, Value::Object(settings));
         self
     }
 

@@ -7,6 +7,7 @@
     reason = "what fails here fails a test"
 )]
 
+mod apps;
 mod bodies;
 mod bounds;
 mod caching;
@@ -14,10 +15,15 @@ mod cancel;
 mod client;
 mod common;
 mod completion;
+mod degrade;
+mod dialects;
 mod doors;
 mod ends;
 mod handshake;
+mod header_annotations;
+mod header_params;
 mod headers;
+mod icons;
 mod identity;
 mod keepalive;
 mod large;
@@ -34,6 +40,7 @@ mod pipe;
 mod progress;
 mod prompts;
 mod property;
+mod required;
 mod resources;
 mod results;
 mod schema;
@@ -47,6 +54,7 @@ mod streams;
 mod subscribe;
 mod subscriptions;
 mod tools;
+mod traces;
 #[cfg(unix)]
 mod unix;
 mod uri_matching;

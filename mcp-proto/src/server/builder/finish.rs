@@ -2,18 +2,19 @@
 
 use std::sync::{Arc, RwLock};
 
-use serde_json::Value;
 use serde_json::value::to_raw_value;
+use serde_json::{Map, Value};
 
 use super::super::changes::Changes;
 use super::super::method::Method;
 use super::super::rounds::Rounds;
 use super::super::{Inner, Ready, Server, skills, wire};
 use super::{BuildError, ServerBuilder};
+use crate::app;
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{ListCapability, ServerCapabilities, Settings};
+use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
 use crate::seal::{Keys, UsedOnce};
 use crate::version::ProtocolVersion;
 
@@ -30,6 +31,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.complete_closed_sets();
         self.check_completions()?;
         self.declare_skills()?;
+        self.check_meta()?;
+        self.settle_apps()?;
         let capabilities = self.capabilities();
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
@@ -103,6 +106,65 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             tasks: None,
             extensions: self.extensions.clone(),
         }
+    }
+
+    /// Clients may drop what has a key that is none.
+    fn check_meta(&self) -> Result<(), BuildError> {
+        let unfit = |meta: &Option<Map<String, Value>>| {
+            let key = meta
+                .iter()
+                .flat_map(Map::keys)
+                .find(|key| !is_meta_key(key))?;
+            Some(format!(
+                "{key:?} is no key for _meta: an optional prefix such as \"com.example/\", then letters and digits \
+                 with \"-\", \"_\" and \".\" between"
+            ))
+        };
+        for tool in self.tools.list() {
+            if let Some(problem) = unfit(&tool.meta) {
+                let name = tool.name.clone();
+                return Err(BuildError::Tool { name, problem });
+            }
+        }
+        for prompt in self.prompts.list() {
+            if let Some(problem) = unfit(&prompt.meta) {
+                let name = prompt.name.clone();
+                return Err(BuildError::Prompt { name, problem });
+            }
+        }
+        let resources = self.resources.list().map(|one| (&one.uri, &one.meta));
+        let templates = self.resources.templates();
+        let templates = templates.map(|one| (&one.uri_template, &one.meta));
+        for (uri, meta) in resources.chain(templates) {
+            if let Some(problem) = unfit(meta) {
+                let uri = uri.clone();
+                return Err(BuildError::Resource { uri, problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages that tools name must be there; the extension is declared where there are pages, or tools that speak of it.
+    fn settle_apps(&mut self) -> Result<(), BuildError> {
+        let is_page = |mime: &Option<String>| mime.as_deref() == Some(app::UI_MIME_TYPE);
+        let mut uses = self.resources.list().any(|one| is_page(&one.mime_type))
+            || self
+                .resources
+                .templates()
+                .any(|one| is_page(&one.mime_type));
+        for tool in self.tools.list() {
+            uses |= app::ui_of(tool).is_some();
+            let is_there = |uri: &str| self.resources.knows(uri);
+            app::check_tool(tool, self.resources.list(), is_there).map_err(|problem| {
+                let name = tool.name.clone();
+                BuildError::Tool { name, problem }
+            })?;
+        }
+        if uses {
+            let settings = self.extensions.entry(app::UI_EXTENSION);
+            settings.or_insert_with(|| Settings::new().into());
+        }
+        Ok(())
     }
 }
 
