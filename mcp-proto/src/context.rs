@@ -13,6 +13,7 @@ use crate::input::Input;
 use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
+use crate::task::{Entry, TaskMode};
 use crate::version::{Era, ProtocolVersion};
 use progress::Progress;
 
@@ -47,6 +48,8 @@ pub struct Context {
     pub(crate) peer: Option<Arc<str>>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
+    /// What the call has to do with tasks.
+    pub(crate) task: TaskMode,
     /// Made by the first report of progress.
     progress: Option<Arc<Progress>>,
 }
@@ -92,6 +95,7 @@ impl Context {
             extensions: Extensions::new(),
             peer: None,
             input: None,
+            task: TaskMode::None,
             progress: None,
         }
     }
@@ -196,7 +200,19 @@ impl Context {
             extensions: incoming.extensions,
             peer: incoming.peer,
             input: None,
+            task: TaskMode::None,
         }
+    }
+
+    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
+    pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
+        if self.era() == Era::Modern {
+            self.progress = None;
+            self.log_level = None;
+        }
+        self.outbox = outbox;
+        self.task = TaskMode::Running(task);
+        self
     }
 
     async fn say(&self, method: &str, params: Map<String, Value>) {

@@ -141,6 +141,7 @@ mod server;
 mod session;
 mod skill;
 pub mod stdio;
+pub mod task;
 mod tool;
 mod uri_template;
 mod version;
@@ -164,7 +165,7 @@ pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
     ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, MAX_SUBSCRIPTIONS,
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
+    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
@@ -181,6 +182,7 @@ pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
     SkillUriError, Skills, SkillsConfig,
 };
+pub use task::{MAX_TASK_STATUS, TaskSupport, TasksConfig};
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

@@ -26,6 +26,7 @@ use crate::resource::{
     ResourceUri,
 };
 use crate::seal::Keys;
+use crate::task::TasksConfig;
 use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
 
 /// How many items a page of a list has unless the builder says otherwise.
@@ -52,6 +53,7 @@ pub struct ServerBuilder<S> {
     on_subscribe: Option<SubscribeCheck>,
     matcher: Option<Matcher>,
     extensions: Settings,
+    tasks: Option<TasksConfig>,
     input: InputConfig,
     keys: Option<Keys>,
     page_size: usize,
@@ -121,6 +123,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             on_subscribe: None,
             matcher: None,
             extensions: Settings::new(),
+            tasks: None,
             input: InputConfig::default(),
             keys: None,
             page_size: DEFAULT_PAGE_SIZE,
@@ -357,6 +360,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Declares an extension such as `com.example/thing`, with its settings.
     pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
         self.extensions.insert(id.into(), Value::Object(settings));
+        self
+    }
+
+    /// Gives tasks a place, within these bounds ([guide](crate::task)). Tools say themselves whether they run as one
+    /// ([`Tool::with_task_support`]).
+    pub fn tasks(mut self, config: TasksConfig) -> Self {
+        self.tasks = Some(config);
         self
     }
 

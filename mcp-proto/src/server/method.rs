@@ -19,6 +19,11 @@ pub(super) enum Method {
     Subscribe,
     Unsubscribe,
     SetLogLevel,
+    GetTask,
+    CancelTask,
+    UpdateTask,
+    TaskResult,
+    ListTasks,
     Ping,
     Initialize,
 }
@@ -40,6 +45,11 @@ impl Method {
             ("resources/subscribe", Era::Legacy) => Self::Subscribe,
             ("resources/unsubscribe", Era::Legacy) => Self::Unsubscribe,
             ("logging/setLevel", Era::Legacy) => Self::SetLogLevel,
+            ("tasks/get", _) => Self::GetTask,
+            ("tasks/cancel", _) => Self::CancelTask,
+            ("tasks/update", Era::Modern) => Self::UpdateTask,
+            ("tasks/result", Era::Legacy) => Self::TaskResult,
+            ("tasks/list", Era::Legacy) => Self::ListTasks,
             ("ping", Era::Legacy) => Self::Ping,
             ("initialize", Era::Legacy) => Self::Initialize,
             _ => return None,
@@ -62,6 +72,11 @@ impl Method {
             Self::Subscribe => "resources/subscribe",
             Self::Unsubscribe => "resources/unsubscribe",
             Self::SetLogLevel => "logging/setLevel",
+            Self::GetTask => "tasks/get",
+            Self::CancelTask => "tasks/cancel",
+            Self::UpdateTask => "tasks/update",
+            Self::TaskResult => "tasks/result",
+            Self::ListTasks => "tasks/list",
             Self::Ping => "ping",
             Self::Initialize => "initialize",
         }
@@ -73,6 +88,7 @@ impl Method {
             Self::ListTools => "tools",
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
+            Self::ListTasks => "tasks",
             _ => "resources",
         }
     }
@@ -90,6 +106,11 @@ impl Method {
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),
             Self::SetLogLevel => server.logging.is_some(),
+            Self::GetTask
+            | Self::CancelTask
+            | Self::UpdateTask
+            | Self::TaskResult
+            | Self::ListTasks => server.has_tasks,
             Self::Discover | Self::Listen | Self::Ping | Self::Initialize => true,
         }
     }

@@ -32,6 +32,7 @@ const STOREYS: [&[&str]; 6] = [
         "prompt",
         "completion",
         "skill",
+        "task",
     ],
     &["server"],
     &["session"],
