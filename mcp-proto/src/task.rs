@@ -65,6 +65,7 @@
 //! gone they are dropped at once. Tasks are kept in memory: they end with the process.
 
 mod entry;
+mod owner;
 mod size;
 mod store;
 mod timestamp;
@@ -82,8 +83,9 @@ use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::EXTENSION_TASKS;
 
 pub(crate) use entry::{Entry, Stage, Step, relate, relate_params};
+pub(crate) use owner::Owner;
 pub(crate) use size::json_size;
-pub(crate) use store::{NewTask, Owner, Tasks};
+pub(crate) use store::{NewTask, Tasks};
 pub(crate) use view::TaskView;
 pub(crate) use watched::Watched;
 

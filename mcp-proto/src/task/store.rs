@@ -1,7 +1,8 @@
 //! The tasks of a server, in memory and in bounds. Nothing runs in the background: whoever uses the store puts out a few
 //! tasks whose time is over.
 
-use std::collections::{BTreeMap, HashMap};
+mod table;
+
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
@@ -11,10 +12,10 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::entry::{Entry, Stage, State};
-use super::{TasksConfig, json_size};
-use crate::context::Context;
+use super::{Owner, TasksConfig, json_size};
 use crate::jsonrpc::ErrorObject;
 use crate::version::{Era, ProtocolVersion};
+use table::Table;
 
 /// The least time that a task is kept.
 const MIN_TTL: Duration = Duration::from_secs(1);
@@ -29,16 +30,6 @@ pub(crate) struct Tasks {
     closed: watch::Sender<bool>,
 }
 
-/// Who may come back for a task.
-#[derive(Clone, PartialEq, Eq, Hash)]
-pub(crate) enum Owner {
-    Principal(Arc<str>),
-    /// A legacy session or connection.
-    Peer(Arc<str>),
-    /// Whoever knows its name.
-    Anyone,
-}
-
 /// A task to be created.
 pub(crate) struct NewTask {
     pub(crate) owner: Owner,
@@ -47,23 +38,6 @@ pub(crate) struct NewTask {
     pub(crate) ttl: Option<Duration>,
     /// What is kept of it from the beginning.
     pub(crate) bytes: usize,
-}
-
-#[derive(Default)]
-struct Table {
-    tasks: HashMap<Arc<str>, Filed>,
-    /// By the end of their time.
-    ends: BTreeMap<(Instant, u64), Arc<Entry>>,
-    /// By their owner and number.
-    owned: HashMap<Owner, BTreeMap<u64, Arc<Entry>>>,
-    /// Of all tasks together.
-    bytes: usize,
-    next_number: u64,
-}
-
-struct Filed {
-    entry: Arc<Entry>,
-    bytes: usize,
 }
 
 impl Tasks {
@@ -104,11 +78,10 @@ impl Tasks {
             put_out(gone);
             return Err(refused);
         }
-        table.next_number += 1;
         let (abort, registration) = AbortHandle::new_pair();
         let entry = Arc::new(Entry {
             id,
-            number: table.next_number,
+            number: table.number(),
             owner: new.owner,
             version: new.version,
             created,
@@ -244,83 +217,6 @@ impl Tasks {
     }
 }
 
-impl Table {
-    fn refuses(&self, new: &NewTask, config: &TasksConfig) -> Option<ErrorObject> {
-        let owned = self.owned.get(&new.owner).map_or(0, BTreeMap::len);
-        let full = self.tasks.len() >= config.max_tasks
-            || self.bytes.saturating_add(new.bytes) > config.max_bytes;
-        if full {
-            tracing::warn!(
-                tasks = self.tasks.len(),
-                bytes = self.bytes,
-                "no room for a task"
-            );
-            return Some(busy(
-                "the server keeps as many tasks as it can: try again later",
-            ));
-        }
-        (owned >= config.max_tasks_per_owner).then(|| {
-            busy(&format!(
-                "{owned} tasks of yours are kept, which is the most: try again later"
-            ))
-        })
-    }
-
-    fn insert(&mut self, entry: &Arc<Entry>, bytes: usize) {
-        let filed = Filed {
-            entry: Arc::clone(entry),
-            bytes,
-        };
-        self.bytes += bytes;
-        self.tasks.insert(Arc::clone(&entry.id), filed);
-        self.ends
-            .insert((entry.expires, entry.number), Arc::clone(entry));
-        if entry.owner != Owner::Anyone {
-            let owned = self.owned.entry(entry.owner.clone()).or_default();
-            owned.insert(entry.number, Arc::clone(entry));
-        }
-    }
-
-    fn remove(&mut self, entry: &Entry) {
-        if let Some(filed) = self.tasks.remove(&entry.id) {
-            self.bytes -= filed.bytes;
-        }
-        self.ends.remove(&(entry.expires, entry.number));
-        if let Some(owned) = self.owned.get_mut(&entry.owner) {
-            owned.remove(&entry.number);
-            if owned.is_empty() {
-                self.owned.remove(&entry.owner);
-            }
-        }
-    }
-
-    /// Sets what is kept of a task, unless it is too much for all together. Of one that is out nothing is.
-    fn charge(&mut self, id: &str, bytes: usize, max: usize) -> bool {
-        let Some(filed) = self.tasks.get_mut(id) else {
-            return true;
-        };
-        let all = (self.bytes - filed.bytes).saturating_add(bytes);
-        if all > max && bytes > filed.bytes {
-            return false;
-        }
-        (filed.bytes, self.bytes) = (bytes, all);
-        true
-    }
-
-    fn take_expired(&mut self, now: Instant, max: usize) -> Vec<Arc<Entry>> {
-        let mut gone = Vec::new();
-        while gone.len() < max
-            && let Some(first) = self.ends.first_entry()
-            && first.key().0 <= now
-        {
-            let entry = first.remove();
-            self.remove(&entry);
-            gone.push(entry);
-        }
-        gone
-    }
-}
-
 /// Outside of the table's lock: whoever waits for a task is told.
 fn put_out(gone: Vec<Arc<Entry>>) {
     for entry in gone {
@@ -335,17 +231,6 @@ impl Stage {
             Self::Completed(result) | Self::ToolFailed(result) => result.as_str().len(),
             Self::Failed(error) => json_size(error),
             Self::Working | Self::InputRequired(_) | Self::Cancelled | Self::Expired => 0,
-        }
-    }
-}
-
-impl Owner {
-    pub(crate) fn of(context: &Context) -> Self {
-        match (context.principal(), &context.peer) {
-            (Some(principal), _) => Self::Principal(principal.into()),
-            // The modern era knows no connections.
-            (None, Some(peer)) if context.era() == Era::Legacy => Self::Peer(Arc::clone(peer)),
-            (None, _) => Self::Anyone,
         }
     }
 }
@@ -384,4 +269,64 @@ fn random_id() -> Result<Arc<str>, ErrorObject> {
 
 fn busy(message: &str) -> ErrorObject {
     ErrorObject::new(ErrorObject::INTERNAL, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(tasks: &Tasks, bytes: usize) -> Result<Arc<Entry>, ErrorObject> {
+        let new = NewTask {
+            owner: Owner::Principal("ann".into()),
+            version: ProtocolVersion::LATEST,
+            ttl: None,
+            bytes,
+        };
+        tasks.create(new).map(|(entry, _registration)| entry)
+    }
+
+    fn completed(bytes: usize) -> Stage {
+        // With its quotes.
+        let text = "x".repeat(bytes - 2);
+        Stage::Completed(crate::jsonrpc::Payload::of(&text).unwrap())
+    }
+
+    #[test]
+    fn what_is_kept_is_counted_until_it_is_out() {
+        let config = TasksConfig {
+            max_task_bytes: 60,
+            max_bytes: 100,
+            ..TasksConfig::default()
+        };
+        let tasks = Tasks::new(config);
+        let bytes = || tasks.table().bytes;
+        let (one, two) = (task(&tasks, 50).unwrap(), task(&tasks, 40).unwrap());
+        assert_eq!(bytes(), 90);
+        assert!(task(&tasks, 11).is_err());
+        assert!(tasks.grow(&one, 11).is_err(), "too much for one");
+        assert!(tasks.grow(&two, 11).is_err(), "too much for all");
+        tasks.grow(&two, 10).unwrap();
+        assert_eq!(bytes(), 100);
+        // A result takes the place of what led to it; a second end changes nothing.
+        assert!(tasks.end(&one, completed(20)));
+        assert!(!tasks.end(&one, Stage::Cancelled));
+        assert!(!tasks.end(&one, completed(60)));
+        assert_eq!(bytes(), 70);
+        assert!(tasks.end(&two, Stage::Cancelled));
+        assert_eq!(bytes(), 20);
+        let three = task(&tasks, 0).unwrap();
+        assert!(tasks.end(&three, completed(61)));
+        assert_eq!(three.state().stage.status(), "failed");
+        assert_eq!(bytes(), 20);
+        for entry in [&one, &two, &three] {
+            tasks.expire(entry);
+            assert_eq!(entry.state().stage.status(), "failed");
+            // Whoever still has it changes nothing by it.
+            tasks.grow(entry, 30).unwrap();
+            assert!(!tasks.end(entry, completed(30)));
+        }
+        let table = tasks.table();
+        assert_eq!(table.bytes, 0);
+        assert!(table.tasks.is_empty() && table.owned.is_empty());
+    }
 }
