@@ -181,6 +181,23 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
+    /// Adds a tool whose arguments have a type, as those of [`ServerBuilder::tool`], and whose handler makes the result
+    /// by hand: text, pictures, links. Without an output schema; [`Tool::with_output_schema`] adds one.
+    pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
+    where
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let name = tool.name.clone();
+        let added = self.tools.add_content(tool, self.state.clone(), handler);
+        self.keep_first(added, |problem| BuildError::Tool {
+            name,
+            problem: problem.0,
+        });
+        self
+    }
+
     /// Adds a tool whose JSON Schemas are written by hand ([`Tool::with_input_schema`], [`Tool::with_output_schema`]);
     /// they are enforced alike.
     ///

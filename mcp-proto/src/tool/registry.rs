@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -61,10 +62,30 @@ impl ToolRegistry {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
-        tool.input_schema = schema::input_schema_of::<A>()?;
         tool.output_schema = Some(schema::output_schema_of::<O>()?);
+        let handler = Arc::new(handler);
+        self.add_content(tool, state, move |state, arguments, context| {
+            let handler = handler.clone();
+            async move { CallToolResult::structured(&handler(state, arguments, context).await?) }
+        })
+    }
+
+    /// Adds a tool whose arguments have a type and whose handler makes the result by hand.
+    pub(crate) fn add_content<S, A, F, R>(
+        &mut self,
+        mut tool: Tool,
+        state: S,
+        handler: F,
+    ) -> Result<(), SchemaError>
+    where
+        S: Clone + Send + Sync + 'static,
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        tool.input_schema = schema::input_schema_of::<A>()?;
         let name = tool.name.clone();
-        let handler = std::sync::Arc::new(handler);
+        let handler = Arc::new(handler);
         self.add(
             tool,
             Nulls::TakeOut,
@@ -79,8 +100,7 @@ impl ToolRegistry {
                         };
                         ToolError::invalid_arguments(&name, &[finding])
                     })?;
-                    let output = handler(state, arguments, context).await?;
-                    CallToolResult::structured(&output)
+                    handler(state, arguments, context).await
                 })
             }),
         )
@@ -98,7 +118,7 @@ impl ToolRegistry {
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let handler = std::sync::Arc::new(handler);
+        let handler = Arc::new(handler);
         self.add(
             tool,
             Nulls::Keep,

@@ -41,6 +41,8 @@ mod tasks_legacy;
 mod tasks_listen;
 mod tasks_names;
 mod tools;
+#[cfg(unix)]
+mod unix;
 mod uri_matching;
 mod uri_template;
 mod wanted;
