@@ -130,10 +130,11 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
-//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SKILL_BYTES`],
-//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
-//! is refused is answered with what was wrong and what would be right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`TasksConfig`], [`SkillsConfig`],
+//! [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`],
+//! [`MAX_SUBSCRIPTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`],
+//! [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong
+//! and what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]
@@ -161,7 +162,7 @@ mod server;
 mod session;
 mod skill;
 pub mod stdio;
-pub mod task;
+mod task;
 mod tool;
 mod uri_template;
 mod version;

@@ -189,7 +189,7 @@ impl Server {
             | Method::CancelTask
             | Method::UpdateTask
             | Method::TaskResult
-            | Method::ListTasks => self.about_tasks(method, params, context).await,
+            | Method::ListTasks => Box::pin(self.about_tasks(method, params, context)).await,
             Method::Ping => Payload::of(&json!({})),
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()),

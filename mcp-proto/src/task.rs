@@ -1,68 +1,12 @@
-//! Tools that run longer than anybody holds a connection open: tasks, in both of their forms.
+//! Calls that run longer than anybody holds a connection open: tasks, as their tools and their server see them.
 //!
-//! A tool says by [`Tool::with_task_support`](crate::Tool::with_task_support) that a call of it may become a task, and
-//! [`ServerBuilder::tasks`](crate::ServerBuilder::tasks) gives the server a place for them. Inside the handler,
-//! [`Context::start_task`] is the line between what is answered at once and what runs on:
+//! Both forms are one store of tasks with one life: the extension `io.modelcontextprotocol/tasks` of 2026-07-28, whose
+//! server decides what becomes a task, and the experimental tasks of 2025-11-25, whose client does. They differ in how a
+//! task is told and in how it is asked and answered; a task stays in the era that it was created in. The guide is
+//! [`guide::tasks`](crate::guide::tasks).
 //!
-//! ```
-//! use mcp_proto::{CallToolResult, Context, Field, ElicitForm, ServerBuilder, TaskSupport, TasksConfig, Tool, ToolError};
-//! # use serde_json::{Map, Value, json};
-//!
-//! async fn render((): (), _: Map<String, Value>, context: Context) -> Result<CallToolResult, ToolError> {
-//!     // Asked and answered before there is a task: the client still holds the line.
-//!     let size = context.elicit("size", &ElicitForm::new("How large?").field("px", Field::integer()))?;
-//!     context.start_task()?;
-//!     // From here on it runs as a task, without the client.
-//!     context.task_status("rendering");
-//!     tokio::time::sleep(std::time::Duration::from_secs(1)).await;
-//!     Ok(CallToolResult::text(format!("{size:?}")))
-//! }
-//!
-//! # fn main() -> Result<(), mcp_proto::BuildError> {
-//! let tool = Tool::new("render", "Renders a picture.")
-//!     .with_input_schema(json!({ "type": "object" }))
-//!     .with_task_support(TaskSupport::Optional);
-//! let server = mcp_proto::Server::builder("studio", "0.1.0", ())
-//!     .tasks(TasksConfig::default())
-//!     .raw_tool(tool, render)
-//!     .build()?;
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! `start_task` leaves the handler like a question does, through `?`: the server creates the task, answers the call with
-//! its name, and calls the handler again in a future of its own, with everything the client has answered so far. So what
-//! stands before `start_task` runs twice, and what must happen once belongs behind it. A question behind it makes the
-//! task `input_required` until the client has answered.
-//!
-//! # The two forms
-//!
-//! * 2026-07-28, extension `io.modelcontextprotocol/tasks`: the server decides. A client that declares the extension gets
-//!   a task whenever the handler starts one; it polls `tasks/get`, answers by `tasks/update`, stops it by `tasks/cancel`,
-//!   and may hear of it by `subscriptions/listen` with `taskIds`, which tells what the task is at once and then every
-//!   change. Progress and log messages have no way out of such a task; [`Context::task_status`] has.
-//! * 2025-11-25, experimental: the client decides, by `params.task`. The task starts at once, and `start_task` changes
-//!   nothing. The client polls `tasks/get`, or holds `tasks/result`, on whose stream it is asked and told of progress: on
-//!   the newest one, if there are several. What is reported while there is none is lost. There are no
-//!   `notifications/tasks/status`, which the revision leaves to the server.
-//!
-//! Older clients have no tasks. Without one a tool of [`TaskSupport::Optional`] runs within its call, and one of
-//! [`TaskSupport::Required`] is refused.
-//!
-//! # Whose it is
-//!
-//! A task belongs to the [`Principal`](crate::Principal) that created it, in the era it was created in. Where nobody is
-//! authenticated, a legacy task belongs to its session (over stdio, to its connection), and a modern one to whoever knows
-//! its name: 128 random bits. To everybody else it does not exist. A task outlives its session, but without a principal
-//! nobody can reach it then.
-//!
-//! # How it ends
-//!
-//! A task is kept, running or over, until its `ttl` has passed since it was created; then a running handler is dropped,
-//! and the task is unknown. It ends before that when its handler returns, and when it is cancelled: that drops the
-//! handler's future. [`Server::close`](crate::Server::close) gives running tasks
-//! [`max_time_after_close`](TasksConfig::max_time_after_close); when the last clone of the [`Server`](crate::Server) is
-//! gone they are dropped at once. Tasks are kept in memory: they end with the process.
+//! A task is a name and a state that whoever waits for it watches. Its handler runs in a future apart from every
+//! request; the server has the rest (`server/tasks.rs`).
 
 mod entry;
 mod owner;
@@ -147,7 +91,7 @@ pub(crate) enum TaskMode {
 }
 
 impl Context {
-    /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::task)).
+    /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
     ///
     /// Goes on as it is where the call is a task already, and where the tool's support is
     /// [`Optional`](TaskSupport::Optional) and the client takes no task.

@@ -380,7 +380,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Gives tasks a place, within these bounds ([guide](crate::task)). Tools say themselves whether they run as one
+    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run as one
     /// ([`Tool::with_task_support`]).
     pub fn tasks(mut self, config: TasksConfig) -> Self {
         self.tasks = Some(config);
