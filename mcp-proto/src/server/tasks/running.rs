@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::pin::pin;
 use std::sync::{Arc, Weak};
 
 use futures_util::future::{AbortRegistration, Abortable};
@@ -60,12 +59,9 @@ impl Server {
             server: Arc::downgrade(&self.0),
             entry: Arc::clone(&entry),
         };
-        let calls = in_rounds(
-            Arc::clone(&self.0.tools),
-            Arc::clone(&entry),
-            params,
-            context,
-        );
+        let tools = Arc::clone(&self.0.tools);
+        // Boxed once, where every future around it would take its size again.
+        let calls = Box::pin(in_rounds(tools, Arc::clone(&entry), params, context));
         let calls = Abortable::new(passing_on(calls, said, entry), registration);
         let (mut closed, time_left) = tasks.closing();
         runtime.spawn(async move {
@@ -168,14 +164,13 @@ async fn in_rounds(
 
 /// What the handler says on its way goes to whoever waits for its result (legacy era).
 async fn passing_on<T>(
-    calls: impl Future<Output = T>,
+    mut calls: impl Future<Output = T> + Unpin,
     said: Option<OutboxReader>,
     entry: Arc<Entry>,
 ) -> T {
     let Some(mut said) = said else {
         return calls.await;
     };
-    let mut calls = pin!(calls);
     let ended = loop {
         tokio::select! {
             biased;
