@@ -14,6 +14,7 @@ use crate::input::Input;
 use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
+use crate::task::{Entry, TaskMode};
 use crate::version::{Era, ProtocolVersion};
 use progress::Progress;
 
@@ -48,6 +49,8 @@ pub struct Context {
     pub(crate) peer: Option<Arc<str>>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
+    /// What the call has to do with tasks.
+    pub(crate) task: TaskMode,
     /// Made by the first report of progress.
     progress: Option<Arc<Progress>>,
 }
@@ -93,6 +96,7 @@ impl Context {
             extensions: Extensions::new(),
             peer: None,
             input: None,
+            task: TaskMode::None,
             progress: None,
         }
     }
@@ -209,6 +213,7 @@ impl Context {
             extensions: incoming.extensions,
             peer: incoming.peer,
             input: None,
+            task: TaskMode::None,
         }
     }
 
@@ -220,6 +225,17 @@ impl Context {
             progress: None,
             ..self.clone()
         }
+    }
+
+    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
+    pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
+        if self.era() == Era::Modern {
+            self.progress = None;
+            self.log_level = None;
+        }
+        self.outbox = outbox;
+        self.task = TaskMode::Running(task);
+        self
     }
 
     /// Sends a notification about this request.

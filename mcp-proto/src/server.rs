@@ -9,6 +9,7 @@ mod lists;
 mod method;
 mod rounds;
 mod skills;
+mod tasks;
 mod wire;
 
 use std::fmt;
@@ -33,6 +34,7 @@ use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
 use crate::schema::MirroredParam;
 use crate::skill::Skills;
+use crate::task::Tasks;
 use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
 use method::Method;
@@ -54,7 +56,8 @@ struct Inner {
     info_json: Box<RawValue>,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    tools: ToolRegistry,
+    /// Shared with tasks, which must not keep the whole server.
+    tools: Arc<ToolRegistry>,
     resources: ResourceRegistry,
     prompts: PromptRegistry,
     completions: CompletionRegistry,
@@ -65,6 +68,7 @@ struct Inner {
     /// Whether a resource may be subscribed to, where the resources themselves do not say.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
+    tasks: Option<Tasks>,
     rounds: Rounds,
     page_size: usize,
     list_cache: Option<CacheHint>,
@@ -77,8 +81,8 @@ type SubscribeCheck =
 #[derive(Debug, Default)]
 struct Ready {
     discover: Option<Payload>,
-    /// Each list in both eras.
-    lists: Vec<(Method, Payload, Payload)>,
+    /// Each list in each revision.
+    lists: Vec<(Method, ProtocolVersion, Payload)>,
 }
 
 impl Server {
@@ -139,9 +143,21 @@ impl Server {
         resources.is_some_and(|resources| resources.subscribe)
     }
 
-    /// Ends every listener: listens get their final result, GET streams end. Calls go on. Cannot be undone.
+    /// Ends every listener: listens get their final result, GET streams end. Calls go on; tasks do for
+    /// [`TasksConfig::max_time_after_close`](crate::TasksConfig::max_time_after_close), and no more are started. Cannot
+    /// be undone.
     pub fn close(&self) {
         self.0.changes.close();
+        if let Some(tasks) = &self.0.tasks {
+            tasks.close();
+        }
+    }
+
+    /// Waits until no task runs; for after [`Server::close`].
+    pub async fn tasks_ended(&self) {
+        if let Some(tasks) = &self.0.tasks {
+            tasks.ended().await;
+        }
     }
 
     /// The one match from a method to its room.
@@ -162,7 +178,7 @@ impl Server {
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
-        if let Some(ready) = self.ready(method, &params, era) {
+        if let Some(ready) = self.ready(method, &params, context.protocol_version) {
             return Ok(ready);
         }
         // What is not called all the time is boxed, so that the future of a plain call is small.
@@ -182,6 +198,11 @@ impl Server {
             Method::Subscribe => Box::pin(self.subscribe(&params, &context)).await,
             Method::Unsubscribe => Self::unsubscribe(&params),
             Method::SetLogLevel => set_log_level(&params),
+            Method::GetTask
+            | Method::CancelTask
+            | Method::UpdateTask
+            | Method::TaskResult
+            | Method::ListTasks => Box::pin(self.about_tasks(method, params, context)).await,
             Method::Ping => Payload::of(&json!({})),
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()),
@@ -267,7 +288,12 @@ impl Server {
     }
 
     /// A result that was made when the server was built.
-    fn ready(&self, method: Method, params: &Map<String, Value>, era: Era) -> Option<Payload> {
+    fn ready(
+        &self,
+        method: Method,
+        params: &Map<String, Value>,
+        version: ProtocolVersion,
+    ) -> Option<Payload> {
         if method == Method::Discover {
             return self.0.ready.discover.clone();
         }
@@ -275,18 +301,15 @@ impl Server {
             return None;
         }
         let mut lists = self.0.ready.lists.iter();
-        let (_, legacy, modern) = lists.find(|(list, _, _)| *list == method)?;
-        Some(match era {
-            Era::Legacy => legacy.clone(),
-            Era::Modern => modern.clone(),
-        })
+        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
+        ready.map(|(_, _, list)| list.clone())
     }
 
     /// The result of a legacy `initialize`; the transport makes the session.
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
         Payload::of(&wire::InitializeResult {
             protocol_version: version,
-            capabilities: &self.0.capabilities,
+            capabilities: &self.0.capabilities.told(version),
             server_info: &self.0.info,
             instructions: self.0.instructions.as_deref(),
         })

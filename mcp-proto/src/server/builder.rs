@@ -29,6 +29,7 @@ use crate::resource::{
 };
 use crate::seal::Keys;
 use crate::skill::Skills;
+use crate::task::TasksConfig;
 use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
 
 /// How many items a page of a list has unless the builder says otherwise.
@@ -56,6 +57,7 @@ pub struct ServerBuilder<S> {
     on_subscribe: Option<SubscribeCheck>,
     matcher: Option<Matcher>,
     extensions: Settings,
+    tasks: Option<TasksConfig>,
     input: InputConfig,
     keys: Option<Keys>,
     page_size: usize,
@@ -126,6 +128,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             on_subscribe: None,
             matcher: None,
             extensions: Settings::new(),
+            tasks: None,
             input: InputConfig::default(),
             keys: None,
             page_size: DEFAULT_PAGE_SIZE,
@@ -373,6 +376,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             self.keep_first(Err(problem), BuildError::Server);
         }
         self.extensions.insert(id, Value::Object(settings));
+        self
+    }
+
+    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run as one
+    /// ([`Tool::with_task_support`]).
+    pub fn tasks(mut self, config: TasksConfig) -> Self {
+        self.tasks = Some(config);
         self
     }
 

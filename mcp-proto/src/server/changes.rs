@@ -56,6 +56,8 @@ pub(crate) struct Interest {
     pub(crate) resources: BTreeSet<String>,
     /// More URIs may be subscribed to later.
     pub(crate) may_subscribe: bool,
+    /// It hears of tasks, from elsewhere, and needs a place for that too.
+    pub(crate) tasks: bool,
 }
 
 /// The broadcast of a server.

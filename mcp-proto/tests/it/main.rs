@@ -53,6 +53,12 @@ mod stdio;
 mod streams;
 mod subscribe;
 mod subscriptions;
+mod tasks;
+mod tasks_bounds;
+mod tasks_common;
+mod tasks_legacy;
+mod tasks_listen;
+mod tasks_names;
 mod tools;
 mod traces;
 #[cfg(unix)]

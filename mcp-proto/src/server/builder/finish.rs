@@ -16,6 +16,7 @@ use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
 use crate::seal::{Keys, UsedOnce};
+use crate::task::Tasks;
 use crate::version::ProtocolVersion;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
@@ -33,12 +34,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.declare_skills()?;
         self.check_meta()?;
         self.settle_apps()?;
+        self.check_tasks()?;
         let capabilities = self.capabilities();
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
         let info_json = to_raw_value(&self.info).map_err(unfit)?;
         let discover = Payload::of(&wire::DiscoverResult::new(
-            &capabilities,
+            &capabilities.told(ProtocolVersion::LATEST),
             self.instructions.as_deref(),
             &info_json,
         ));
@@ -47,7 +49,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             info_json,
             capabilities,
             instructions: self.instructions,
-            tools: self.tools,
+            tools: Arc::new(self.tools),
             resources: self.resources,
             prompts: self.prompts,
             completions: self.completions,
@@ -55,6 +57,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             ready: Ready::default(),
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
+            tasks: self.tasks.map(Tasks::new),
             rounds: Rounds {
                 config: self.input,
                 keys: self.keys.unwrap_or_else(Keys::random),
@@ -103,9 +106,21 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             prompts: list(self.prompts.is_empty(), self.prompts_list_changed, false),
             completions: (!self.completions.is_empty()).then(Settings::new),
             logging: self.logging.then(Settings::new),
-            tasks: None,
             extensions: self.extensions.clone(),
+            has_tasks: self.tasks.is_some(),
+            tasks: None,
         }
+    }
+
+    fn check_tasks(&self) -> Result<(), BuildError> {
+        let mut tools = self.tools.list();
+        let homeless = tools.find(|tool| self.tasks.is_none() && !tool.task_support.is_forbidden());
+        homeless.map_or(Ok(()), |tool| {
+            Err(BuildError::Tool {
+                name: tool.name.clone(),
+                problem: "it runs as a task, for which the server has no place: ServerBuilder::tasks gives it one".to_owned(),
+            })
+        })
     }
 
     /// Clients may drop what has a key that is none.
@@ -170,14 +185,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 
 impl Server {
     /// The lists that are one page and the same for everybody, as they are sent.
-    fn ready_lists(&self) -> Result<Vec<(Method, Payload, Payload)>, ErrorObject> {
+    fn ready_lists(&self) -> Result<Vec<(Method, ProtocolVersion, Payload)>, ErrorObject> {
         let fits = |length: usize| length <= self.0.page_size;
         let mut lists = Vec::new();
         let mut add = |method, list: &dyn Fn(&Context) -> Result<Payload, ErrorObject>| {
-            let mut legacy = Context::test();
-            legacy.protocol_version = ProtocolVersion::LATEST_LEGACY;
-            let (legacy, modern) = (list(&legacy)?, list(&Context::test())?);
-            lists.push((method, legacy.shared(), modern.shared()));
+            for version in ProtocolVersion::ALL {
+                let mut context = Context::test();
+                context.protocol_version = version;
+                lists.push((method, version, list(&context)?.shared()));
+            }
             Ok::<_, ErrorObject>(())
         };
         let params = serde_json::Map::new();
