@@ -157,8 +157,8 @@ pub use context::{
 pub use http::StreamableHttpService;
 pub use input::{
     Answers, Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult,
-    ElicitUrl, Field, ModelHint, ModelPreferences, Questions, Root, SamplingContent,
-    SamplingMessage, SamplingTool, ToolChoice,
+    ElicitUrl, Field, MAX_QUESTION_KEY_BYTES, MAX_QUESTIONS, ModelHint, ModelPreferences,
+    Questions, Root, SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{

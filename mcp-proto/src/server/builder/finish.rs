@@ -14,7 +14,7 @@ use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::{ListCapability, ServerCapabilities, Settings};
-use crate::seal::{Keys, UsedOnce};
+use crate::seal::Keys;
 use crate::version::ProtocolVersion;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
@@ -49,11 +49,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             ready: Ready::default(),
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
-            rounds: Rounds {
-                config: self.input,
-                keys: self.keys.unwrap_or_else(Keys::random),
-                used: UsedOnce::default(),
-            },
+            rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
             page_size: self.page_size,
             list_cache: self.list_cache,
         };
