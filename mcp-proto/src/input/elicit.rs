@@ -7,6 +7,8 @@ use crate::schema;
 use crate::version::{Era, ProtocolVersion};
 
 /// A form of named fields (schema: `ElicitRequestFormParams`). Never ask for secrets in it.
+///
+/// The fields of a JSON object have no order: they are sent, and mostly shown, by name.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct ElicitForm {

@@ -57,6 +57,16 @@ impl ElicitForm {
     /// Names the first member that is no field.
     pub fn of<T: JsonSchema>(message: impl Into<String>) -> Result<Self, SchemaError> {
         let schema = schema::input_schema_of::<T>()?;
+        let open = schema
+            .get("additionalProperties")
+            .is_some_and(|rest| *rest != false);
+        let mixed = ["oneOf", "anyOf", "allOf"]
+            .iter()
+            .any(|of| schema.get(of).is_some());
+        if open || mixed || schema.get("type").is_none_or(|kind| kind != "object") {
+            let problem = "the type must be a struct with members of fixed names";
+            return Err(SchemaError(problem.to_owned()));
+        }
         let required = schema.get("required").and_then(Value::as_array);
         let members = schema.get("properties").and_then(Value::as_object);
         let mut form = Self::new(message);

@@ -244,8 +244,8 @@ impl Interrupt {
         match self.0 {
             Reason::Error(error) => error,
             Reason::Ask(_) => {
-                // A client that cannot be asked is refused where the handler asks.
-                tracing::error!("a handler asked a client that cannot be asked");
+                // A client that can answer nothing is refused where the handler asks.
+                tracing::error!("a handler asked where the client cannot be asked");
                 ErrorObject::internal()
             }
         }

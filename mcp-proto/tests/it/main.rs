@@ -7,6 +7,10 @@
     reason = "what fails here fails a test"
 )]
 
+mod asking;
+mod asking_forms;
+mod asking_legacy;
+mod asking_state;
 mod bodies;
 mod bounds;
 mod cancel;
