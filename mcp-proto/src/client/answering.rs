@@ -64,6 +64,19 @@ impl<'s> Answering<'s> {
         }
     }
 
+    /// The answer to what needs no callback: a `ping`, and everything where there is none.
+    pub(super) fn at_once(&self, request: &Request) -> Option<Response> {
+        let outcome = match (request.method.as_str(), &self.answers) {
+            ("ping", _) => Payload::of(&Map::new()),
+            (method, None) => Err(ErrorObject::method_not_found(method)),
+            (_, Some(_)) => return None,
+        };
+        Some(Response {
+            id: Some(request.id.clone()),
+            outcome,
+        })
+    }
+
     /// Begins to answer a request.
     pub(super) fn take(&mut self, request: Request) {
         if self.running.len() >= MAX_ANSWERING {
@@ -71,24 +84,23 @@ impl<'s> Answering<'s> {
             return;
         }
         let id = request.id.clone();
-        let outcome = match (request.method.as_str(), &self.answers) {
-            ("ping", _) => std::future::ready(Ok(Value::Object(Map::new()))).boxed(),
-            (_, Some(answers)) => answers.ask(request),
-            (method, None) => {
-                std::future::ready(Err(ErrorObject::method_not_found(method))).boxed()
+        let response = match (self.at_once(&request), &self.answers) {
+            (None, Some(answers)) => {
+                let id = id.clone();
+                let answer = answers.ask(request);
+                let answer = answer.map(|answer| Response {
+                    id: Some(id),
+                    outcome: answer.and_then(|result| Payload::of(&result)),
+                });
+                answer.boxed()
             }
+            (Some(response), _) => std::future::ready(response).boxed(),
+            (None, None) => return,
         };
         let send = Arc::clone(&self.send);
         let (abort, registration) = AbortHandle::new_pair();
         self.open.insert(id.clone(), abort);
-        let answering = async move {
-            let outcome = outcome.await.and_then(|result| Payload::of(&result));
-            let response = Response {
-                id: Some(id.clone()),
-                outcome,
-            };
-            (id, send(response).await)
-        };
+        let answering = async move { (id, send(response.await).await) };
         self.running
             .push(Abortable::new(answering.boxed(), registration));
     }

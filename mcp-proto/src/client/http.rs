@@ -259,7 +259,11 @@ impl HttpLink {
                         // Fails only when nobody listens.
                         let _heard = self.notifications.send(notification);
                     }
-                    Message::Request(asked) => answering.take(asked),
+                    // What needs no thinking goes out before the answer to the call can end this.
+                    Message::Request(asked) => match answering.at_once(&asked) {
+                        Some(response) => self.respond(response).await?,
+                        None => answering.take(asked),
+                    },
                 }
             }
         }

@@ -8,6 +8,7 @@
 )]
 
 mod asking;
+mod asking_client;
 mod asking_forms;
 mod asking_legacy;
 mod asking_state;
