@@ -35,7 +35,7 @@ pub use sample::{
     SamplingMessage, SamplingTool, ToolChoice,
 };
 
-/// The most questions that may be open at once ([`Context::ask`]).
+/// The most questions that one call may have open at once ([`Context::ask`]).
 pub const MAX_QUESTIONS: usize = 32;
 
 /// The longest key of a question, in bytes.

@@ -83,6 +83,83 @@
 //! }
 //! ```
 //!
+//! # Asking the client
+//!
+//! A handler of a tool, a prompt or a resource asks through its [`Context`] and `?`: a form for the user, a URL to open,
+//! something for the client's model, the client's roots. It is left with an [`Interrupt`] until the answer is there, and
+//! is then called again from its beginning; so it never waits, and what must happen once belongs behind the last
+//! question. The library does the rest: in the revision 2026-07-28 an `input_required` result with a sealed
+//! `requestState`, before that a request on the stream of the call, with a bounded wait ([`InputConfig`]).
+//!
+//! ```
+//! # use mcp_proto::client::{Client, ClientConfig};
+//! use mcp_proto::{Context, ElicitForm, Era, Field, Server, Tool, ToolError};
+//! use schemars::JsonSchema;
+//! use serde::{Deserialize, Serialize};
+//! # use serde_json::json;
+//!
+//! #[derive(Serialize, Deserialize, JsonSchema)]
+//! struct Deleted {
+//!     file: String,
+//! }
+//!
+//! async fn delete((): (), asked: Deleted, context: Context) -> Result<Deleted, ToolError> {
+//!     let form = ElicitForm::new(format!("Delete {}?", asked.file))
+//!         .field("backup", Field::boolean().with_title("Keep a backup").with_default(true));
+//!     let answer = context.elicit("confirm", &form)?;
+//!     let Some(fields) = answer.accepted() else {
+//!         return Err(ToolError::new("DECLINED", "the user did not want it deleted"));
+//!     };
+//!     let backup = fields.get("backup").is_none_or(|backup| backup == true);
+//! #   assert!(!backup);
+//!     // Here it is deleted, once.
+//!     Ok(asked)
+//! }
+//!
+//! /// The same for a form with many fields: its members are the fields.
+//! #[derive(Deserialize, JsonSchema)]
+//! struct Booking {
+//!     /// How many nights
+//!     #[schemars(range(min = 1))]
+//!     nights: u32,
+//!     breakfast: Option<bool>,
+//! }
+//!
+//! # #[derive(Deserialize, JsonSchema)]
+//! # struct Nothing {}
+//! # #[derive(Serialize, JsonSchema)]
+//! # struct Booked { nights: u32, breakfast: bool }
+//! async fn book((): (), _: Nothing, context: Context) -> Result<Booked, ToolError> {
+//!     let Some(booking) = context.elicit_typed::<Booking>("booking", "Your stay?")? else {
+//!         return Err(ToolError::new("DECLINED", "the user did not want to book"));
+//!     };
+//!     Ok(Booked { nights: booking.nights, breakfast: booking.breakfast.unwrap_or(false) })
+//! }
+//! # #[tokio::main(flavor = "current_thread")]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let server = Server::builder("files", "0.1.0", ())
+//! #     .tool(Tool::new("delete", "Deletes a file."), delete)
+//! #     .tool(Tool::new("book", "Books a room."), book)
+//! #     .build()?;
+//! # for era in [Era::Legacy, Era::Modern] {
+//! #     let mut config = ClientConfig::new(era).with_answers(async |_| {
+//! #         Ok(json!({ "action": "accept", "content": { "backup": false, "nights": 2 } }))
+//! #     });
+//! #     config.capabilities.insert("elicitation".to_owned(), json!({}));
+//! #     let client = Client::memory(server.clone(), config).await?;
+//! #     let result = client.call_tool("delete", json!({ "file": "a" })).await?;
+//! #     assert_eq!(result["structuredContent"]["file"], "a", "{result}");
+//! #     let result = client.call_tool("book", json!({})).await?;
+//! #     assert_eq!(result["structuredContent"]["nights"], 2);
+//! # }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Several things are asked at once with [`Context::ask`]. In the modern era a client may send answers along before it
+//! is asked; [`InputConfig::require_state`] and [`InputConfig::single_use`] are for handlers that mind. Several
+//! processes that serve the same clients share [`Keys`].
+//!
 //! # In a test
 //!
 //! Testing is the same verb as serving. To test with a transport, [`client::Client::memory`] serves a server in memory.
@@ -116,8 +193,8 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
-//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SKILL_BYTES`],
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
+//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_SKILL_BYTES`],
 //! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
 //! is refused is answered with what was wrong and what would be right; none makes the library panic.
 

@@ -27,11 +27,14 @@ type Callback = dyn Fn(Request) -> BoxFuture<'static, Result<Value, ErrorObject>
 /// Brings an answer to the server.
 pub(super) type Sending<'s> = BoxFuture<'s, Result<(), ClientError>>;
 
+/// A request whose answer was brought, or not.
+type Answered = (RequestId, Result<(), ClientError>);
+
 /// Requests of the server that are being answered. Dropping it gives them up.
 pub(super) struct Answering<'s> {
     answers: Option<Answers>,
     send: Arc<dyn Fn(Response) -> Sending<'s> + Send + Sync + 's>,
-    running: FuturesUnordered<Abortable<BoxFuture<'s, (RequestId, Result<(), ClientError>)>>>,
+    running: FuturesUnordered<Abortable<BoxFuture<'s, Answered>>>,
     /// To take a question back.
     open: HashMap<RequestId, AbortHandle>,
 }

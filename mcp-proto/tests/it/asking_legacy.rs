@@ -362,6 +362,23 @@ async fn a_client_that_is_gone_is_not_waited_for() {
 }
 
 #[tokio::test]
+async fn a_question_that_is_open_outlives_the_connection() {
+    let (sender, mut done) = tokio::sync::mpsc::unbounded_channel();
+    let service = service_of(move |context| {
+        let name = greet(context)?;
+        sender.send(name).unwrap();
+        Ok(Value::Null)
+    });
+    let session = open_session(&service).await;
+    let mut stream = start(&service, &session, &call(1)).await;
+    let question = stream.expect().await;
+    drop(stream);
+    post(&service, &session, &accepted(&question["id"], "Ann")).await;
+    let name = tokio::time::timeout(PATIENCE, done.recv()).await;
+    assert_eq!(name.unwrap().unwrap(), "Ann");
+}
+
+#[tokio::test]
 async fn a_cancelled_call_takes_no_answer_any_more() {
     let service = service_of(greet);
     let session = open_session(&service).await;
