@@ -5,78 +5,15 @@ use std::sync::{Arc, Mutex};
 use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::jsonrpc::{ErrorObject, Request};
 use mcp_proto::{
-    CallToolResult, Context, CreateMessage, ElicitForm, ElicitUrl, Era, Field, GetPromptResult,
-    Interrupt, Prompt, Questions, ReadResourceResult, RequestError, Resource, ResourceContents,
-    Server, ServerBuilder, Tool, ToolError,
+    CallToolResult, Context, CreateMessage, ElicitForm, ElicitUrl, Era, Field, Interrupt,
+    Questions, Server, Tool,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use crate::asking_common::{all_capabilities, answer_to, asker, name_form};
 use crate::common::Served;
-
-/// What the handlers of a test do: ask, and say what came of it.
-pub(crate) type Ask = Arc<dyn Fn(&Context) -> Result<Value, Interrupt> + Send + Sync>;
-
-/// A server whose tool, prompt and resource do the same.
-pub(crate) fn asker(
-    ask: impl Fn(&Context) -> Result<Value, Interrupt> + Send + Sync + 'static,
-) -> ServerBuilder<Ask> {
-    let ask: Ask = Arc::new(ask);
-    let tool = |name| Tool::new(name, "Asks.").with_input_schema(json!({ "type": "object" }));
-    let resource = Resource::new("test://ask", "ask");
-    Server::builder("asker", "1.0.0", ask)
-        .raw_tool(tool("ask"), by_tool)
-        .raw_tool(tool("other"), by_tool)
-        .raw_prompt(Prompt::new("ask", "Asks."), async |ask: Ask, _, context| {
-            Ok::<_, RequestError>(GetPromptResult::text(ask(&context)?.to_string()))
-        })
-        .resource(resource, async |ask: Ask, context| {
-            let said = ask(&context)?.to_string();
-            let contents = ResourceContents::text("test://ask", said);
-            Ok::<ReadResourceResult, RequestError>(contents.into())
-        })
-}
-
-async fn by_tool(
-    ask: Ask,
-    _: Map<String, Value>,
-    context: Context,
-) -> Result<CallToolResult, ToolError> {
-    CallToolResult::structured(&json!({ "said": ask(&context)? }))
-}
-
-/// A name, please.
-pub(crate) fn name_form() -> ElicitForm {
-    ElicitForm::new("What is your name?").field("name", Field::text().required())
-}
-
-/// Everything that a client can declare.
-pub(crate) fn all_capabilities() -> Map<String, Value> {
-    let all = json!({
-        "elicitation": { "form": {}, "url": {} },
-        "sampling": { "tools": {} },
-        "roots": {},
-    });
-    all.as_object().unwrap().clone()
-}
-
-/// An answer of the right kind to every question.
-pub(crate) fn answer_to(question: &Request) -> Result<Value, ErrorObject> {
-    let url = question.params.get("mode") == Some(&json!("url"));
-    Ok(match question.method.as_str() {
-        "elicitation/create" if url => json!({ "action": "accept" }),
-        "elicitation/create" => json!({ "action": "accept", "content": { "name": "Ann" } }),
-        "sampling/createMessage" => json!({
-            "role": "assistant",
-            "content": { "type": "text", "text": "Hi!" },
-            "model": "m",
-            "stopReason": "endTurn",
-        }),
-        "roots/list" => json!({ "roots": [{ "uri": "file:///a", "name": "A" }] }),
-        other => return Err(ErrorObject::method_not_found(other)),
-    })
-}
 
 /// The questions that clients were asked.
 type Asked = Arc<Mutex<Vec<Request>>>;

@@ -5,17 +5,13 @@ use std::time::Duration;
 
 use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::jsonrpc::{ErrorObject, Request};
-use mcp_proto::{Context, Era, InputConfig, Interrupt, Questions};
+use mcp_proto::{Era, InputConfig, Questions};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-use crate::asking::{all_capabilities, answer_to, asker, name_form};
+use crate::asking_common::{all_capabilities, answer_to, asker, greet, name_form};
 use crate::client::{answer, scripted};
 use crate::common::{PATIENCE, Served};
-
-fn greet(context: &Context) -> Result<Value, Interrupt> {
-    Ok(json!(context.elicit("who", &name_form())?.text("name")))
-}
 
 /// A client that can do everything and answers by itself.
 fn config(era: Era) -> ClientConfig {

@@ -9,13 +9,13 @@ use http_body_util::BodyExt as _;
 use mcp_proto::http::{EventReader, HttpConfig, ResponseBody};
 use mcp_proto::jsonrpc::Request;
 use mcp_proto::{
-    Context, ElicitForm, Field, InputConfig, Interrupt, MemorySessions, Outbox, ProtocolVersion,
-    Questions, Server, SessionStore, StreamableHttpService, Tool, ToolError,
+    Context, ElicitForm, Field, InputConfig, MemorySessions, Outbox, ProtocolVersion, Questions,
+    Server, SessionStore, StreamableHttpService, Tool, ToolError,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use crate::asking::{all_capabilities, asker, name_form};
+use crate::asking_common::{all_capabilities, asker, greet, name_form, service_of};
 use crate::common::{Echo, PATIENCE, Raw, say};
 use crate::peer::Peer;
 
@@ -103,16 +103,6 @@ async fn post(service: &StreamableHttpService, session: &str, message: &Value) {
     let raw = Raw::post(message.to_string()).set("mcp-session-id", session);
     let reply = raw.send(service).await;
     assert_eq!((reply.status.as_u16(), reply.body.len()), (202, 0));
-}
-
-fn greet(context: &Context) -> Result<Value, Interrupt> {
-    Ok(json!(context.elicit("who", &name_form())?.text("name")))
-}
-
-fn service_of(
-    ask: impl Fn(&Context) -> Result<Value, Interrupt> + Send + Sync + 'static,
-) -> StreamableHttpService {
-    StreamableHttpService::new(asker(ask).build().unwrap())
 }
 
 #[track_caller]

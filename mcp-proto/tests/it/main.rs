@@ -9,9 +9,12 @@
 
 mod asking;
 mod asking_client;
+mod asking_common;
 mod asking_forms;
+mod asking_kinds;
 mod asking_legacy;
 mod asking_state;
+mod asking_wire;
 mod bodies;
 mod bounds;
 mod cancel;
