@@ -130,11 +130,11 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`TasksConfig`], [`SkillsConfig`],
-//! [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`],
-//! [`MAX_SUBSCRIPTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`],
-//! [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong
-//! and what would be right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`TasksConfig`],
+//! [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
+//! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`],
+//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
+//! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]
@@ -181,8 +181,8 @@ pub use context::{
 pub use http::StreamableHttpService;
 pub use input::{
     Answers, Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult,
-    ElicitUrl, Field, ModelHint, ModelPreferences, Questions, Root, SamplingContent,
-    SamplingMessage, SamplingTool, ToolChoice,
+    ElicitUrl, Field, MAX_QUESTION_KEY_BYTES, MAX_QUESTIONS, ModelHint, ModelPreferences,
+    Questions, Root, SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
