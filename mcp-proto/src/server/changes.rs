@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
@@ -64,6 +65,8 @@ pub(crate) struct Changes {
     matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
+    /// Somebody has subscribed to a resource at some time.
+    subscribed: AtomicBool,
 }
 
 /// One listener's end. Dropping it frees its place.
@@ -89,6 +92,7 @@ impl Changes {
             sender: broadcast::channel(MAX_LAG).0,
             closed: watch::channel(false).0,
             permits: Arc::new(Semaphore::new(max_listeners.min(Semaphore::MAX_PERMITS))),
+            subscribed: AtomicBool::new(false),
         }
     }
 
@@ -97,12 +101,24 @@ impl Changes {
         let _heard = self.sender.send(Arc::new(change));
     }
 
+    /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
+    pub(super) fn expect_updates(&self) {
+        self.subscribed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_subscribers(&self) -> bool {
+        self.subscribed.load(Ordering::Relaxed) && self.sender.receiver_count() > 0
+    }
+
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
     }
 
     /// Starts to listen from now on; `None` when every place is taken. Who wants to hear of nothing takes none.
     pub(crate) fn listen(&self, interest: Interest) -> Option<Listener> {
+        if !interest.resources.is_empty() {
+            self.expect_updates();
+        }
         let heard = if interest == Interest::default() {
             None
         } else {

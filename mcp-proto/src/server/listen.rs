@@ -124,6 +124,8 @@ impl Server {
                 .into_interrupt(context.era(), Some(uri))
                 .into_error());
         }
+        // Before the client knows, so that it misses nothing that comes after.
+        self.changes().expect_updates();
         Payload::of(&json!({}))
     }
 
