@@ -1,11 +1,11 @@
 //! Subscriptions: who hears of which change, made by REST or by MCP, in both eras. What must not be heard is followed by
 //! something that must be, so that nothing waits for silence.
 
-use serde_json::json;
+use serde_json::{Map, Value, json};
 
 use crate::harness::{Era, Local, Mcp, add_star, tick};
 
-fn star(id: &str, parent: &str) -> serde_json::Value {
+fn star(id: &str, parent: &str) -> Value {
     let mut command = add_star(id);
     command["payload"]["parentId"] = json!(parent);
     command
@@ -202,12 +202,22 @@ async fn the_list_changes_when_a_universe_comes_goes_or_is_renamed() {
 async fn more_changes_than_are_told_apart_are_told_as_one_of_everything() {
     let server = Local::start().await;
     let client = server.client;
-    let id = client.create("u", json!({})).await;
-    client.command(&id, &add_star("top")).await;
-    client.command(&id, &add_star("apart")).await;
-    for n in 0..1_100 {
-        client.command(&id, &star(&format!("b{n}"), "top")).await;
-    }
+    let body = |id: &str, parent: Value, children: Vec<String>| {
+        let mut body = add_star(id)["payload"].clone();
+        body["id"] = json!(id);
+        body["parentId"] = parent;
+        body["children"] = json!(children);
+        body["orbitalPhase"] = json!(0);
+        (id.to_owned(), body)
+    };
+    let below: Vec<_> = (0..1_100).map(|n| format!("b{n}")).collect();
+    let mut stars = Map::from_iter(below.iter().map(|id| body(id, json!("top"), Vec::new())));
+    stars.extend([
+        body("top", Value::Null, below),
+        body("apart", Value::Null, Vec::new()),
+    ]);
+    let state = json!({"stars": stars, "rootIds": ["top", "apart"]});
+    let id = client.create("u", state).await;
     let mcp = Mcp::new(client, Era::Modern).await;
     let uri = |rest: &str| format!("universe://{id}/stars/{rest}");
     let (apart, below) = (uri("apart"), uri("b1099"));
@@ -216,6 +226,10 @@ async fn more_changes_than_are_told_apart_are_told_as_one_of_everything() {
         .command(&id, &json!({"type": "removeStar", "id": "top"}))
         .await;
     assert_eq!(heard.updates().await, [apart, below]);
+    assert_eq!(
+        client.universe(&id).await["state"]["rootIds"],
+        json!(["apart"])
+    );
 }
 
 #[tokio::test]
