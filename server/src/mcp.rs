@@ -52,7 +52,8 @@ pub fn stdio_server(service: CommandService) -> Result<Server, BuildError> {
 }
 
 fn build(service: CommandService, whence: &str) -> Result<Server, BuildError> {
-    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service.clone())
+    let changing = service.clone();
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
         .instructions(instructions(whence))
         .raw_tool(get_universe_state_tool(), get_universe_state)
@@ -60,7 +61,7 @@ fn build(service: CommandService, whence: &str) -> Result<Server, BuildError> {
         .raw_tool(send_universe_command_tool(), send_universe_command);
     let builder = prompts::add(resources::add(builder), whence);
     let server = completion::add(builder).build()?;
-    updates::tell(&service, &server);
+    updates::tell(&changing, &server);
     Ok(server)
 }
 

@@ -88,11 +88,11 @@ async fn a_resource_s_subscribers_hear_of_its_changes_and_of_no_others() {
                 &json!({"type": "addGroup", "id": "g", "payload": payload}),
             )
             .await;
-        assert_eq!(heard.updates().await, [group.clone()]);
+        assert_eq!(heard.updates().await, [group.as_str()]);
         client
             .command(&id, &json!({"type": "removeStar", "id": "mars"}))
             .await;
-        assert_eq!(heard.updates().await, [group.clone()], "it listed mars");
+        assert_eq!(heard.updates().await, [group.as_str()], "it listed mars");
         client
             .command(&id, &json!({"type": "removeStar", "id": "sun"}))
             .await;
@@ -266,7 +266,7 @@ async fn what_cannot_be_read_cannot_be_subscribed_to() {
     let uri = format!("universe://{id}");
     let mut heard = legacy.hear(&[&uri]).await;
     client.command(&id, &tick()).await;
-    assert_eq!(heard.updates().await, [uri.clone()]);
+    assert_eq!(heard.updates().await, [uri.as_str()]);
     legacy
         .result("resources/unsubscribe", json!({ "uri": uri }))
         .await;
