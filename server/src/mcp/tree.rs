@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
-use serde_json::Value;
+use serde_json::{Number, Value};
 use universe_core::{ChildKind, Entity, Family, Star, State};
 
 use crate::commands::Universe;
@@ -81,7 +81,9 @@ impl Outline {
         if state.star_count() == 0 {
             return;
         }
-        self.line("\nBodies: name [id] type, members; indented under what they orbit");
+        self.line(
+            "\nBodies: name [id] type, numbers to six digits; indented under what they orbit",
+        );
         let listed: HashSet<&str> = state.root_ids().collect();
         let unlisted = state
             .stars()
@@ -109,8 +111,8 @@ impl Outline {
             self.push(format_args!(" {}", shown(kind)));
         }
         for (member, called) in SHOWN {
-            if let Some(number @ Value::Number(_)) = star.get(member) {
-                self.push(format_args!(", {called} {number}"));
+            if let Some(Value::Number(number)) = star.get(member) {
+                self.push(format_args!(", {called} {}", rounded(number)));
             }
         }
         if star.get("ring").is_some_and(Value::is_object) {
@@ -205,6 +207,16 @@ impl Outline {
 fn shown(text: &str) -> String {
     let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
     line.take(MAX_NAME).collect()
+}
+
+/// A number to six digits: the entity itself has it whole.
+fn rounded(number: &Number) -> Number {
+    let exact = number.as_f64();
+    let short = exact.and_then(|exact| format!("{exact:.5e}").parse::<f64>().ok());
+    match short.filter(|_| short != exact).and_then(Number::from_f64) {
+        Some(short) => short,
+        None => number.clone(),
+    }
 }
 
 /// An id, which must be readable whole.

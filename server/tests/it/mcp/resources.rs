@@ -16,6 +16,7 @@ fn full() -> Value {
     let mut b = a.clone();
     b["id"] = json!("b/c");
     b["parentId"] = json!("a");
+    b["mass"] = json!(0.123_456_789);
     b["children"] = json!([]);
     b["name"] = json!("two\nlines");
     let group = json!({"id": "g", "name": "the g", "parentGroupId": null,
@@ -175,10 +176,9 @@ async fn each_template_is_read() {
         let tree = mcp.read(&uri("/tree")).await;
         assert_eq!(tree["mimeType"], "text/plain");
         let tree = tree["text"].as_str().unwrap();
-        let body = "star, mass 1, radius 1, distance 0";
         let lines = [
-            &format!("- a [a] {body}"),
-            &format!("  - two lines [b/c] {body}"),
+            "- a [a] star, mass 1, radius 1, distance 0",
+            "  - two lines [b/c] star, mass 0.123457, radius 1, distance 0",
             "- the g [g]",
             "  - system [a]",
             "- the k [k]",
