@@ -3,15 +3,17 @@
 
 mod builder;
 mod changes;
+mod complete;
 mod listen;
 mod lists;
 mod method;
 mod rounds;
+mod skills;
 mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, RwLock, Weak};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -20,7 +22,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
 use crate::cache::CacheHint;
-use crate::completion::{CompleteParams, CompletionRegistry, Reference};
+use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
@@ -28,6 +30,7 @@ use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, Serv
 use crate::logging::LogLevel;
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
+use crate::skill::Skills;
 use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
 use method::Method;
@@ -38,7 +41,8 @@ pub use changes::{Change, ResourceUpdate};
 pub(crate) use changes::{Changes, Interest, Listener};
 pub use rounds::InputConfig;
 
-/// A server of the Model Context Protocol: cheap to clone, immutable, shared by every transport and connection.
+/// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. Nothing of it
+/// changes once it is built, but its skills ([`Server::replace_skills`]).
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
@@ -57,6 +61,8 @@ struct Inner {
     resources: ResourceRegistry,
     prompts: PromptRegistry,
     completions: CompletionRegistry,
+    /// `None` without the extension.
+    skills: Option<RwLock<Skills>>,
     /// The whole results of lists that are one page and the same for everybody, and of `server/discover`.
     ready: Ready,
     /// Whether a resource may be subscribed to, where the resources themselves do not say.
@@ -177,17 +183,21 @@ impl Server {
         if let Some(ready) = self.ready(method, &params, era) {
             return Ok(ready);
         }
+        // What is not called all the time is boxed, so that the future of a plain call is small.
         match method {
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
                 self.in_rounds(method, params, context).await
             }
             Method::ListTools => self.list_tools(&params, &context),
             Method::ListPrompts => self.list_prompts(&params, &context),
-            Method::ListResources => self.list_resources(&params, context).await,
+            Method::ListResources => Box::pin(self.list_resources(&params, context)).await,
             Method::ListTemplates => self.list_templates(&params, &context),
-            Method::Complete => self.complete_argument(&params, context).await,
-            Method::Listen => self.listen(params, context).await,
-            Method::Subscribe => self.subscribe(&params, &context).await,
+            Method::ListSkills => self.list_skills(&params, &context),
+            Method::GetSkill => self.get_skill(&params, &context),
+            Method::ReadDirectory => self.read_directory(&params, &context),
+            Method::Complete => Box::pin(self.complete_argument(&params, context)).await,
+            Method::Listen => Box::pin(self.listen(params, context)).await,
+            Method::Subscribe => Box::pin(self.subscribe(&params, &context)).await,
             Method::Unsubscribe => Self::unsubscribe(&params),
             Method::SetLogLevel => set_log_level(&params),
             Method::Ping => Payload::of(&json!({})),
@@ -203,72 +213,45 @@ impl Server {
     async fn run(
         &self,
         method: Method,
-        mut params: Map<String, Value>,
+        params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
-        let version = context.protocol_version;
         match method {
-            Method::ReadResource => {
-                let Some(Value::String(uri)) = params.remove("uri") else {
-                    let error = "resources/read needs params.uri, a string";
-                    return Err(ErrorObject::invalid_params(error).into());
-                };
-                let read = self.0.resources.read(&uri, context).await?;
-                let (hint, meta) = (Some(read.cache), read.meta.as_ref());
-                Ok(self.complete(&read, hint, meta, version.era())?)
-            }
-            Method::GetPrompt => {
-                let prompt = self.0.prompts.fill_in(params, context).await?;
-                Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
-            }
+            Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
+            Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
             _ => {
+                let version = context.protocol_version;
                 let result = self.0.tools.call(params, context).await?;
                 Ok(self.tool_result(&result, version)?)
             }
         }
     }
 
-    async fn complete_argument(
+    async fn read_resource(
         &self,
-        params: &Map<String, Value>,
+        mut params: Map<String, Value>,
         context: Context,
-    ) -> Result<Payload, ErrorObject> {
-        let params = CompleteParams::read(params)?;
-        self.check_reference(&params.reference, &params.argument)?;
+    ) -> Result<Payload, Interrupt> {
+        let Some(Value::String(uri)) = params.remove("uri") else {
+            let error = "resources/read needs params.uri, a string";
+            return Err(ErrorObject::invalid_params(error).into());
+        };
         let era = context.era();
-        let completion = self.0.completions.complete(params, context).await;
-        let completion = completion.map_err(Interrupt::into_error)?;
-        self.complete(&json!({ "completion": completion }), None, None, era)
+        let read = match self.read_skill(&uri) {
+            Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
+            None => self.0.resources.read(&uri, context).await?,
+        };
+        Ok(self.complete(&read, Some(read.cache), read.meta.as_ref(), era)?)
     }
 
-    /// −32602 for an argument that nothing offered has.
-    fn check_reference(&self, reference: &Reference, argument: &str) -> Result<(), ErrorObject> {
-        let known: Vec<&str> = match reference {
-            Reference::Prompt(name) => match self.0.prompts.get(name) {
-                Some(prompt) => prompt
-                    .arguments
-                    .iter()
-                    .map(|one| one.name.as_str())
-                    .collect(),
-                None => return Err(self.0.prompts.unknown(name)),
-            },
-            Reference::Template(text) => match self.0.resources.template(text) {
-                Some(template) => template.variables().collect(),
-                // A resource without variables has nothing to complete.
-                None => {
-                    let shown: String = text.chars().take(200).collect();
-                    return Err(ErrorObject::invalid_params(format!(
-                        "params.ref.uri {shown:?} is no resource template of this server"
-                    )));
-                }
-            },
-        };
-        if known.contains(&argument) {
-            return Ok(());
-        }
-        Err(ErrorObject::invalid_params(format!(
-            "params.argument.name must be one of {known:?}"
-        )))
+    async fn get_prompt(
+        &self,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        let era = context.era();
+        let prompt = self.0.prompts.fill_in(params, context).await?;
+        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), era)?)
     }
 
     /// A result as it is sent in an era.

@@ -66,7 +66,7 @@ pub(crate) struct Changes {
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
     /// Somebody has subscribed to a resource at some time.
-    subscribed: AtomicBool,
+    subscribed: Arc<AtomicBool>,
 }
 
 /// One listener's end. Dropping it frees its place.
@@ -77,6 +77,7 @@ pub(crate) struct Listener {
     interest: Interest,
     matcher: Option<Matcher>,
     pending: VecDeque<Notification>,
+    subscribed: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -92,7 +93,7 @@ impl Changes {
             sender: broadcast::channel(MAX_LAG).0,
             closed: watch::channel(false).0,
             permits: Arc::new(Semaphore::new(max_listeners.min(Semaphore::MAX_PERMITS))),
-            subscribed: AtomicBool::new(false),
+            subscribed: Arc::default(),
         }
     }
 
@@ -133,7 +134,17 @@ impl Changes {
             interest,
             matcher: self.matcher.clone(),
             pending: VecDeque::new(),
+            subscribed: Arc::clone(&self.subscribed),
         })
+    }
+}
+
+impl Heard {
+    /// Passes over what waits: who is told that everything may have changed needs no more. How many that were.
+    fn skip(&mut self) -> u64 {
+        let skipped = self.receiver.len() as u64;
+        self.receiver = self.receiver.resubscribe();
+        skipped
     }
 }
 
@@ -151,7 +162,10 @@ impl Listener {
             };
             match change {
                 Ok(change) => self.queue(&change),
-                Err(broadcast::error::RecvError::Lagged(missed)) => self.queue_everything(missed),
+                Err(broadcast::error::RecvError::Lagged(missed)) => {
+                    let skipped = self.heard.as_mut().map_or(0, Heard::skip);
+                    self.queue_everything(missed.saturating_add(skipped));
+                }
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
@@ -159,6 +173,14 @@ impl Listener {
 
     /// The resources it hears of from now on.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) {
+        self.pending.retain(|queued| {
+            let uri = queued.params.get("uri").and_then(Value::as_str);
+            uri.is_none_or(|uri| resources.contains(uri))
+        });
+        if !resources.is_empty() {
+            // They may have been subscribed to in another process.
+            self.subscribed.store(true, Ordering::Relaxed);
+        }
         self.interest.resources = resources;
     }
 

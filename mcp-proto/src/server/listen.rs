@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
 use crate::lifecycle::{MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID};
-use crate::resource::not_found;
+use crate::resource::{MAX_URI_BYTES, not_found};
 
 impl Server {
     /// The refusal of a listener for which there is no place.
@@ -44,7 +44,11 @@ impl Server {
             ));
         };
         let interest = self.agree(&wanted, &context).await?;
-        let agreed = agreed(&interest, wanted.contains_key("resourceSubscriptions"));
+        let subscribes = self.tells_updates()
+            && wanted
+                .get("resourceSubscriptions")
+                .is_some_and(Value::is_array);
+        let agreed = agreed(&interest, subscribes);
         let Some(mut listener) = self.changes().listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
             return Err(Self::too_many_listeners());
@@ -89,24 +93,33 @@ impl Server {
         };
         if self.tells_updates() {
             for uri in uris {
-                if self.can_subscribe(&uri, context).await? {
-                    interest.resources.insert(uri);
+                // Nothing but changes is said on a listen, and nothing before its acknowledgement.
+                match self.check_subscription(&uri, context.silent()).await {
+                    Ok(()) => {
+                        interest.resources.insert(uri);
+                    }
+                    Err(RequestError::NotFound { .. }) => {}
+                    Err(error) => return Err(not_asked(error, context.era())),
                 }
             }
         }
         Ok(interest)
     }
 
-    /// Whether there is such a resource to subscribe to; an error where there is, but not for this.
-    async fn can_subscribe(&self, uri: &str, context: &Context) -> Result<bool, ErrorObject> {
-        if let Some(check) = &self.0.on_subscribe {
-            return match check(uri.to_owned(), context.clone()).await {
-                Ok(()) => Ok(true),
-                Err(RequestError::NotFound { .. }) => Ok(false),
-                Err(error) => Err(not_asked(error, context.era())),
-            };
+    /// [`RequestError::NotFound`] where there is no such resource to subscribe to; another error where there is, but not
+    /// for this.
+    async fn check_subscription(&self, uri: &str, context: Context) -> Result<(), RequestError> {
+        if uri.len() > MAX_URI_BYTES {
+            return Err(not_found(uri));
         }
-        Ok(self.0.resources.knows(uri))
+        if let Some(check) = &self.0.on_subscribe {
+            return check(uri.to_owned(), context).await;
+        }
+        let is_of_skill = || self.skills().is_some_and(|skills| skills.has_file(uri));
+        match self.0.resources.knows(uri) || is_of_skill() {
+            true => Ok(()),
+            false => Err(not_found(uri)),
+        }
     }
 
     /// `resources/subscribe` of the legacy era; the transport keeps the subscription.
@@ -116,14 +129,8 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let uri = read_uri(params)?;
-        if let Some(check) = &self.0.on_subscribe {
-            let checked = check(uri.to_owned(), context.clone()).await;
-            checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
-        } else if !self.0.resources.knows(uri) {
-            return Err(not_found(uri)
-                .into_interrupt(context.era(), Some(uri))
-                .into_error());
-        }
+        let checked = self.check_subscription(uri, context.clone()).await;
+        checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
         // Before the client knows, so that it misses nothing that comes after.
         self.changes().expect_updates();
         Payload::of(&json!({}))

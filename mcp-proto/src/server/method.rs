@@ -1,5 +1,6 @@
 //! The methods of either era, and what of the server's capabilities they belong to.
 
+use super::skills;
 use crate::lifecycle::ServerCapabilities;
 use crate::version::Era;
 
@@ -11,6 +12,9 @@ pub(super) enum Method {
     ListResources,
     ListTemplates,
     ReadResource,
+    ReadDirectory,
+    ListSkills,
+    GetSkill,
     ListPrompts,
     GetPrompt,
     Complete,
@@ -32,6 +36,9 @@ impl Method {
             ("resources/list", _) => Self::ListResources,
             ("resources/templates/list", _) => Self::ListTemplates,
             ("resources/read", _) => Self::ReadResource,
+            ("resources/directory/read", _) => Self::ReadDirectory,
+            ("skills/list", _) => Self::ListSkills,
+            ("skills/get", _) => Self::GetSkill,
             ("prompts/list", _) => Self::ListPrompts,
             ("prompts/get", _) => Self::GetPrompt,
             ("completion/complete", _) => Self::Complete,
@@ -54,6 +61,9 @@ impl Method {
             Self::ListResources => "resources/list",
             Self::ListTemplates => "resources/templates/list",
             Self::ReadResource => "resources/read",
+            Self::ReadDirectory => "resources/directory/read",
+            Self::ListSkills => "skills/list",
+            Self::GetSkill => "skills/get",
             Self::ListPrompts => "prompts/list",
             Self::GetPrompt => "prompts/get",
             Self::Complete => "completion/complete",
@@ -73,6 +83,7 @@ impl Method {
             Self::ListTools => "tools",
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
+            Self::ListSkills => "skills",
             _ => "resources",
         }
     }
@@ -83,6 +94,9 @@ impl Method {
             Self::CallTool | Self::ListTools => server.tools.is_some(),
             Self::ListResources | Self::ListTemplates | Self::ReadResource => {
                 server.resources.is_some()
+            }
+            Self::ReadDirectory | Self::ListSkills | Self::GetSkill => {
+                server.extensions.contains_key(skills::EXTENSION)
             }
             Self::Subscribe | Self::Unsubscribe => server
                 .resources

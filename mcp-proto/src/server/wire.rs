@@ -46,7 +46,7 @@ pub(super) struct Complete<'a, T> {
 #[derive(Debug)]
 pub(super) struct List<'a, T> {
     pub(super) name: &'static str,
-    pub(super) items: &'a [&'a T],
+    pub(super) items: &'a [T],
     pub(super) next_cursor: Option<String>,
 }
 

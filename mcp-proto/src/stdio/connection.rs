@@ -10,6 +10,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::SelectAll;
 use futures_util::{FutureExt as _, Stream as _};
+use http::Extensions;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -36,6 +37,8 @@ type Asked = HashMap<RequestId, oneshot::Sender<Response>>;
 pub(super) struct Connection {
     server: Server,
     config: StdioConfig,
+    /// What is known of the other end.
+    extensions: Extensions,
     calls: Calls,
     running: HashMap<RequestId, Running>,
     /// Requests to the client that wait for its answer.
@@ -61,10 +64,11 @@ struct Running {
 }
 
 impl Connection {
-    pub(super) fn new(server: Server, config: StdioConfig) -> Self {
+    pub(super) fn new(server: Server, config: StdioConfig, extensions: Extensions) -> Self {
         Self {
             server,
             config,
+            extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
             asked: HashMap::new(),
@@ -275,10 +279,19 @@ impl Connection {
         let change = (context.era() == Era::Legacy)
             .then(|| SessionChange::of(&request))
             .flatten();
-        if let (Some(SessionChange::Subscribe(uri)), Some(session)) = (&change, &self.session)
-            && !session.has_room_for(uri)
-        {
-            return Err(too_many_subscriptions());
+        match (&change, &mut self.session) {
+            (Some(SessionChange::Subscribe(uri)), Some(session)) => {
+                // Those on their way count: whoever is told that it is subscribed must be.
+                let begun = self.running.values().map(|running| &running.change);
+                let begun = begun.flatten().chain(&self.changes);
+                let begun = begun.filter(|change| matches!(change, SessionChange::Subscribe(_)));
+                if !session.has_room_for(uri, begun.count()) {
+                    return Err(too_many_subscriptions());
+                }
+            }
+            // At once, for the requests behind it on the same pipe.
+            (Some(level @ SessionChange::LogLevel(_)), Some(session)) => session.apply(level),
+            _ => {}
         }
         let id = request.id.clone();
         let (abort, registration) = AbortHandle::new_pair();
@@ -343,7 +356,7 @@ impl Connection {
             request_id: request.id.clone(),
             meta,
             outbox,
-            extensions: http::Extensions::new(),
+            extensions: self.extensions.clone(),
             peer: Some(Arc::clone(&self.peer)),
         }
     }
@@ -367,6 +380,11 @@ impl Connection {
                     interest.resources = session.subscriptions.clone();
                 }
                 self.listener = self.server.changes().listen(interest);
+                if self.listener.is_none() {
+                    tracing::warn!(
+                        "a connection hears of no changes: every listener's place is taken"
+                    );
+                }
             }
             _ => {}
         }

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, serve};
+use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, Context, Era, Server, ServerBuilder, StreamableHttpService, Tool, ToolError,
 };
@@ -226,10 +227,11 @@ impl Raw {
     }
 
     pub(crate) fn modern_id(id: impl Serialize, method: &str, params: Value) -> Self {
-        let name = params
-            .get("name")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let named = match method {
+            "resources/read" => "uri",
+            _ => "name",
+        };
+        let name = params.get(named).and_then(Value::as_str).map(str::to_owned);
         let body = request(id, method, &with_meta(params)).to_string();
         let raw = Self::post(body)
             .set("mcp-protocol-version", "2026-07-28")
@@ -430,4 +432,13 @@ pub(crate) async fn every_client(server: &Server) -> (Vec<(String, Client)>, Ser
         clients.push((format!("stdio {era:?}"), memory.unwrap()));
     }
     (clients, served)
+}
+
+/// The error that the server answered with.
+#[track_caller]
+pub(crate) fn refused(answer: Result<Value, ClientError>) -> ErrorObject {
+    match answer {
+        Err(ClientError::Rpc(error)) => error,
+        other => panic!("no error of the server: {other:?}"),
+    }
 }

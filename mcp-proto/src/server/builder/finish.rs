@@ -1,15 +1,15 @@
 //! From what was collected to the server.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
+use serde_json::Value;
 use serde_json::value::to_raw_value;
 
 use super::super::changes::Changes;
 use super::super::method::Method;
 use super::super::rounds::Rounds;
-use super::super::{Inner, Ready, Server, wire};
-use super::{BuildError, ServerBuilder, unfit_completion};
-use crate::completion::Reference;
+use super::super::{Inner, Ready, Server, skills, wire};
+use super::{BuildError, ServerBuilder};
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
@@ -27,7 +27,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             return Err(error);
         }
         content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
+        self.complete_closed_sets();
         self.check_completions()?;
+        self.declare_skills()?;
         let capabilities = self.capabilities();
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
@@ -46,6 +48,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             resources: self.resources,
             prompts: self.prompts,
             completions: self.completions,
+            skills: self.skills.map(RwLock::new),
             ready: Ready::default(),
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
@@ -68,6 +71,18 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         Ok(Server(inner))
     }
 
+    fn declare_skills(&mut self) -> Result<(), BuildError> {
+        let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
+        if self.skills.is_some() {
+            self.extensions.insert(id, Value::Object(settings));
+        } else if self.extensions.contains_key(&id) {
+            return Err(BuildError::Server(format!(
+                "the extension {id} is declared by ServerBuilder::skills, not by hand"
+            )));
+        }
+        Ok(())
+    }
+
     fn capabilities(&self) -> ServerCapabilities {
         let list = |is_empty: bool, list_changed, subscribe| {
             (!is_empty || list_changed || subscribe).then_some(ListCapability {
@@ -78,7 +93,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         ServerCapabilities {
             tools: list(self.tools.is_empty(), self.tools_list_changed, false),
             resources: list(
-                self.resources.is_empty(),
+                self.resources.is_empty() && self.skills.is_none(),
                 self.resources_list_changed,
                 self.subscriptions,
             ),
@@ -88,25 +103,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             tasks: None,
             extensions: self.extensions.clone(),
         }
-    }
-
-    fn check_completions(&self) -> Result<(), BuildError> {
-        for (reference, argument) in self.completions.keys() {
-            let known = match reference {
-                Reference::Prompt(name) => self.prompts.get(name).is_some_and(|prompt| {
-                    prompt.arguments.iter().any(|known| known.name == argument)
-                }),
-                Reference::Template(text) => self
-                    .resources
-                    .template(text)
-                    .is_some_and(|template| template.variables().any(|known| known == argument)),
-            };
-            if !known {
-                let problem = "there is no such argument";
-                return Err(unfit_completion(reference, argument, problem));
-            }
-        }
-        Ok(())
     }
 }
 
@@ -136,6 +132,12 @@ impl Server {
         if fits(self.0.resources.templates().count()) {
             add(Method::ListTemplates, &|context| {
                 self.list_templates(&params, context)
+            })?;
+        }
+        let others = self.0.resources.lists_more() || self.0.skills.is_some();
+        if !others && fits(self.0.resources.list().count()) {
+            add(Method::ListResources, &|context| {
+                self.list_registered_resources(&params, context)
             })?;
         }
         Ok(lists)
