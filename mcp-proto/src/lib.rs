@@ -197,7 +197,9 @@ pub use resource::{
 };
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
-pub use server::{BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder};
+pub use server::{
+    BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder, WeakServer,
+};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
