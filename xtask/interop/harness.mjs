@@ -97,10 +97,10 @@ export class Inbox {
 }
 
 /** Waits for a promise, but not forever. */
-export async function within(what, promise) {
+export async function within(what, promise, patience = PATIENCE_MS) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${what}: not after ${PATIENCE_MS / 1000} s`)), PATIENCE_MS);
+    timer = setTimeout(() => reject(new Error(`${what}: not after ${patience / 1000} s`)), patience);
   });
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
