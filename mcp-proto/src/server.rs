@@ -155,17 +155,18 @@ impl Server {
         if let Some(ready) = self.ready(method, &params, era) {
             return Ok(ready);
         }
+        // What is not called all the time is boxed, so that the future of a plain call is small.
         match method {
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
                 self.in_rounds(method, params, context).await
             }
             Method::ListTools => self.list_tools(&params, &context),
             Method::ListPrompts => self.list_prompts(&params, &context),
-            Method::ListResources => self.list_resources(&params, context).await,
+            Method::ListResources => Box::pin(self.list_resources(&params, context)).await,
             Method::ListTemplates => self.list_templates(&params, &context),
-            Method::Complete => self.complete_argument(&params, context).await,
-            Method::Listen => self.listen(params, context).await,
-            Method::Subscribe => self.subscribe(&params, &context).await,
+            Method::Complete => Box::pin(self.complete_argument(&params, context)).await,
+            Method::Listen => Box::pin(self.listen(params, context)).await,
+            Method::Subscribe => Box::pin(self.subscribe(&params, &context)).await,
             Method::Unsubscribe => Self::unsubscribe(&params),
             Method::SetLogLevel => set_log_level(&params),
             Method::Ping => Payload::of(&json!({})),
@@ -181,29 +182,42 @@ impl Server {
     async fn run(
         &self,
         method: Method,
-        mut params: Map<String, Value>,
+        params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
-        let version = context.protocol_version;
         match method {
-            Method::ReadResource => {
-                let Some(Value::String(uri)) = params.remove("uri") else {
-                    let error = "resources/read needs params.uri, a string";
-                    return Err(ErrorObject::invalid_params(error).into());
-                };
-                let read = self.0.resources.read(&uri, context).await?;
-                let (hint, meta) = (Some(read.cache), read.meta.as_ref());
-                Ok(self.complete(&read, hint, meta, version.era())?)
-            }
-            Method::GetPrompt => {
-                let prompt = self.0.prompts.fill_in(params, context).await?;
-                Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
-            }
+            Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
+            Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
             _ => {
+                let version = context.protocol_version;
                 let result = self.0.tools.call(params, context).await?;
                 Ok(self.tool_result(&result, version)?)
             }
         }
+    }
+
+    async fn read_resource(
+        &self,
+        mut params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        let Some(Value::String(uri)) = params.remove("uri") else {
+            let error = "resources/read needs params.uri, a string";
+            return Err(ErrorObject::invalid_params(error).into());
+        };
+        let era = context.era();
+        let read = self.0.resources.read(&uri, context).await?;
+        Ok(self.complete(&read, Some(read.cache), read.meta.as_ref(), era)?)
+    }
+
+    async fn get_prompt(
+        &self,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        let era = context.era();
+        let prompt = self.0.prompts.fill_in(params, context).await?;
+        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), era)?)
     }
 
     async fn complete_argument(

@@ -89,8 +89,8 @@ impl Server {
             return ran.map_err(Interrupt::into_error);
         }
         match era {
-            Era::Modern => self.one_round(method, params, context).await,
-            Era::Legacy => self.all_rounds(method, params, context).await,
+            Era::Modern => Box::pin(self.one_round(method, params, context)).await,
+            Era::Legacy => Box::pin(self.all_rounds(method, params, context)).await,
         }
     }
 

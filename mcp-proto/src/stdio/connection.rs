@@ -10,6 +10,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::SelectAll;
 use futures_util::{FutureExt as _, Stream as _};
+use http::Extensions;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -36,6 +37,8 @@ type Asked = HashMap<RequestId, oneshot::Sender<Response>>;
 pub(super) struct Connection {
     server: Server,
     config: StdioConfig,
+    /// What is known of the other end.
+    extensions: Extensions,
     calls: Calls,
     running: HashMap<RequestId, Running>,
     /// Requests to the client that wait for its answer.
@@ -61,10 +64,11 @@ struct Running {
 }
 
 impl Connection {
-    pub(super) fn new(server: Server, config: StdioConfig) -> Self {
+    pub(super) fn new(server: Server, config: StdioConfig, extensions: Extensions) -> Self {
         Self {
             server,
             config,
+            extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
             asked: HashMap::new(),
@@ -343,7 +347,7 @@ impl Connection {
             request_id: request.id.clone(),
             meta,
             outbox,
-            extensions: http::Extensions::new(),
+            extensions: self.extensions.clone(),
             peer: Some(Arc::clone(&self.peer)),
         }
     }

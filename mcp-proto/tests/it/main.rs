@@ -35,6 +35,8 @@ mod skills_folder;
 mod stdio;
 mod streams;
 mod tools;
+#[cfg(unix)]
+mod unix;
 mod uri_matching;
 mod uri_template;
 mod wanted;

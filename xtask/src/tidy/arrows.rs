@@ -35,7 +35,7 @@ const STOREYS: [&[&str]; 6] = [
     ],
     &["server"],
     &["session"],
-    &["http", "stdio", "client"],
+    &["http", "stdio", "client", "guide"],
 ];
 
 /// Rooms that do not know each other although they share a storey.
