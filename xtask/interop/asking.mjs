@@ -3,7 +3,7 @@
 import { check } from "./harness.mjs";
 
 /** Answers that fit the forms of the fixture. An empty answer is filled up with the defaults by the client. */
-const ANSWERS = {
+export const ANSWERS = {
   elicit({ message, requestedSchema: { properties } }) {
     if (message === "No, thank you") return { action: "decline" };
     if (message === "Go away") return { action: "cancel" };
@@ -29,7 +29,7 @@ const ANSWERS = {
   },
   roots: () => ({ roots: [{ uri: "file:///home/ada", name: "home" }, { uri: "file:///srv/data%20sets" }] }),
 };
-const CAPABILITIES = { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} };
+export const CAPABILITIES = { elicitation: { form: { applyDefaults: true } }, sampling: {}, roots: {} };
 /** The legacy era has no code of its own for it. */
 const MISSING_CAPABILITY = { legacy: -32602, modern: -32021 };
 

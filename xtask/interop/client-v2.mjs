@@ -9,7 +9,7 @@ import { universe } from "./universe.mjs";
 const options = parseArguments(process.argv.slice(2));
 
 /** Opens a client with the given capabilities; what it is asked goes to `answers`. */
-async function open({ capabilities, answers, sessionId }) {
+async function open({ capabilities, answers, sessionId, revision }) {
   const peer = new Peer(options);
   const transport = options.url
     ? new StreamableHTTPClientTransport(new URL(options.url), { fetch: peer.fetch, sessionId })
@@ -18,7 +18,7 @@ async function open({ capabilities, answers, sessionId }) {
   const mode = options.era === "modern" ? { pin: REVISIONS.modern } : "legacy";
   const client = new Client(
     { name: "interop-client-v2", version: "1.0.0" },
-    { capabilities, versionNegotiation: { mode } },
+    { capabilities, versionNegotiation: { mode }, ...(revision && { supportedProtocolVersions: [revision] }) },
   );
   // In the modern era the client itself turns what a result asks for into calls of these handlers.
   if (capabilities.elicitation) client.setRequestHandler("elicitation/create", peer.asked("elicit", answers));
@@ -30,5 +30,7 @@ async function open({ capabilities, answers, sessionId }) {
   if (!sessionId) check.equal(client.getProtocolEra(), options.era, "era of the connection");
   return peer;
 }
+
+open.revisions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
 await report("client-v2", options, () => (options.scenario === "universe" ? universe : everything)(open, options));

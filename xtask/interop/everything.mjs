@@ -1,5 +1,5 @@
 // The fixture mcp-proto/examples/everything.rs: what it offers, then what it asks, then what it tells.
-import { asking } from "./asking.mjs";
+import { ANSWERS, asking, CAPABILITIES } from "./asking.mjs";
 import { check, REVISIONS } from "./harness.mjs";
 import { telling } from "./telling.mjs";
 
@@ -7,8 +7,8 @@ const STATIC = "This is the content of the static text resource.";
 const INVALID_PARAMS = -32602;
 
 /**
- * Puts one client through it. `open({capabilities, answers, sessionId})` is what a client script offers: it gives back
- * a `Peer` that is connected.
+ * Puts one client through it. `open({capabilities, answers, sessionId, revision})` is what a client script offers: it
+ * gives back a `Peer` that is connected. `open.revisions` are the older revisions that the client can be told to use.
  */
 export async function everything(open, options) {
   const peer = await open({ capabilities: {} });
@@ -21,8 +21,10 @@ export async function everything(open, options) {
   await refusals(peer);
   await crowd(peer);
   await peer.end();
+  await unlisted(open);
   await asking(open, options);
   await telling(open, options);
+  await revisions(open, options);
   return { version: peer.version };
 }
 
@@ -157,6 +159,32 @@ async function crowd(peer) {
   const values = Array.from({ length: 32 }, (_, index) => `call ${index}`);
   const texts = await Promise.all(values.map((value) => peer.text("test_custom_header", { value })));
   check.equal(texts, values.map((value) => `The value is ${value}.`), "answers to calls at once");
+}
+
+/** A client that has not seen the list cannot know which arguments a header repeats; it has to recover by itself. */
+async function unlisted(open) {
+  const peer = await open({ capabilities: {} });
+  const value = "ungelesen ☀";
+  check.equal(await peer.text("test_custom_header", { value }), `The value is ${value}.`, "a tool called unseen");
+  await peer.end();
+}
+
+/** The same server for clients of older revisions, as far as this client can be one of them. */
+async function revisions(open, { era }) {
+  const older = era === "legacy" ? (open.revisions ?? []) : [];
+  if (!older.length) check.skip("older revisions", "this client offers only its newest of the era");
+  for (const revision of older) {
+    const peer = await open({ capabilities: CAPABILITIES, answers: ANSWERS, revision });
+    check.equal(peer.version, revision, "negotiated version");
+    check.match(await peer.text("test_simple_text"), /^This is/, `text in ${revision}`);
+    const { content } = await peer.call({ name: "test_audio_content", arguments: {} });
+    check.equal(content[0].type, revision === "2024-11-05" ? "resource" : "audio", `sound in ${revision}`);
+    check.equal(await peer.text("test_sampling", { prompt: "?" }), "LLM response: Said: ?", `sampling in ${revision}`);
+    const rounds = await peer.text("test_input_required_result_multi_round");
+    check.equal(rounds, "Ada likes green.", `two questions in ${revision}`);
+    check.equal(await peer.text("test_reconnection"), "Reconnected.", `an answer fetched later in ${revision}`);
+    await peer.end();
+  }
 }
 
 function checkPicture(data, what) {

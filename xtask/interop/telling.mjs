@@ -13,6 +13,8 @@ export async function telling(open, { era }) {
   await progress(peer);
   await (era === "legacy" ? legacyLogging(peer) : modernLogging(peer));
   await cancellation(peer);
+  if (peer.http) await leaving(open, peer);
+  else check.skip("leaving in the middle of a call", "over stdio the server leaves with its client");
   await reconnection(peer);
   await (era === "legacy" ? legacySubscriptions(peer) : modernSubscriptions(peer));
   if (era === "legacy") check.equal(await peer.client.ping(), {}, "ping");
@@ -34,6 +36,16 @@ async function progress(peer) {
   check.equal(await follow(), [steps, "Done."], "progress");
   check.equal(await Promise.all([follow(), follow()]), [[steps, "Done."], [steps, "Done."]], "progress of two calls");
   check.equal(await peer.text("test_tool_with_progress"), "Done.", "nobody asked for progress");
+}
+
+/** A client that leaves in the middle of a call: with its session, or with its connections. */
+async function leaving(open, peer) {
+  const before = await dropped(peer);
+  const other = await open({ capabilities: {} });
+  await running(other);
+  if (other.era === "legacy") await other.transport.terminateSession();
+  await other.client.close();
+  await drop(peer, before);
 }
 
 async function legacyLogging(peer) {
@@ -62,26 +74,38 @@ async function modernLogging(peer) {
   check.equal(await log(), [], "log messages that nobody asked for");
 }
 
-/** The tool runs until it is dropped; a resource counts how often that was. */
-async function cancellation(peer) {
-  const before = Number(await peer.read("test://cancelled"));
-  const stop = new AbortController();
+/** Calls the tool that runs until it is dropped, and comes back once it runs. */
+async function running(peer, options = {}) {
   let started;
-  const running = new Promise((resolve) => {
+  const progress = new Promise((resolve) => {
     started = resolve;
   });
-  const call = peer.call({ name: "test_cancellation", arguments: {} }, { signal: stop.signal, onprogress: started });
+  const call = peer.call({ name: "test_cancellation", arguments: {} }, { ...options, onprogress: started });
   call.catch(() => {});
-  await within("test_cancellation running", Promise.race([running, call]));
+  await within("test_cancellation running", Promise.race([progress, call]));
+  return { call };
+}
+
+/** A resource counts how often the tool was dropped. */
+const dropped = async (peer) => Number(await peer.read("test://cancelled"));
+
+/** Waits until the tool has been dropped once more than `before`. */
+const drop = (peer, before) =>
+  within("the end of the handler", (async () => {
+    while ((await dropped(peer)) === before) await new Promise((again) => setTimeout(again, 20));
+    check.equal(await dropped(peer), before + 1, "handlers that were dropped");
+  })());
+
+async function cancellation(peer) {
+  const before = await dropped(peer);
+  const stop = new AbortController();
+  const { call } = await running(peer, { signal: stop.signal });
   stop.abort("enough");
   await within("the end of the call", call.then(
     () => check.ok(false, "a cancelled call was answered"),
     (error) => check.match(error, /enough|abort/i, "how the call ended"),
   ));
-  await within("the end of the handler", (async () => {
-    while (Number(await peer.read("test://cancelled")) === before) await new Promise((again) => setTimeout(again, 20));
-  })());
-  check.equal(Number(await peer.read("test://cancelled")), before + 1, "handlers that were dropped");
+  await drop(peer, before);
   check.match(await peer.text("test_simple_text"), /^This is/, "the next call");
 }
 
