@@ -148,10 +148,11 @@ impl StreamableHttpService {
         self.0.detached.close();
     }
 
-    /// Waits until no call of a legacy client that went away runs any more; for after [`close`](Self::close) and the
+    /// Waits until no call of a legacy client that went away runs any more, and no task; for after [`close`](Self::close) and the
     /// end of [`serve`].
     pub async fn ended(&self) {
         self.0.detached.ended().await;
+        self.0.server.tasks_ended().await;
     }
 
     async fn answer<B>(

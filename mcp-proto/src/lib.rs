@@ -131,10 +131,11 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
-//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SKILL_BYTES`],
-//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
-//! is refused is answered with what was wrong and what would be right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`TasksConfig`], [`SkillsConfig`],
+//! [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`],
+//! [`MAX_SUBSCRIPTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`],
+//! [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong
+//! and what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]
@@ -163,6 +164,7 @@ mod server;
 mod session;
 mod skill;
 pub mod stdio;
+mod task;
 mod tool;
 mod uri_template;
 mod version;
@@ -187,7 +189,7 @@ pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
     ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, MAX_SUBSCRIPTIONS,
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
+    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
@@ -201,9 +203,10 @@ pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
 pub use skill::{
-    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
-    SkillUriError, Skills, SkillsConfig,
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
+    Skills, SkillsConfig,
 };
+pub use task::{MAX_TASK_STATUS, TaskSupport, TasksConfig};
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

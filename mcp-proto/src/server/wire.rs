@@ -47,7 +47,7 @@ pub(super) struct Complete<'a, T> {
 #[derive(Debug)]
 pub(super) struct List<'a, T> {
     pub(super) name: &'static str,
-    pub(super) items: &'a [&'a T],
+    pub(super) items: &'a [T],
     pub(super) next_cursor: Option<String>,
 }
 
@@ -94,6 +94,8 @@ pub(super) struct InitializeResult<'a> {
 pub(super) enum ResultType {
     Complete,
     InputRequired,
+    /// Of the tasks extension.
+    Task,
 }
 
 /// `_meta` of a result: the handler's members and, in the modern era, the server's name.
@@ -140,6 +142,18 @@ impl<'a, T> Complete<'a, T> {
             result,
             caching: caching.filter(|_| era == Era::Modern),
             meta: ResultMeta::new(meta, era, server_info),
+        }
+    }
+}
+
+impl<'a, T> Complete<'a, T> {
+    /// `CreateTaskResult` of the tasks extension: flat.
+    pub(super) fn created_task(task: &'a T, server_info: &'a RawValue) -> Self {
+        Self {
+            result_type: Some(ResultType::Task),
+            result: task,
+            caching: None,
+            meta: ResultMeta::new(None, Era::Modern, server_info),
         }
     }
 }

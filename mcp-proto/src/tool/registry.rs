@@ -20,6 +20,7 @@ use crate::interrupt::Interrupt;
 use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::task::TaskSupport;
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
 const MAX_NAME: usize = 128;
@@ -190,6 +191,12 @@ impl ToolRegistry {
             .get(name)
             .map(AsRef::as_ref)
             .unwrap_or_default()
+    }
+
+    /// Whether calls of a tool may become tasks, if there is such a tool.
+    pub(crate) fn task_support(&self, name: &str) -> Option<TaskSupport> {
+        let registered = self.tools.get(*self.by_name.get(name)?)?;
+        Some(registered.tool.task_support)
     }
 
     /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.

@@ -33,6 +33,7 @@ const STOREYS: [&[&str]; 6] = [
         "completion",
         "skill",
         "app",
+        "task",
     ],
     &["server"],
     &["session"],
