@@ -19,6 +19,7 @@
 //! - [Tools](guide::tools)
 //! - [Resources, prompts and subscriptions](guide::resources)
 //! - [Asking the client](guide::asking)
+//! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
 //! - [Sessions behind a load balancer](guide::sessions)
 //! - [Coming from an SDK](guide::migrating)
