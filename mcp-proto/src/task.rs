@@ -45,8 +45,9 @@ pub enum TaskSupport {
     Forbidden,
     /// It does for clients that can take one; for others it runs within its call.
     Optional,
-    /// It always does; clients that cannot take a task are refused before the handler runs: −32021 in the modern era,
-    /// −32601 before.
+    /// It is for clients that can take one; others are refused before the handler runs: −32021 in the modern era, −32601
+    /// before. In the modern era it is the handler that starts the task ([`Context::start_task`]); one that returns
+    /// before that has answered its call.
     Required,
 }
 
@@ -70,6 +71,8 @@ pub struct TasksConfig {
     /// The most that is kept of one task, in bytes as JSON: its arguments and the answers of its client while it runs,
     /// its result afterwards. A larger result makes it fail. 1 MiB by default.
     pub max_task_bytes: usize,
+    /// The same of all tasks of one principal or one legacy session. 32 MiB by default.
+    pub max_bytes_per_owner: usize,
     /// The same of all tasks together. 256 MiB by default.
     pub max_bytes: usize,
     /// How long tasks may run on once the server is closed. 10 seconds by default.
@@ -153,6 +156,7 @@ impl Default for TasksConfig {
             max_ttl: HOUR * 24,
             poll_interval: Duration::from_secs(1),
             max_task_bytes: MIB,
+            max_bytes_per_owner: 32 * MIB,
             max_bytes: 256 * MIB,
             max_time_after_close: Duration::from_secs(10),
         }

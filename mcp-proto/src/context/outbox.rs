@@ -128,6 +128,9 @@ impl Outbox {
         // Only the reader closes the semaphore, by going away.
         let room = shared.room.acquire().await.map_err(|_| OutboxClosed)?;
         let mut queue = shared.queue();
+        if shared.room.is_closed() {
+            return Err(OutboxClosed);
+        }
         if is_due() {
             room.forget();
             queue.push_back(message);
@@ -173,6 +176,9 @@ impl Shared {
 impl Drop for OutboxReader {
     fn drop(&mut self) {
         self.0.room.close();
+        // Whoever asked holds the queue itself, and would wait for an answer to what nobody has read.
+        let unread = std::mem::take(&mut *self.0.queue());
+        drop(unread);
     }
 }
 
@@ -231,5 +237,13 @@ mod tests {
         drop(reader);
         assert_eq!(waiting.await, Err(OutboxClosed));
         assert_eq!(Outbox::closed().send(numbered(0)).await, Err(OutboxClosed));
+    }
+
+    #[tokio::test]
+    async fn a_question_that_nobody_has_read_is_not_waited_for_without_a_reader() {
+        let (outbox, reader) = Outbox::channel();
+        let (_id, answer) = outbox.ask("roots/list", Map::new()).await.expect("is read");
+        drop(reader);
+        assert!(matches!(answer.now_or_never(), Some(Err(_))));
     }
 }

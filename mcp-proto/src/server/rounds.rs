@@ -1,11 +1,12 @@
 //! Requests whose handlers may ask the client: in the modern era by `input_required` results (2026-07-28, "Multi
 //! round-trip requests"), in the legacy era by requests on the call's own stream.
 
+pub(super) mod asking;
+mod config;
 mod legacy;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -17,49 +18,15 @@ use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::seal::{
-    DEFAULT_MAX_USED, Keys, MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, UsedOnce,
-    digest, unix_now,
+    Keys, MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, UsedOnce, digest, unix_now,
 };
 use crate::task::TaskMode;
 use crate::version::{Era, ProtocolVersion};
 
+pub use config::InputConfig;
+
 /// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
 pub(super) const MAX_ROUNDS: usize = 32;
-
-/// How clients are asked.
-///
-/// ```
-/// let mut config = mcp_proto::InputConfig::default();
-/// config.single_use = true;
-/// # let server = mcp_proto::Server::builder("shop", "1.0.0", ())
-/// #     .input(config)
-/// #     .build()?;
-/// # Ok::<_, mcp_proto::BuildError>(())
-/// ```
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct InputConfig {
-    /// How long a modern client may take to come back with its answers, in whole seconds. 10 minutes by default.
-    ///
-    /// The answers travel in the state from the first question to the last. What is sealed has at most 48 KiB: a request
-    /// whose answers are longer, except for those to its last questions, gets −32602.
-    pub state_lifetime: Duration,
-    /// Whether a `requestState` is good once: a request that was answered cannot be made again with the same answers.
-    /// Remembered by this process alone. Implies [`InputConfig::require_state`]. Off by default.
-    pub single_use: bool,
-    /// The most used states that are remembered until they expire; while there are as many, no other is accepted
-    /// (−32603), so that nobody can push one out. A single [`Principal`](crate::Principal) gets a tenth of them. 100,000
-    /// by default.
-    pub max_used_states: usize,
-    /// Whether answers count only with the `requestState` of the question; without it the client is asked anew. Off by
-    /// default: answers to first questions stand for themselves, as the revision allows.
-    pub require_state: bool,
-    /// How long a legacy client may take for the answers to what a handler asks at once. 5 minutes by default.
-    pub answer_timeout: Duration,
-    /// The most bytes of JSON that all answers of one legacy call may have together; then the call fails. 4 MiB by
-    /// default.
-    pub max_answer_bytes: usize,
-}
 
 /// [`InputConfig`] and what it takes to keep it.
 #[derive(Debug)]
@@ -95,19 +62,6 @@ struct Kept {
     version: ProtocolVersion,
     /// For a call that may become a task.
     context: Option<Box<Context>>,
-}
-
-impl Default for InputConfig {
-    fn default() -> Self {
-        Self {
-            state_lifetime: Duration::from_secs(10 * 60),
-            single_use: false,
-            max_used_states: DEFAULT_MAX_USED,
-            require_state: false,
-            answer_timeout: Duration::from_secs(5 * 60),
-            max_answer_bytes: 4 * 1024 * 1024,
-        }
-    }
 }
 
 impl Server {

@@ -44,12 +44,15 @@ pub(crate) struct State {
     pub(super) updated: SystemTime,
     /// How often its handler has asked.
     round: usize,
-    /// What has been answered of the questions that were asked last.
-    answers: BTreeMap<String, Value>,
-    /// The newest stream of its result (legacy era), by a number of its own.
-    stream: Option<(u64, Outbox)>,
-    streams: u64,
+    /// What has been answered of the questions that were asked last, or why an answer does not come.
+    answers: Answered,
+    /// Where its result is waited for (legacy era), the newest last, each by a number of its own.
+    streams: Vec<(u64, Outbox)>,
+    next_stream: u64,
 }
+
+/// The answers to what a task has asked at once, or why one does not come: a name for programs and a sentence.
+pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<(&'static str, String)>>;
 
 /// How far a task has come.
 #[derive(Debug)]
@@ -73,9 +76,9 @@ impl State {
             message: None,
             updated: now,
             round: 0,
-            answers: BTreeMap::new(),
-            stream: None,
-            streams: 0,
+            answers: Ok(BTreeMap::new()),
+            streams: Vec::new(),
+            next_stream: 0,
         }
     }
 
@@ -138,17 +141,23 @@ impl Entry {
         });
     }
 
-    /// Waits until nothing is open; the answers of this round.
-    pub(crate) async fn answered(&self) -> BTreeMap<String, Value> {
+    /// Waits until nothing is open; the answers of this round. Of a task that is over there are none: its handler is
+    /// about to be dropped, and must not be called again meanwhile.
+    pub(crate) async fn answered(&self) -> Answered {
         let mut state = self.subscribe();
         // Fails only when the sender is gone, which is in `self`.
         drop(state.wait_for(|state| !state.stage.asks()).await);
-        let mut answers = BTreeMap::new();
+        let mut answers = None;
         self.state.send_if_modified(|state| {
-            answers = std::mem::take(&mut state.answers);
+            if !state.stage.is_over() {
+                answers = Some(std::mem::replace(&mut state.answers, Ok(BTreeMap::new())));
+            }
             false
         });
-        answers
+        match answers {
+            Some(answers) => answers,
+            None => std::future::pending().await,
+        }
     }
 
     /// The open questions under these keys.
@@ -165,7 +174,7 @@ impl Entry {
     }
 
     /// Takes the answers to open questions; after the last one it goes on. Others mean nothing.
-    pub(crate) fn answer(&self, answers: impl Iterator<Item = (String, Value)>) {
+    pub(super) fn answer(&self, answers: impl Iterator<Item = (String, Value)>) {
         self.state.send_if_modified(|state| {
             let Stage::InputRequired(open) = &mut state.stage else {
                 return false;
@@ -174,7 +183,9 @@ impl Entry {
             for (key, answer) in answers {
                 if let Some(at) = open.iter().position(|(known, _)| *known == key) {
                     open.remove(at);
-                    state.answers.insert(key, answer);
+                    if let Ok(answers) = &mut state.answers {
+                        answers.insert(key, answer);
+                    }
                 }
             }
             let (changed, all) = (open.len() < before, open.is_empty());
@@ -185,6 +196,18 @@ impl Entry {
                 state.touch();
             }
             changed
+        });
+    }
+
+    /// An answer does not come: it goes on to tell that, if it still asks what it asked in that round.
+    pub(crate) fn give_up(&self, round: usize, problem: (&'static str, String)) {
+        self.state.send_if_modified(|state| {
+            let asks = state.stage.asks() && state.round == round;
+            if asks {
+                state.answers = Err(Box::new(problem));
+                state.move_to(Stage::Working);
+            }
+            asks
         });
     }
 
@@ -200,7 +223,7 @@ impl Entry {
             if state.stage.is_over() {
                 return false;
             }
-            state.answers = BTreeMap::new();
+            state.answers = Ok(BTreeMap::new());
             state.message = message.or(state.message.take());
             state.move_to(stage);
             true
@@ -212,7 +235,7 @@ impl Entry {
     /// Its time is over: nothing is left of it, whoever still holds it.
     pub(super) fn expire(&self) {
         self.state.send_modify(|state| {
-            state.answers = BTreeMap::new();
+            state.answers = Ok(BTreeMap::new());
             state.message = None;
             state.stage = Stage::Expired;
         });

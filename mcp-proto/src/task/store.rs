@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{AbortHandle, AbortRegistration};
+use serde_json::Value;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -19,6 +20,8 @@ use table::Table;
 
 /// The least time that a task is kept.
 const MIN_TTL: Duration = Duration::from_secs(1);
+/// The most of it, whatever is configured: a hundred years, which every clock can count to.
+const MAX_TTL: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// How many tasks whose time is over one use of the store puts out.
 const SWEEP: usize = 8;
 
@@ -67,7 +70,7 @@ impl Tasks {
         }
         let id = random_id()?;
         let (now, created) = (Instant::now(), SystemTime::now());
-        let longest = config.max_ttl.max(MIN_TTL);
+        let longest = config.max_ttl.clamp(MIN_TTL, MAX_TTL);
         let ttl = new.ttl.unwrap_or(config.ttl).clamp(MIN_TTL, longest);
         let expires = now.checked_add(ttl).ok_or_else(ErrorObject::internal)?;
         let mut table = self.table();
@@ -122,7 +125,7 @@ impl Tasks {
         let mut table = self.table();
         let gone = table.take_expired(now, SWEEP);
         let owned = table.owned.get(owner).into_iter();
-        let later = owned.flat_map(|owned| owned.range(after.saturating_add(1)..));
+        let later = owned.flat_map(|owned| owned.tasks.range(after.saturating_add(1)..));
         let mut listed = later
             .map(|(_, entry)| entry)
             .filter(|entry| entry.version.era() == era && entry.expires > now);
@@ -133,9 +136,24 @@ impl Tasks {
         (page, more)
     }
 
-    /// Keeps that many bytes more of a task, or says why not.
-    pub(crate) fn grow(&self, entry: &Entry, bytes: usize) -> Result<(), ErrorObject> {
+    /// Takes the answers to questions of a task that are open, or says why there is no room for them. Others mean
+    /// nothing, and so do all of them once it is over.
+    pub(crate) fn answer(
+        &self,
+        entry: &Entry,
+        answers: Vec<(String, Value)>,
+    ) -> Result<(), ErrorObject> {
+        let sizes: Vec<_> = answers.iter().map(json_size).collect();
+        // Two answers to one question may meet, and an answer the end: what is kept is what is counted.
         let mut table = self.table();
+        let open = entry.open(answers.iter().map(|(key, _)| key));
+        if open.is_empty() {
+            return Ok(());
+        }
+        let answers = answers.into_iter().zip(sizes);
+        let answers = answers.filter(|((key, _), _)| open.iter().any(|(known, _)| known == key));
+        let (answers, sizes): (Vec<_>, Vec<usize>) = answers.unzip();
+        let bytes = sizes.into_iter().fold(0, usize::saturating_add);
         let kept = table.tasks.get(&entry.id).map_or(0, |filed| filed.bytes);
         let wanted = kept.saturating_add(bytes);
         if wanted > self.config.max_task_bytes {
@@ -144,31 +162,34 @@ impl Tasks {
                 self.config.max_task_bytes
             )));
         }
-        if table.charge(&entry.id, wanted, self.config.max_bytes) {
-            Ok(())
-        } else {
-            Err(busy("the tasks of this server have no room for more"))
+        if !table.charge(&entry.id, wanted, &self.config) {
+            return Err(busy(
+                "the tasks of this server, or yours, have no room for more",
+            ));
         }
+        entry.answer(answers.into_iter());
+        Ok(())
     }
 
     /// Ends a task, once: whether this was the end. What it ends with is kept as far as there is room for it.
     pub(crate) fn end(&self, entry: &Entry, mut stage: Stage) -> bool {
-        let (max_task, max) = (self.config.max_task_bytes, self.config.max_bytes);
+        let max = self.config.max_task_bytes;
         let bytes = stage.size();
         // Two ends may meet: what is kept is what the first has counted.
         let mut table = self.table();
         if entry.state().stage.is_over() {
             return false;
         }
-        if bytes > max_task || !table.charge(&entry.id, bytes, max) {
+        if bytes > max || !table.charge(&entry.id, bytes, &self.config) {
             tracing::warn!(task = ?entry, bytes, "the result of a task is too large to be kept");
             stage = Stage::Failed(ErrorObject::new(
                 ErrorObject::INTERNAL,
                 format!(
-                    "the result has {bytes} bytes, for which there is no room: a task keeps at most {max_task}, all together {max}"
+                    "the result has {bytes} bytes, for which there is no room: a task keeps at most {max}, those of one caller {}, all together {}",
+                    self.config.max_bytes_per_owner, self.config.max_bytes
                 ),
             ));
-            table.charge(&entry.id, 0, max);
+            table.charge(&entry.id, 0, &self.config);
         }
         entry.end(stage)
     }
@@ -272,61 +293,4 @@ fn busy(message: &str) -> ErrorObject {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn task(tasks: &Tasks, bytes: usize) -> Result<Arc<Entry>, ErrorObject> {
-        let new = NewTask {
-            owner: Owner::Principal("ann".into()),
-            version: ProtocolVersion::LATEST,
-            ttl: None,
-            bytes,
-        };
-        tasks.create(new).map(|(entry, _registration)| entry)
-    }
-
-    fn completed(bytes: usize) -> Stage {
-        // With its quotes.
-        let text = "x".repeat(bytes - 2);
-        Stage::Completed(crate::jsonrpc::Payload::of(&text).unwrap())
-    }
-
-    #[test]
-    fn what_is_kept_is_counted_until_it_is_out() {
-        let config = TasksConfig {
-            max_task_bytes: 60,
-            max_bytes: 100,
-            ..TasksConfig::default()
-        };
-        let tasks = Tasks::new(config);
-        let bytes = || tasks.table().bytes;
-        let (one, two) = (task(&tasks, 50).unwrap(), task(&tasks, 40).unwrap());
-        assert_eq!(bytes(), 90);
-        assert!(task(&tasks, 11).is_err());
-        assert!(tasks.grow(&one, 11).is_err(), "too much for one");
-        assert!(tasks.grow(&two, 11).is_err(), "too much for all");
-        tasks.grow(&two, 10).unwrap();
-        assert_eq!(bytes(), 100);
-        // A result takes the place of what led to it; a second end changes nothing.
-        assert!(tasks.end(&one, completed(20)));
-        assert!(!tasks.end(&one, Stage::Cancelled));
-        assert!(!tasks.end(&one, completed(60)));
-        assert_eq!(bytes(), 70);
-        assert!(tasks.end(&two, Stage::Cancelled));
-        assert_eq!(bytes(), 20);
-        let three = task(&tasks, 0).unwrap();
-        assert!(tasks.end(&three, completed(61)));
-        assert_eq!(three.state().stage.status(), "failed");
-        assert_eq!(bytes(), 20);
-        for entry in [&one, &two, &three] {
-            tasks.expire(entry);
-            assert_eq!(entry.state().stage.status(), "failed");
-            // Whoever still has it changes nothing by it.
-            tasks.grow(entry, 30).unwrap();
-            assert!(!tasks.end(entry, completed(30)));
-        }
-        let table = tasks.table();
-        assert_eq!(table.bytes, 0);
-        assert!(table.tasks.is_empty() && table.owned.is_empty());
-    }
-}
+mod tests;

@@ -1,8 +1,9 @@
 //! URLs, sampling and roots as they are sent, by revision, and what counts as an answer to them; what nobody is asked.
 
 use mcp_proto::{
-    Context, CreateMessage, ElicitForm, ElicitUrl, Field, Interrupt, ModelHint, ModelPreferences,
-    ProtocolVersion, Questions, Role, SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
+    Context, CreateMessage, ElicitForm, ElicitUrl, Field, Interrupt, MAX_QUESTIONS, ModelHint,
+    ModelPreferences, ProtocolVersion, Questions, Role, SamplingContent, SamplingMessage,
+    SamplingTool, ToolChoice,
 };
 use serde_json::{Map, Value, json};
 
@@ -294,4 +295,28 @@ async fn what_a_revision_does_not_know_is_not_asked() {
             }
         }
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn as_many_questions_as_there_may_be_are_all_taken_back() {
+    let server = asker(|context| {
+        let many = (0..MAX_QUESTIONS).fold(Questions::new(), |all, key| all.roots(key.to_string()));
+        Ok(json!(context.ask(&many)?.roots("0")?))
+    });
+    let mut peer = legacy(server.build().unwrap(), "2025-11-25").await;
+    let mut open = Vec::new();
+    for _ in 0..MAX_QUESTIONS {
+        open.push(peer.next().await["id"].clone());
+    }
+    tokio::time::advance(std::time::Duration::from_secs(301)).await;
+    let answer = loop {
+        let said = peer.next().await;
+        if said.get("method").is_none() {
+            break said;
+        }
+        assert_eq!(said["method"], "notifications/cancelled");
+        open.retain(|question| *question != said["params"]["requestId"]);
+    };
+    assert_eq!(answer["result"]["isError"], true);
+    assert!(open.is_empty(), "{} are left", open.len());
 }

@@ -62,6 +62,7 @@ mod streams;
 mod subscribe;
 mod subscriptions;
 mod tasks;
+mod tasks_asking;
 mod tasks_bounds;
 mod tasks_common;
 mod tasks_legacy;

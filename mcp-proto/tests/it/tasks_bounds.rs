@@ -351,3 +351,53 @@ async fn of_a_result_and_a_cancellation_that_meet_one_wins_for_good() {
         }
     }
 }
+
+#[tokio::test]
+async fn one_owner_cannot_take_all_the_room() {
+    let (probe, _events) = probe();
+    let bounds = config(|config| {
+        config.max_task_bytes = 1_000;
+        config.max_bytes = 10_000;
+        config.max_bytes_per_owner = 2_500;
+    });
+    let service = StreamableHttpService::new(builder(&probe, bounds).build().unwrap());
+    let by = |principal| {
+        let mut caller = Caller::modern(&service, able());
+        caller.principal = principal;
+        caller
+    };
+    let mut ann = by(Some("ann"));
+    for fits in [true, true, true, false] {
+        let id = ann.start("large", json!({ "bytes": 500 })).await;
+        let status = if fits { "completed" } else { "failed" };
+        ann.until(&id, status).await;
+    }
+    let arguments = json!({ "bytes": 1, "more": "x".repeat(800) });
+    let refused = ann.answer("tools/call", &call("large", &arguments)).await;
+    assert_eq!(refused["error"]["code"], -32603);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(message.contains("of yours"), "{message}");
+    for other in [Some("bob"), None] {
+        let mut other = by(other);
+        let id = other.start("large", arguments.clone()).await;
+        other.until(&id, "completed").await;
+    }
+    // Nobody is not somebody.
+    for _ in 0..4 {
+        let id = by(None).start("large", json!({ "bytes": 500 })).await;
+        by(None).until(&id, "completed").await;
+    }
+}
+
+#[tokio::test]
+async fn a_ttl_without_end_is_a_long_one() {
+    let (probe, _events) = probe();
+    let bounds = config(|config| {
+        config.ttl = Duration::MAX;
+        config.max_ttl = Duration::MAX;
+    });
+    let mut caller = modern(&builder(&probe, bounds).build().unwrap());
+    let id = caller.start("hang", json!({})).await;
+    let ttl = caller.get(&id).await["ttlMs"].as_u64().unwrap();
+    assert!(ttl > 86_400_000 * 365, "{ttl}");
+}

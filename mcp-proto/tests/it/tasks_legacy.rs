@@ -1,11 +1,10 @@
 //! The experimental tasks of 2025-11-25, over both transports: asked for by the client, held by `tasks/result`.
 
-use http_body_util::BodyExt as _;
 use mcp_proto::{StreamableHttpService, TasksConfig};
 use serde_json::{Value, json};
 
-use crate::common::{PATIENCE, messages, probe};
-use crate::tasks_common::{Caller, RELATED, accept, builder, call, server};
+use crate::common::probe;
+use crate::tasks_common::{Caller, RELATED, builder, call, server};
 
 fn as_task(tool: &str, arguments: &Value, task: &Value) -> Value {
     let mut params = call(tool, arguments);
@@ -192,123 +191,6 @@ async fn a_waiting_result_hears_of_the_cancellation() {
 }
 
 #[tokio::test]
-async fn questions_come_on_the_stream_of_the_result() {
-    let server = server(&probe().0);
-    let service = StreamableHttpService::new(server.clone());
-    let mut http = Caller::legacy(&service, "2025-11-25", None).await;
-    let id = http.start("twice", json!({})).await;
-    http.until(&id, "input_required").await;
-    let waiting = http.http("tasks/result", &json!({ "taskId": id }));
-    let mut stream = Stream::of(service.handle(waiting).await);
-    for (word, prompt) in [("a", "Really?"), ("b", "Really?")] {
-        let question = stream.next().await;
-        assert_eq!(question["method"], "elicitation/create");
-        assert_eq!(question["params"]["message"], prompt);
-        assert_eq!(question["params"]["_meta"][RELATED]["taskId"], id);
-        assert!(question["id"].is_string(), "{question}");
-        http.reply(&question["id"], &accept(&json!({ "word": word })))
-            .await;
-    }
-    let result = stream.next().await;
-    assert_eq!(result["result"]["content"][0]["text"], "a+b");
-
-    let mut pipe = Caller::legacy_pipe(&server).await;
-    let id = pipe.start("both", json!({})).await;
-    let waiting = pipe.send("tasks/result", &json!({ "taskId": id })).await;
-    for word in ["a", "b"] {
-        let question = pipe.peer().next().await;
-        assert_eq!(question["params"]["_meta"][RELATED]["taskId"], id);
-        let result = accept(&json!({ "word": word }));
-        let reply = json!({ "jsonrpc": "2.0", "id": question["id"], "result": result });
-        pipe.peer().send(&reply).await;
-    }
-    let result = pipe.peer().next().await;
-    assert_eq!(result["id"], waiting);
-    assert_eq!(result["result"]["content"][0]["text"], "a+b");
-}
-
-#[tokio::test]
-async fn a_client_that_comes_back_is_asked_again() {
-    let service = StreamableHttpService::new(server(&probe().0));
-    let mut caller = Caller::legacy(&service, "2025-11-25", None).await;
-    let id = caller.start("confirm", json!({})).await;
-    let open = async |caller: &mut Caller| {
-        let waiting = caller.http("tasks/result", &json!({ "taskId": id }));
-        Stream::of(service.handle(waiting).await)
-    };
-    let mut first = open(&mut caller).await;
-    let lost = first.next().await;
-    assert_eq!(lost["method"], "elicitation/create");
-    // The connection breaks; in this era that does not end the request.
-    drop(first);
-    let mut second = open(&mut caller).await;
-    let question = second.next().await;
-    assert_eq!(question["method"], "elicitation/create");
-    assert_ne!(question["id"], lost["id"]);
-    // The newest is asked, and it alone.
-    caller
-        .reply(&lost["id"], &accept(&json!({ "word": "lost" })))
-        .await;
-    assert_eq!(caller.get(&id).await["status"], "input_required");
-    caller
-        .reply(&question["id"], &accept(&json!({ "word": "found" })))
-        .await;
-    let result = second.next().await;
-    assert_eq!(result["result"]["content"][0]["text"], "found");
-    assert_eq!(caller.get(&id).await["status"], "completed");
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_question_that_is_not_answered_in_time_fails_the_tool() {
-    let server = server(&probe().0);
-    let mut caller = Caller::legacy_pipe(&server).await;
-    let id = caller.start("confirm", json!({})).await;
-    caller.send("tasks/result", &json!({ "taskId": id })).await;
-    let question = caller.peer().next().await;
-    tokio::time::advance(std::time::Duration::from_secs(301)).await;
-    let cancelled = caller.peer().next().await;
-    assert_eq!(cancelled["method"], "notifications/cancelled");
-    assert_eq!(cancelled["params"]["requestId"], question["id"]);
-    assert_eq!(cancelled["params"]["_meta"][RELATED]["taskId"], id);
-    let result = caller.peer().next().await["result"].clone();
-    assert_eq!(result["isError"], true);
-    assert!(
-        result.to_string().contains("CLIENT_DID_NOT_ANSWER"),
-        "{result}"
-    );
-    assert_eq!(caller.get(&id).await["status"], "failed");
-}
-
-#[tokio::test]
-async fn an_answer_that_is_none_fails_the_task() {
-    for (reply, code) in [
-        (json!({ "result": { "action": "maybe" } }), Some(-32602)),
-        (
-            json!({ "error": { "code": -1, "message": "will not" } }),
-            None,
-        ),
-    ] {
-        let mut caller = Caller::legacy_pipe(&server(&probe().0)).await;
-        let id = caller.start("confirm", json!({})).await;
-        caller.send("tasks/result", &json!({ "taskId": id })).await;
-        let question = caller.peer().next().await;
-        let mut reply = reply;
-        reply["jsonrpc"] = json!("2.0");
-        reply["id"] = question["id"].clone();
-        caller.peer().send(&reply).await;
-        let answer = caller.peer().next().await;
-        match code {
-            Some(code) => assert_eq!(answer["error"]["code"], code, "{answer}"),
-            None => assert!(
-                answer["result"].to_string().contains("will not"),
-                "{answer}"
-            ),
-        }
-        assert_eq!(caller.get(&id).await["status"], "failed");
-    }
-}
-
-#[tokio::test]
 async fn progress_and_logs_go_to_who_waits_for_the_result() {
     let (probe, mut events) = probe();
     let mut caller = Caller::legacy_pipe(&server(&probe)).await;
@@ -445,28 +327,4 @@ async fn a_task_belongs_to_its_principal_or_else_to_its_session() {
     let id = pipe.start("hang", json!({})).await;
     assert_eq!(pipe.get(&id).await["taskId"], id);
     refuses(Caller::legacy_pipe(&server).await, &id).await;
-}
-
-struct Stream {
-    body: mcp_proto::http::ResponseBody,
-    ahead: Vec<Value>,
-}
-
-impl Stream {
-    fn of(response: http::Response<mcp_proto::http::ResponseBody>) -> Self {
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            body: response.into_body(),
-            ahead: Vec::new(),
-        }
-    }
-
-    async fn next(&mut self) -> Value {
-        while self.ahead.is_empty() {
-            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
-            let data = frame.expect("nothing came").unwrap().unwrap();
-            self.ahead = messages(&data.into_data().unwrap());
-        }
-        self.ahead.remove(0)
-    }
 }

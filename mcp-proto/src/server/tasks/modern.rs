@@ -9,7 +9,7 @@ use super::needs_extension;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
-use crate::task::{Entry, Stage, TaskView, json_size};
+use crate::task::{Entry, Stage, TaskView};
 use crate::version::Era;
 
 impl Server {
@@ -68,15 +68,11 @@ impl Server {
             }
         }
         let is_open = |key: &String| open.iter().any(|(known, _)| known == key);
-        let answers: Map<_, _> = responses
-            .into_iter()
-            .filter(|(key, _)| is_open(key))
-            .collect();
-        if let (false, Some(tasks)) = (answers.is_empty(), &self.0.tasks) {
-            tasks.grow(entry, json_size(&answers))?;
-            entry.answer(answers.into_iter());
+        let answers = responses.into_iter().filter(|(key, _)| is_open(key));
+        match &self.0.tasks {
+            Some(tasks) => tasks.answer(entry, answers.collect()),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// The tasks that a listen will hear of; `None` where it does not ask or there are none here at all.

@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::task::{Entry, Stage, relate};
-use crate::tool::{CallToolResult, ToolRegistry};
+use crate::tool::{CallToolResult, ToolError, ToolRegistry};
 use crate::version::Era;
 
 /// A task to be started.
@@ -150,7 +150,16 @@ async fn in_rounds(
             Ok(result) => return Ok(result),
             Err(Interrupt(Reason::Ask(questions))) => {
                 entry.ask(&questions);
-                answers.extend(entry.answered().await);
+                match entry.answered().await {
+                    Ok(given) => answers.extend(given),
+                    Err(problem) => {
+                        let name = params.get("name").and_then(Value::as_str);
+                        let (code, problem) = *problem;
+                        let failed = ToolError::new(code, problem);
+                        let failed = tools.failed(name.unwrap_or_default(), failed);
+                        return failed.map_err(Interrupt::into_error);
+                    }
+                }
             }
             Err(interrupt) => return Err(interrupt.into_error()),
         }

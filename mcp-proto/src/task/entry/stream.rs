@@ -29,7 +29,8 @@ impl Entry {
         let Outgoing::Notification(mut said) = said else {
             return;
         };
-        let Some((_, stream)) = self.state().stream.clone() else {
+        let newest = self.state().streams.last().cloned();
+        let Some((_, stream)) = newest else {
             return;
         };
         relate_params(&mut said.params, &self.id);
@@ -40,9 +41,9 @@ impl Entry {
     pub(crate) fn attach(&self, stream: Outbox) -> Attached<'_> {
         let mut key = 0;
         self.state.send_modify(|state| {
-            state.streams += 1;
-            key = state.streams;
-            state.stream = Some((key, stream));
+            state.next_stream += 1;
+            key = state.next_stream;
+            state.streams.push((key, stream));
         });
         Attached { entry: self, key }
     }
@@ -66,7 +67,7 @@ impl Attached<'_> {
     }
 
     fn is_newest(&self, state: &State) -> bool {
-        let newest = state.stream.as_ref();
+        let newest = state.streams.last();
         newest.is_some_and(|(key, _)| *key == self.key)
     }
 }
@@ -74,10 +75,10 @@ impl Attached<'_> {
 impl Drop for Attached<'_> {
     fn drop(&mut self) {
         self.entry.state.send_if_modified(|state| {
-            if self.is_newest(state) {
-                state.stream = None;
-            }
-            false
+            let was_newest = self.is_newest(state);
+            state.streams.retain(|(key, _)| *key != self.key);
+            // The one before it puts the questions from now on.
+            was_newest && !state.streams.is_empty()
         });
     }
 }

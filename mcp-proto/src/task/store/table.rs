@@ -15,11 +15,18 @@ pub(super) struct Table {
     pub(super) tasks: HashMap<Arc<str>, Filed>,
     /// By the end of their time.
     ends: BTreeMap<(Instant, u64), Arc<Entry>>,
-    /// By their owner and number.
-    pub(super) owned: HashMap<Owner, BTreeMap<u64, Arc<Entry>>>,
+    pub(super) owned: HashMap<Owner, Owned>,
     /// Of all tasks together.
     pub(super) bytes: usize,
     next_number: u64,
+}
+
+/// The tasks of one owner.
+#[derive(Default)]
+pub(super) struct Owned {
+    /// By their number.
+    pub(super) tasks: BTreeMap<u64, Arc<Entry>>,
+    bytes: usize,
 }
 
 /// A task and what is kept of it.
@@ -37,7 +44,10 @@ impl Table {
 
     /// Why there is no place for one more, if there is none.
     pub(super) fn refuses(&self, new: &NewTask, config: &TasksConfig) -> Option<ErrorObject> {
-        let owned = self.owned.get(&new.owner).map_or(0, BTreeMap::len);
+        let (owned, bytes) = match self.owned.get(&new.owner) {
+            Some(owned) => (owned.tasks.len(), owned.bytes),
+            None => (0, 0),
+        };
         let full = self.tasks.len() >= config.max_tasks
             || self.bytes.saturating_add(new.bytes) > config.max_bytes;
         if full {
@@ -50,9 +60,12 @@ impl Table {
                 "the server keeps as many tasks as it can: try again later",
             ));
         }
-        (owned >= config.max_tasks_per_owner).then(|| {
+        let owner_is_full = owned >= config.max_tasks_per_owner
+            || (new.owner != Owner::Anyone
+                && bytes.saturating_add(new.bytes) > config.max_bytes_per_owner);
+        owner_is_full.then(|| {
             busy(&format!(
-                "{owned} tasks of yours are kept, which is the most: try again later"
+                "{owned} tasks of yours with {bytes} bytes are kept, and there is no room for another: try again later"
             ))
         })
     }
@@ -68,31 +81,41 @@ impl Table {
             .insert((entry.expires, entry.number), Arc::clone(entry));
         if entry.owner != Owner::Anyone {
             let owned = self.owned.entry(entry.owner.clone()).or_default();
-            owned.insert(entry.number, Arc::clone(entry));
+            owned.tasks.insert(entry.number, Arc::clone(entry));
+            owned.bytes += bytes;
         }
     }
 
     pub(super) fn remove(&mut self, entry: &Entry) {
-        if let Some(filed) = self.tasks.remove(&entry.id) {
-            self.bytes -= filed.bytes;
-        }
+        let Some(filed) = self.tasks.remove(&entry.id) else {
+            return;
+        };
+        self.bytes -= filed.bytes;
         self.ends.remove(&(entry.expires, entry.number));
         if let Some(owned) = self.owned.get_mut(&entry.owner) {
-            owned.remove(&entry.number);
-            if owned.is_empty() {
+            owned.tasks.remove(&entry.number);
+            owned.bytes -= filed.bytes;
+            if owned.tasks.is_empty() {
                 self.owned.remove(&entry.owner);
             }
         }
     }
 
-    /// Sets what is kept of a task, unless it is too much for all together. Of one that is out nothing is.
-    pub(super) fn charge(&mut self, id: &str, bytes: usize, max: usize) -> bool {
+    /// Sets what is kept of a task, unless it is too much for its owner or all together. Of one that is out nothing is.
+    pub(super) fn charge(&mut self, id: &str, bytes: usize, config: &TasksConfig) -> bool {
         let Some(filed) = self.tasks.get_mut(id) else {
             return true;
         };
-        let all = (self.bytes - filed.bytes).saturating_add(bytes);
-        if all > max && bytes > filed.bytes {
+        let mut owned = self.owned.get_mut(&filed.entry.owner);
+        let with = |kept: usize| (kept - filed.bytes).saturating_add(bytes);
+        let all = with(self.bytes);
+        let owners = owned.as_ref().map_or(0, |owned| with(owned.bytes));
+        let too_much = all > config.max_bytes || owners > config.max_bytes_per_owner;
+        if too_much && bytes > filed.bytes {
             return false;
+        }
+        if let Some(owned) = &mut owned {
+            owned.bytes = owners;
         }
         (filed.bytes, self.bytes) = (bytes, all);
         true

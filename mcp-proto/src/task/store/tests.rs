@@ -1,0 +1,85 @@
+//! What is counted of tasks, and what becomes of their handlers.
+
+use futures_util::FutureExt as _;
+
+use super::*;
+use crate::input::Questions;
+
+fn task(tasks: &Tasks, bytes: usize) -> Result<Arc<Entry>, ErrorObject> {
+    let new = NewTask {
+        owner: Owner::Principal("ann".into()),
+        version: ProtocolVersion::LATEST,
+        ttl: None,
+        bytes,
+    };
+    tasks.create(new).map(|(entry, _registration)| entry)
+}
+
+/// Asks and answers with as many bytes.
+fn answer(tasks: &Tasks, entry: &Entry, bytes: usize) -> Result<(), ErrorObject> {
+    entry.ask(&Questions::new().roots("q"));
+    let text = "x".repeat(bytes - json_size(&("q", "")));
+    tasks.answer(entry, vec![("q".to_owned(), Value::from(text))])
+}
+
+fn completed(bytes: usize) -> Stage {
+    // With its quotes.
+    let text = "x".repeat(bytes - 2);
+    Stage::Completed(crate::jsonrpc::Payload::of(&text).unwrap())
+}
+
+#[test]
+fn what_is_kept_is_counted_until_it_is_out() {
+    let config = TasksConfig {
+        max_task_bytes: 60,
+        max_bytes: 100,
+        ..TasksConfig::default()
+    };
+    let tasks = Tasks::new(config);
+    let bytes = || tasks.table().bytes;
+    let (one, two) = (task(&tasks, 50).unwrap(), task(&tasks, 40).unwrap());
+    assert_eq!(bytes(), 90);
+    assert!(task(&tasks, 11).is_err());
+    assert!(answer(&tasks, &one, 11).is_err(), "too much for one");
+    assert!(answer(&tasks, &two, 11).is_err(), "too much for all");
+    answer(&tasks, &two, 10).unwrap();
+    assert_eq!(bytes(), 100);
+    // It counts once.
+    let again = vec![("q".to_owned(), Value::Null)];
+    tasks.answer(&two, again).unwrap();
+    assert_eq!(bytes(), 100);
+    // A result takes the place of what led to it; a second end changes nothing.
+    assert!(tasks.end(&one, completed(20)));
+    assert!(!tasks.end(&one, Stage::Cancelled));
+    assert!(!tasks.end(&one, completed(60)));
+    // Nor does an answer that comes too late.
+    answer(&tasks, &one, 20).unwrap();
+    assert_eq!(bytes(), 70);
+    assert!(tasks.end(&two, Stage::Cancelled));
+    assert_eq!(bytes(), 20);
+    let three = task(&tasks, 0).unwrap();
+    assert!(tasks.end(&three, completed(61)));
+    assert_eq!(three.state().stage.status(), "failed");
+    assert_eq!(bytes(), 20);
+    for entry in [&one, &two, &three] {
+        tasks.expire(entry);
+        assert_eq!(entry.state().stage.status(), "failed");
+        // Whoever still has it changes nothing by it.
+        answer(&tasks, entry, 30).unwrap();
+        assert!(!tasks.end(entry, completed(30)));
+    }
+    let table = tasks.table();
+    assert_eq!(table.bytes, 0);
+    assert!(table.tasks.is_empty() && table.owned.is_empty());
+}
+
+#[test]
+fn the_handler_of_a_task_that_was_cancelled_is_not_called_again() {
+    let tasks = Tasks::new(TasksConfig::default());
+    let entry = task(&tasks, 0).unwrap();
+    entry.ask(&Questions::new().roots("q"));
+    let mut answered = Box::pin(entry.answered());
+    assert!(answered.as_mut().now_or_never().is_none());
+    assert!(tasks.end(&entry, Stage::Cancelled));
+    assert!(answered.now_or_never().is_none());
+}
