@@ -193,7 +193,7 @@ enum Era {
 
 /// What modern clients can do who take tasks and questions.
 pub(crate) fn able() -> Value {
-    json!({ "elicitation": {}, "extensions": { EXTENSION: {} } })
+    json!({ "elicitation": { "form": {}, "url": {} }, "extensions": { EXTENSION: {} } })
 }
 
 impl Caller {

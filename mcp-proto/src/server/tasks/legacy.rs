@@ -6,11 +6,10 @@ use serde_json::{Map, Value};
 use super::super::rounds::ask;
 use super::super::{Method, Server, wire};
 use crate::context::Context;
-use crate::input::Question;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::seal::{cursor, open_cursor};
-use crate::task::{Entry, Owner, Stage, Step, TaskView, json_size};
+use crate::task::{Entry, Open, Owner, Stage, Step, TaskView, json_size};
 use crate::tool::ToolError;
 use crate::version::Era;
 
@@ -67,15 +66,10 @@ impl Server {
     }
 
     /// Puts questions of a task to its client, and takes the answers as they come. Without one the tool has failed.
-    async fn ask_for_task(
-        &self,
-        entry: &Entry,
-        questions: Vec<(String, Question)>,
-        context: &Context,
-    ) {
+    async fn ask_for_task(&self, entry: &Entry, questions: Vec<Open>, context: &Context) {
         let limit = self.0.rounds.config.answer_timeout;
-        let answers = questions.iter().map(|(key, question)| async move {
-            let answer = ask(question, context, limit, Some(&entry.id)).await;
+        let answers = questions.iter().map(|open| async move {
+            let answer = ask(&open.question, context, limit, Some(&entry.id)).await;
             let tasks = self.0.tasks.as_ref();
             let kept = answer.and_then(|answer| {
                 let grown = tasks.map(|tasks| tasks.grow(entry, json_size(&answer)));
@@ -83,7 +77,7 @@ impl Server {
                 Ok(answer)
             });
             match kept {
-                Ok(answer) => entry.answer(std::iter::once((key.clone(), answer))),
+                Ok(answer) => entry.answer(std::iter::once((open.key.clone(), answer))),
                 Err(problem) => self.end_unanswered(entry, problem),
             }
         });
