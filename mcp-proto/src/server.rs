@@ -14,7 +14,7 @@ mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, Weak};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -49,6 +49,11 @@ pub use rounds::InputConfig;
 /// changes once it is built, but its skills ([`Server::replace_skills`]).
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
+
+/// A [`Server`] that is not kept alive by it: for whoever tells it of changes and is itself part of what its handlers
+/// share.
+#[derive(Debug, Clone)]
+pub struct WeakServer(Weak<Inner>);
 
 struct Inner {
     info: Implementation,
@@ -121,9 +126,26 @@ impl Server {
     /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
     /// builder did not declare ([`ServerBuilder::tools_list_changed`] and its like) is told to nobody.
     pub fn notify(&self, change: Change) {
-        if self.tells(&change) {
+        let is_heard = match &change {
+            Change::ResourceUpdated(_) => self.has_subscribers(),
+            _ => self.tells(&change),
+        };
+        if is_heard {
             self.0.changes.send(change);
         }
+    }
+
+    /// Whether an update of a resource may be of interest to anybody: false as long as nobody has subscribed to one, or
+    /// when nobody listens. For who wants to save the making of an update that nobody hears.
+    #[must_use]
+    pub fn has_subscribers(&self) -> bool {
+        self.tells_updates() && self.0.changes.has_subscribers()
+    }
+
+    /// A handle that does not keep the server alive.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakServer {
+        WeakServer(Arc::downgrade(&self.0))
     }
 
     /// Whether the builder declared changes of this kind.
@@ -343,6 +365,14 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+impl WeakServer {
+    /// The server, if there still is one.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Server> {
+        self.0.upgrade().map(Server)
     }
 }
 

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
@@ -66,6 +67,8 @@ pub(crate) struct Changes {
     matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
+    /// Somebody has subscribed to a resource at some time.
+    subscribed: Arc<AtomicBool>,
 }
 
 /// One listener's end. Dropping it frees its place.
@@ -76,6 +79,7 @@ pub(crate) struct Listener {
     interest: Interest,
     matcher: Option<Matcher>,
     pending: VecDeque<Notification>,
+    subscribed: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -91,6 +95,7 @@ impl Changes {
             sender: broadcast::channel(MAX_LAG).0,
             closed: watch::channel(false).0,
             permits: Arc::new(Semaphore::new(max_listeners.min(Semaphore::MAX_PERMITS))),
+            subscribed: Arc::default(),
         }
     }
 
@@ -99,12 +104,24 @@ impl Changes {
         let _heard = self.sender.send(Arc::new(change));
     }
 
+    /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
+    pub(super) fn expect_updates(&self) {
+        self.subscribed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_subscribers(&self) -> bool {
+        self.subscribed.load(Ordering::Relaxed) && self.sender.receiver_count() > 0
+    }
+
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
     }
 
     /// Starts to listen from now on; `None` when every place is taken. Who wants to hear of nothing takes none.
     pub(crate) fn listen(&self, interest: Interest) -> Option<Listener> {
+        if !interest.resources.is_empty() {
+            self.expect_updates();
+        }
         let heard = if interest == Interest::default() {
             None
         } else {
@@ -119,6 +136,7 @@ impl Changes {
             interest,
             matcher: self.matcher.clone(),
             pending: VecDeque::new(),
+            subscribed: Arc::clone(&self.subscribed),
         })
     }
 }
@@ -161,6 +179,10 @@ impl Listener {
             let uri = queued.params.get("uri").and_then(Value::as_str);
             uri.is_none_or(|uri| resources.contains(uri))
         });
+        if !resources.is_empty() {
+            // They may have been subscribed to in another process.
+            self.subscribed.store(true, Ordering::Relaxed);
+        }
         self.interest.resources = resources;
     }
 

@@ -26,6 +26,8 @@ pub(crate) struct Entry {
     /// Later tasks have greater numbers.
     pub(crate) number: u64,
     pub(super) owner: Owner,
+    /// The name of the tool that was called.
+    pub(crate) tool: String,
     /// The revision that it was created in, and that its result is written for.
     pub(crate) version: ProtocolVersion,
     pub(super) created: SystemTime,
