@@ -14,15 +14,14 @@ mod asking;
 mod tasks;
 
 use std::error::Error;
-use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use mcp_proto::http::{ServeConfig, serve};
 use mcp_proto::{
-    BuildError, CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context,
-    GetPromptResult, LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents,
-    ResourceTemplate, ResourceUri, Server, ServerBuilder, Skill, Skills, StreamableHttpService,
-    TasksConfig, Tool, ToolError,
+    CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
+    LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
+    ResourceUri, Server, ServerBuilder, Skill, Skills, StreamableHttpService, TasksConfig, Tool,
+    ToolError,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -32,9 +31,9 @@ use serde_json::{Value, json};
 const PNG: &[u8] = include_bytes!("everything/pixel.png");
 const WAV: &[u8] = include_bytes!("everything/silence.wav");
 
-/// What every handler gets a clone of. Most servers have a database here; this one has itself, to tell of changes.
-#[derive(Debug, Clone, Default)]
-struct App(Arc<OnceLock<Server>>);
+/// What every handler gets a clone of: a database, in most servers.
+#[derive(Debug, Clone)]
+struct App;
 
 /// The arguments of a tool that takes none.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -79,8 +78,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
 
 /// The server: who it is, what it offers, and what it will tell of.
 fn everything() -> Result<Server, Box<dyn Error>> {
-    let app = App::default();
-    let builder = Server::builder("everything", env!("CARGO_PKG_VERSION"), app.clone())
+    let builder = Server::builder("everything", env!("CARGO_PKG_VERSION"), App)
         .title("Everything")
         .instructions("Call test_simple_text to see that it works.")
         .logging()
@@ -90,19 +88,12 @@ fn everything() -> Result<Server, Box<dyn Error>> {
         .prompts_list_changed()
         .tasks(TasksConfig::default())
         .skills(skills()?);
-    let server = build(builder)?;
-    // Set once: the server was made a line above.
-    let _set = app.0.set(server.clone());
-    Ok(server)
-}
-
-fn build(builder: ServerBuilder<App>) -> Result<Server, BuildError> {
     let builder = tools(builder);
     let builder = asking::tools(builder);
     let builder = tasks::tools(builder);
     let builder = resources(builder);
     let builder = prompts(builder);
-    builder.build()
+    Ok(builder.build()?)
 }
 
 /// Tools: an async function of the app, its arguments and the request's context.
@@ -161,24 +152,35 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "test_trigger_tool_change",
                 "Tells that the tools have changed.",
             ),
-            async |app: App, Nothing {}, _| Ok(app.tell(Change::ToolsListChanged)),
+            async |_app, Nothing {}, context: Context| Ok(tell(&context, Change::ToolsListChanged)),
         )
         .content_tool(
             Tool::new(
                 "test_trigger_prompt_change",
                 "Tells that the prompts have changed.",
             ),
-            async |app: App, Nothing {}, _| Ok(app.tell(Change::PromptsListChanged)),
+            async |_app, Nothing {}, context: Context| {
+                Ok(tell(&context, Change::PromptsListChanged))
+            },
         )
         .content_tool(
             Tool::new(
                 "test_trigger_resource_change",
                 "Tells that a resource has changed.",
             ),
-            async |app: App, Nothing {}, _| {
-                Ok(app.tell(Change::resource_updated("test://watched-resource")))
+            async |_app, Nothing {}, context: Context| {
+                Ok(tell(
+                    &context,
+                    Change::resource_updated("test://watched-resource"),
+                ))
             },
         )
+}
+
+/// Whoever listens is told that something has changed. Code outside of handlers has `Server::notify`.
+fn tell(context: &Context, change: Change) -> CallToolResult {
+    context.notify(change);
+    CallToolResult::text("Told.")
 }
 
 async fn simple_text(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
@@ -432,13 +434,4 @@ fn skills() -> Result<Skills, Box<dyn Error>> {
         forms.with_file("references/FORMS.md", "# The forms there are\n"),
         greetings,
     ])?)
-}
-
-impl App {
-    fn tell(&self, change: Change) -> CallToolResult {
-        if let Some(server) = self.0.get() {
-            server.notify(change);
-        }
-        CallToolResult::text("Told.")
-    }
 }

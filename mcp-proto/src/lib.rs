@@ -144,6 +144,7 @@ struct ReadMe;
 
 mod app;
 mod cache;
+mod change;
 pub mod client;
 mod completion;
 mod content;
@@ -171,6 +172,7 @@ mod version;
 
 pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
+pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
@@ -198,9 +200,7 @@ pub use resource::{
 };
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
-pub use server::{
-    BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder, WeakServer,
-};
+pub use server::{BuildError, InputConfig, Server, ServerBuilder, WeakServer};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };

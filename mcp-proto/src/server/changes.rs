@@ -1,6 +1,5 @@
 //! Changes of what the server offers: one broadcast, heard by every listener through its own filter.
 
-use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
@@ -9,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
+use crate::change::{Change, ResourceUpdate};
 use crate::jsonrpc::Notification;
 
 /// How many listeners may be open at once unless the builder says otherwise.
@@ -17,32 +17,6 @@ pub(super) const DEFAULT_MAX_LISTENERS: usize = 1_000;
 const MAX_LAG: usize = 256;
 /// `_meta` key of an update that stands for several: how many changes of any kind the listener has missed.
 const META_MISSED: &str = "mcp-proto/missed";
-
-/// Something the server offers has changed.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Change {
-    /// The list of tools.
-    ToolsListChanged,
-    /// The list of prompts.
-    PromptsListChanged,
-    /// The list of resources or of their templates.
-    ResourcesListChanged,
-    /// The contents of a resource.
-    ResourceUpdated(ResourceUpdate),
-}
-
-/// The contents of a resource have changed.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ResourceUpdate {
-    /// The resource.
-    pub uri: String,
-    /// Sent along as `_meta`, for those who know what it means.
-    pub meta: Option<Map<String, Value>>,
-    /// What a matcher wants to know of it ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
-    pub detail: Option<Arc<dyn Any + Send + Sync>>,
-}
 
 /// Whether an update is one of the resource (or the family) that was subscribed to.
 pub(super) type Matcher = Arc<dyn Fn(&str, &ResourceUpdate) -> bool + Send + Sync>;
@@ -258,40 +232,6 @@ fn updated(uri: &str, meta: Option<Map<String, Value>>) -> Notification {
     Notification {
         method: "notifications/resources/updated".to_owned(),
         params,
-    }
-}
-
-impl ResourceUpdate {
-    /// An update of the resource at `uri`.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            detail: None,
-        }
-    }
-
-    /// The same with metadata to be sent along.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// The same with something for the matcher.
-    #[must_use]
-    pub fn with_detail(mut self, detail: Arc<dyn Any + Send + Sync>) -> Self {
-        self.detail = Some(detail);
-        self
-    }
-}
-
-impl Change {
-    /// The contents of the resource at `uri` have changed.
-    #[must_use]
-    pub fn resource_updated(uri: impl Into<String>) -> Self {
-        Self::ResourceUpdated(ResourceUpdate::new(uri))
     }
 }
 
