@@ -7,7 +7,7 @@ use mcp_proto::{
     BuildError, CallToolResult, Context, ElicitUrl, Interrupt, Server, StreamableHttpService,
     TaskSupport, TasksConfig, Tool,
 };
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, probe};
 use crate::tasks_common::{Caller, EXTENSION, RELATED, able, accept, call, server};
@@ -102,6 +102,16 @@ fn a_tool_with_task_support_needs_a_server_with_tasks() {
         matches!(&problem, BuildError::Tool { name, .. } if name == "long"),
         "{problem}"
     );
+    assert!(
+        problem.to_string().contains("ServerBuilder::tasks"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn the_extension_is_not_declared_by_hand() {
+    let by_hand = Server::builder("none", "1", ()).extension(EXTENSION, Map::new());
+    let problem = by_hand.build().unwrap_err();
     assert!(
         problem.to_string().contains("ServerBuilder::tasks"),
         "{problem}"
