@@ -76,12 +76,9 @@ fn expected(input: &[u8]) -> Expected {
             expected.too_long += 1;
             continue;
         }
-        let Some(messages) = messages(line) else {
-            continue;
-        };
-        let is_batch = messages.len() != 1 || line.trim_ascii_start().starts_with(b"[");
+        let is_batch = line.trim_ascii_start().starts_with(b"[");
         expected.batches += usize::from(is_batch);
-        for message in messages {
+        for message in messages(line).into_iter().flatten() {
             let (id, is_excused) = match message {
                 Ok(Message::Request(request)) => (Some(request.id.clone()), waits(&request)),
                 Ok(Message::Notification(notification)) => {
