@@ -1,9 +1,9 @@
-//! Messages: a text is a message or a good refusal, the same as its tree is, and a message that is read can be written
-//! and read again. The input is the text.
+//! Messages: a text is a message or a good refusal, the same as its tree is, and a message that is read has what was
+//! sent, can be written and read again. The input is the text.
 
 use mcp_proto::jsonrpc::{ErrorObject, Message, MessageError};
 use serde::de::IgnoredAny;
-use serde_json::{Value, to_value};
+use serde_json::{Value, json, to_value};
 
 /// See the module.
 ///
@@ -19,6 +19,16 @@ pub fn run(text: &[u8]) {
 
 fn accepted(message: &Message, tree: Value) {
     let written = to_value(message).unwrap();
+    for (name, value) in written.as_object().expect("a message is an object") {
+        match (name.as_str(), tree.get(name)) {
+            ("params", None) => assert_eq!(value, &json!({})),
+            ("error", Some(sent)) => {
+                let members = value.as_object().expect("an error is an object");
+                assert!(members.iter().all(|(name, value)| sent[name] == *value));
+            }
+            (_, sent) => assert_eq!(Some(value), sent, "{name} is not what was sent"),
+        }
+    }
     let by_tree = Message::from_value(tree).expect("the tree of a message is one");
     assert_eq!(to_value(by_tree).unwrap(), written);
     let text = serde_json::to_vec(message).unwrap();
