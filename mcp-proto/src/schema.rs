@@ -82,14 +82,25 @@ pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     )
 }
 
-/// Checks one value against a small schema of our own making.
-pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), String> {
+/// Why a value is not what a small schema says.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unfit {
+    #[error("its schema does not compile: {0}")]
+    Schema(String),
+    #[error("{0}")]
+    Value(String),
+}
+
+/// Checks one value against a small schema, formats included.
+pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
     let validator = jsonschema::options()
         .offline()
         .should_validate_formats(true)
         .build(schema)
-        .map_err(|error| format!("its schema does not compile: {error}"))?;
-    validator.validate(value).map_err(|error| error.to_string())
+        .map_err(|error| Unfit::Schema(error.to_string()))?;
+    validator
+        .validate(value)
+        .map_err(|error| Unfit::Value(error.masked_with("the value").to_string()))
 }
 
 impl CompiledSchema {

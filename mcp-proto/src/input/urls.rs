@@ -3,11 +3,11 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ElicitAction, ElicitResult, ElicitUrl, Questions, has_urls};
+use super::{ElicitAction, ElicitUrl, Questions};
 use crate::context::Context;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
-use crate::version::Era;
+use crate::version::{Era, ProtocolVersion};
 
 /// The keys of such questions in the modern era, numbered from 1.
 const KEY: &str = "required-url-";
@@ -30,8 +30,14 @@ impl Interrupt {
             return ErrorObject::internal().into();
         }
         for (key, question) in questions.iter() {
-            if let Err(refused) = context.require(question) {
-                return refused;
+            if let Some(refusal) =
+                question.refusal(&context.client_capabilities, context.protocol_version)
+            {
+                return refusal.into();
+            }
+            if let Some(problem) = question.problem() {
+                tracing::error!(problem, "a handler needs a URL to be opened that is none");
+                return ErrorObject::internal().into();
             }
             if declined(context, key) {
                 return ErrorObject::invalid_params(format!(
@@ -63,7 +69,7 @@ impl Context {
     /// revision, nothing is said.
     pub async fn elicitation_complete(&self, elicitation_id: &str) {
         let knows = self.era() == Era::Legacy
-            && has_urls(self.protocol_version)
+            && self.protocol_version >= ProtocolVersion::V2025_11_25
             && self.client_capabilities.can_elicit_urls();
         if !knows {
             return;
@@ -76,9 +82,8 @@ impl Context {
 
 /// Whether the user has said no to it in an earlier round.
 fn declined(context: &Context, key: &str) -> bool {
-    let answers = context.input.as_ref().map(|input| &input.answers);
-    let answer = answers.and_then(|answers| answers.get(key));
+    let answer = context.input.as_ref().and_then(|input| input.answer(key));
     answer
-        .and_then(|answer| ElicitResult::read(answer).ok())
+        .and_then(|answer| ElicitUrl::read(answer).ok())
         .is_some_and(|answer| answer.action != ElicitAction::Accept)
 }

@@ -85,7 +85,7 @@ impl Server {
         let answers = context
             .input
             .as_ref()
-            .map_or(0, |input| json_size(&input.answers));
+            .map_or(0, |input| json_size(&input.all()));
         let (entry, registration) = tasks.create(NewTask {
             owner: Owner::of(&context),
             version: context.protocol_version,

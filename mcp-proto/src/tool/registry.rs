@@ -219,17 +219,27 @@ impl ToolRegistry {
                 );
             }
         };
-        let Some(registered) = self
-            .by_name
-            .get(&name)
-            .and_then(|&index| self.tools.get(index))
-        else {
+        let Some(registered) = self.get(&name) else {
             return Err(self.unknown(&name).into());
         };
         match registered.call(arguments, context).await {
             Ok(result) => Ok(result),
             Err(error) => registered.failed(error),
         }
+    }
+
+    /// A failure of a tool as its result, or what interrupts the call instead.
+    pub(crate) fn failed(&self, name: &str, error: ToolError) -> Result<CallToolResult, Interrupt> {
+        match self.get(name) {
+            Some(registered) => registered.failed(error),
+            None => error.into_result(),
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<&Registered> {
+        self.by_name
+            .get(name)
+            .and_then(|&index| self.tools.get(index))
     }
 
     fn unknown(&self, name: &str) -> ErrorObject {

@@ -8,6 +8,14 @@
 )]
 
 mod apps;
+mod asking;
+mod asking_client;
+mod asking_common;
+mod asking_forms;
+mod asking_kinds;
+mod asking_legacy;
+mod asking_state;
+mod asking_wire;
 mod bodies;
 mod bounds;
 mod caching;

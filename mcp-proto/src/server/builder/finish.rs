@@ -15,7 +15,7 @@ use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
-use crate::seal::{Keys, UsedOnce};
+use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
 
@@ -58,11 +58,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
             tasks: self.tasks.map(Tasks::new),
-            rounds: Rounds {
-                config: self.input,
-                keys: self.keys.unwrap_or_else(Keys::random),
-                used: UsedOnce::default(),
-            },
+            rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
             page_size: self.page_size,
             list_cache: self.list_cache,
         };

@@ -1,16 +1,17 @@
 //! `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of the experimental tasks of 2025-11-25.
 
-use futures_util::future::join_all;
-use serde_json::{Map, Value};
+use std::time::Duration;
 
-use super::super::rounds::ask;
+use futures_util::future::join_all;
+use serde_json::{Map, Value, json};
+
 use super::super::{Method, Server, wire};
 use crate::context::Context;
 use crate::input::Question;
 use crate::interrupt::Interrupt;
-use crate::jsonrpc::{ErrorObject, Payload};
+use crate::jsonrpc::{ErrorObject, Notification, Payload};
 use crate::seal::{cursor, open_cursor};
-use crate::task::{Entry, Owner, Stage, Step, TaskView, json_size};
+use crate::task::{Entry, Owner, Stage, Step, TaskView, json_size, relate_params};
 use crate::tool::ToolError;
 use crate::version::Era;
 
@@ -75,7 +76,7 @@ impl Server {
     ) {
         let limit = self.0.rounds.config.answer_timeout;
         let answers = questions.iter().map(|(key, question)| async move {
-            let answer = ask(question, context, limit, Some(&entry.id)).await;
+            let answer = ask(question, context, limit, &entry.id).await;
             let tasks = self.0.tasks.as_ref();
             let kept = answer.and_then(|answer| {
                 let grown = tasks.map(|tasks| tasks.grow(entry, json_size(&answer)));
@@ -161,5 +162,39 @@ fn outcome(entry: &Entry) -> Result<Payload, ErrorObject> {
         Stage::Working | Stage::InputRequired(_) | Stage::Expired => Err(
             ErrorObject::invalid_params("the task ran longer than its ttl and is kept no longer"),
         ),
+    }
+}
+
+/// One question about a task to its legacy client; the answer, or why there is none.
+async fn ask(
+    question: &Question,
+    context: &Context,
+    limit: Duration,
+    task: &str,
+) -> Result<Value, String> {
+    let mut request = question.to_request(context.protocol_version);
+    relate_params(&mut request.params, task);
+    let method = request.method;
+    let asked = context.outbox.ask(method, request.params).await;
+    let (id, answer) = asked.map_err(|_| {
+        format!("{method} cannot be sent: the client takes no event stream for this call")
+    })?;
+    match tokio::time::timeout(limit, answer).await {
+        Ok(Ok(response)) => match response.outcome {
+            Ok(result) => Ok(result.to_value()),
+            Err(error) => Err(format!("the client refused {method}: {}", error.message)),
+        },
+        Ok(Err(_gone)) => Err(format!("{method} cannot be answered: the client is gone")),
+        Err(_elapsed) => {
+            let cancelled = json!({ "requestId": id, "reason": "it took too long" });
+            let mut cancelled = Notification::new("notifications/cancelled", cancelled);
+            relate_params(&mut cancelled.params, task);
+            // A client that is gone need not be told.
+            let _gone = context.outbox.send(cancelled).await;
+            Err(format!(
+                "the client did not answer {method} within {} s",
+                limit.as_secs_f64()
+            ))
+        }
     }
 }

@@ -24,7 +24,9 @@ impl Server {
         }
         let entry = self.named_task(&params, context)?;
         match method {
-            Method::UpdateTask => self.update_task(&entry, params.remove("inputResponses"))?,
+            Method::UpdateTask => {
+                self.update_task(&entry, params.remove("inputResponses"), context)?
+            }
             Method::CancelTask => {
                 if let Some(tasks) = &self.0.tasks {
                     // One that is over stays as it is, and that is no error.
@@ -45,7 +47,12 @@ impl Server {
     }
 
     /// Takes the answers to questions that are open; those under other keys mean nothing, whatever they are.
-    fn update_task(&self, entry: &Entry, responses: Option<Value>) -> Result<(), ErrorObject> {
+    fn update_task(
+        &self,
+        entry: &Entry,
+        responses: Option<Value>,
+        context: &Context,
+    ) -> Result<(), ErrorObject> {
         let Some(Value::Object(responses)) = responses else {
             return Err(ErrorObject::invalid_params(
                 "tasks/update needs params.inputResponses, an object with answers under keys of inputRequests",
@@ -55,7 +62,9 @@ impl Server {
         for (key, question) in &open {
             // An answer that the handler could not take leaves the question open.
             if let Some(answer) = responses.get(key) {
-                question.check(key, answer, Era::Modern)?;
+                question
+                    .read(answer)
+                    .map_err(|problem| context.bad_answer(key, &problem))?;
             }
         }
         let is_open = |key: &String| open.iter().any(|(known, _)| known == key);

@@ -143,12 +143,9 @@ async fn in_rounds(
     mut context: Context,
 ) -> Result<CallToolResult, ErrorObject> {
     let input = context.input.take();
-    let mut answers = input.map_or_else(BTreeMap::new, |input| input.answers.clone());
+    let mut answers = input.map_or_else(BTreeMap::new, |input| input.all());
     for _ in 0..MAX_ROUNDS {
-        let input = Input {
-            answers: answers.clone(),
-        };
-        context.input = Some(Arc::new(input));
+        context.input = Some(Arc::new(Input::new(answers.clone())));
         match tools.call(params.clone(), context.clone()).await {
             Ok(result) => return Ok(result),
             Err(Interrupt(Reason::Ask(questions))) => {
