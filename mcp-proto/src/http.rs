@@ -9,6 +9,7 @@
 //! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
 mod body;
+mod calls;
 mod config;
 mod cors;
 mod deadline;
@@ -22,7 +23,9 @@ mod rejection;
 mod serve;
 mod sessions;
 mod sse;
+mod standalone;
 mod strangers;
+mod streams;
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -44,6 +47,7 @@ use live::Live;
 use rejection::Rejection;
 use sessions::Sessions;
 use strangers::Strangers;
+use streams::Streams;
 
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, Origins};
@@ -60,6 +64,7 @@ struct Inner {
     config: HttpConfig,
     sessions: Sessions,
     live: Arc<Live>,
+    streams: Arc<Streams>,
     detached: Detached,
     /// A permit for each call that may run.
     calls: Arc<Semaphore>,
@@ -98,6 +103,7 @@ impl StreamableHttpService {
             calls: permits(config.max_calls),
             body_memory: permits(config.max_buffered_bytes),
             strangers: Strangers::default(),
+            streams: Streams::new(&config),
             server,
             config,
             sessions,
@@ -247,6 +253,13 @@ impl StreamableHttpService {
                 Ok(accepted())
             }
         }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Nobody can come back.
+        self.streams.forget_kept();
     }
 }
 

@@ -1,4 +1,4 @@
-//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and the GET stream.
+//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and what they ask.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use super::rejection::Rejection;
 use crate::jsonrpc::{RequestId, Response};
 use crate::session::SessionId;
 
-/// Sessions with something alive. An entry lives as long as its calls and its stream, not as long as the session.
+/// Sessions with something alive. An entry lives as long as its calls, not as long as the session.
 #[derive(Debug, Default)]
 pub(super) struct Live(Mutex<Table>);
 
@@ -25,7 +25,6 @@ struct LiveSession {
     calls: HashMap<u64, Running>,
     /// Requests to the client that wait for its answer, by the key of the call that asked.
     asked: HashMap<RequestId, (u64, oneshot::Sender<Response>)>,
-    stream: Option<(u64, oneshot::Sender<()>)>,
 }
 
 #[derive(Debug)]
@@ -40,10 +39,6 @@ struct Running {
 /// Holds the entry of a call; dropping it ends the entry.
 #[derive(Debug)]
 pub(super) struct CallGuard(Guard);
-
-/// Holds the entry of a GET stream; dropping it ends the entry.
-#[derive(Debug)]
-pub(super) struct StreamGuard(Guard);
 
 #[derive(Debug)]
 struct Guard {
@@ -82,30 +77,6 @@ impl Live {
                 key,
             }),
             cancelled,
-        ))
-    }
-
-    /// Enters the GET stream of a session; there is one at a time.
-    pub(super) fn open_stream(
-        self: &Arc<Self>,
-        session: &SessionId,
-    ) -> Result<(StreamGuard, oneshot::Receiver<()>), Rejection> {
-        let (end, ended) = oneshot::channel();
-        let mut table = self.table();
-        let key = table.key();
-        let stream = &mut table.sessions.entry(session.clone()).or_default().stream;
-        if stream.is_some() {
-            return Err(Rejection::StreamTaken);
-        }
-        *stream = Some((key, end));
-        drop(table);
-        Ok((
-            StreamGuard(Guard {
-                live: Arc::clone(self),
-                session: session.clone(),
-                key,
-            }),
-            ended,
         ))
     }
 
@@ -150,7 +121,7 @@ impl Table {
         if self
             .sessions
             .get(session)
-            .is_some_and(|live| live.calls.is_empty() && live.stream.is_none())
+            .is_some_and(|live| live.calls.is_empty())
         {
             self.sessions.remove(session);
         }
@@ -181,6 +152,15 @@ impl CallGuard {
         call.detached = true;
         true
     }
+
+    /// Its client is back.
+    pub(super) fn attach(&self) {
+        let mut table = self.0.live.table();
+        let session = table.sessions.get_mut(&self.0.session);
+        if let Some(call) = session.and_then(|live| live.calls.get_mut(&self.0.key)) {
+            call.detached = false;
+        }
+    }
 }
 
 impl Drop for CallGuard {
@@ -189,21 +169,6 @@ impl Drop for CallGuard {
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
             live.calls.remove(&self.0.key);
             live.asked.retain(|_, (key, _)| *key != self.0.key);
-        }
-        table.forget_if_idle(&self.0.session);
-    }
-}
-
-impl Drop for StreamGuard {
-    fn drop(&mut self) {
-        let mut table = self.0.live.table();
-        if let Some(live) = table.sessions.get_mut(&self.0.session)
-            && live
-                .stream
-                .as_ref()
-                .is_some_and(|(key, _)| *key == self.0.key)
-        {
-            live.stream = None;
         }
         table.forget_if_idle(&self.0.session);
     }
@@ -220,9 +185,10 @@ mod tests {
         live.begin_call(&session, &RequestId::Number(1), 0)
             .unwrap_err();
         assert!(live.table().sessions.is_empty());
-        let stream = live.open_stream(&session).unwrap();
-        live.open_stream(&session).unwrap_err();
-        drop(stream);
+        let call = live.begin_call(&session, &RequestId::Number(1), 1).unwrap();
+        live.begin_call(&session, &RequestId::Number(2), 1)
+            .unwrap_err();
+        drop(call);
         assert!(live.table().sessions.is_empty());
     }
 }

@@ -91,6 +91,11 @@ impl Hold {
         }));
     }
 
+    /// Holds it no more: a question on its way is forgotten.
+    pub(super) fn rest(&mut self) {
+        self.asking = None;
+    }
+
     /// Ready once the store has said that the session is no more.
     pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(asking) = &mut self.asking
