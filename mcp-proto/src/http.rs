@@ -8,6 +8,8 @@
 //! request (pipelining) hides its going until they are read, which is after the answer; its call runs on until then.
 //! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
+mod answer;
+mod batch;
 mod body;
 mod calls;
 mod config;
@@ -208,6 +210,14 @@ impl StreamableHttpService {
         accepts: Accepts,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
+        if Message::is_batch(text.as_ref())
+            && let Some(session) = self
+                .batch_session(head)
+                .await
+                .map_err(|rejection| (rejection, None))?
+        {
+            return self.call_batch(head, accepts, &session, text).await;
+        }
         let message = Message::from_slice(text.as_ref())
             .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
         // The call may take its time; the text is not needed for it.
@@ -247,9 +257,7 @@ impl StreamableHttpService {
                     .session(head)
                     .await
                     .map_err(|rejection| (rejection, id))?;
-                if !self.0.live.answer(&session.id, response) {
-                    tracing::debug!("a response to no request that waits here was passed over");
-                }
+                self.answered(&session, response);
                 Ok(accepted())
             }
         }

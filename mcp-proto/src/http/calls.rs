@@ -10,9 +10,10 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::SelectAll;
 use http::Response as HttpResponse;
 
+use super::answer::event_stream;
 use super::body::ResponseBody;
 use super::detached::{Detached, Driver};
-use super::exchange::{Exchange, Step, event_stream};
+use super::exchange::{Exchange, Step};
 use super::rejection::Rejection;
 use super::sse;
 use super::streams::{Audience, Opened, Streams};
@@ -155,6 +156,7 @@ impl Driving {
                     if !self.calls.leave(&self.detached) && !self.calls.is_empty() {
                         return;
                     }
+                    self.stream.trim();
                     self.set_away();
                 }
             }

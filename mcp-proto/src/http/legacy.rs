@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use futures_util::stream;
+use http::Extensions;
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
-use http::Extensions;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use super::answer::{First, cancelled, event_stream, status};
 use super::body::ResponseBody;
 use super::calls::{Calls, Resumable};
-use super::exchange::{Exchange, First, LegacyCall, cancelled, event_stream, status};
+use super::exchange::{Exchange, LegacyCall};
 use super::head::{self, Accepts, SESSION_ID};
 use super::live::CallGuard;
 use super::rejection::{Rejection, json_response};
@@ -157,6 +158,13 @@ impl StreamableHttpService {
     pub(super) fn told(&self, session: &Session, notification: &Notification) {
         if let Some(request) = notification.cancelled_request() {
             self.0.live.cancel(&session.id, &request);
+        }
+    }
+
+    /// Gives the client's answer to the call that asked.
+    pub(super) fn answered(&self, session: &Session, response: RpcResponse) {
+        if !self.0.live.answer(&session.id, response) {
+            tracing::debug!("a response to no request that waits here was passed over");
         }
     }
 

@@ -158,7 +158,19 @@ pub(super) fn json_response(
     status: StatusCode,
     message: &Response,
 ) -> http::Response<ResponseBody> {
-    let mut response = http::Response::new(ResponseBody::json(message));
+    json(status, ResponseBody::json(message))
+}
+
+/// The responses to a batch as one JSON body.
+pub(super) fn json_array(
+    status: StatusCode,
+    messages: &[Response],
+) -> http::Response<ResponseBody> {
+    json(status, ResponseBody::json_array(messages))
+}
+
+fn json(status: StatusCode, body: ResponseBody) -> http::Response<ResponseBody> {
+    let mut response = http::Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(
         header::CONTENT_TYPE,

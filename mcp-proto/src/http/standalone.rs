@@ -8,8 +8,8 @@ use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
 use tokio::time::Sleep;
 
+use super::answer::event_stream;
 use super::body::ResponseBody;
-use super::exchange::event_stream;
 use super::legacy::session_id;
 use super::rejection::Rejection;
 use super::sessions::Hold;
@@ -69,7 +69,11 @@ impl StreamableHttpService {
         }
     }
 
-    fn listen(&self, session: &Session, stream: Opened) -> Result<Response<ResponseBody>, Rejection> {
+    fn listen(
+        &self,
+        session: &Session,
+        stream: Opened,
+    ) -> Result<Response<ResponseBody>, Rejection> {
         let interest = self.0.server.everything_told();
         let listener = self.0.server.changes().listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;

@@ -2,12 +2,13 @@
 //! which there are, and for how long those are kept that nobody hears.
 
 mod event_id;
+mod reader;
 mod ring;
 mod stream;
+mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -19,11 +20,13 @@ use super::sse;
 use crate::session::SessionId;
 use ring::Budget;
 use stream::Stream;
+use table::Table;
 
 pub(super) use event_id::{EventId, StreamName};
-pub(super) use stream::{Audience, Reader};
+pub(super) use reader::Reader;
+pub(super) use stream::Audience;
 
-/// The streams of this process, by session. A session is listed as long as it has one.
+/// The streams of this process.
 #[derive(Debug)]
 pub(super) struct Streams {
     table: Mutex<Table>,
@@ -38,28 +41,6 @@ struct Bounds {
     streams: usize,
     streams_per_session: usize,
     ended_time: Duration,
-}
-
-#[derive(Debug, Default)]
-struct Table {
-    sessions: HashMap<SessionId, OfSession>,
-    /// The streams that nobody hears and that need no client to go on, by age.
-    kept: BTreeMap<u64, (SessionId, StreamName)>,
-    next_age: u64,
-}
-
-#[derive(Debug, Default)]
-struct OfSession {
-    streams: HashMap<StreamName, Entry>,
-    standalone: Option<StreamName>,
-    /// The ages of those that are kept.
-    kept: BTreeSet<u64>,
-}
-
-#[derive(Debug)]
-struct Entry {
-    stream: Arc<Stream>,
-    kept: Option<u64>,
 }
 
 /// The end of a stream at which something is said. Dropping it ends the stream and takes it out of the table.
@@ -95,9 +76,7 @@ impl Streams {
 
     /// Opens a stream for calls.
     pub(super) fn open(self: &Arc<Self>, session: &SessionId) -> Opened {
-        let mut table = self.table();
-        let of_session = table.sessions.entry(session.clone()).or_default();
-        self.enter(session, of_session, StreamName::of_calls())
+        self.enter(&mut self.table(), session, StreamName::of_calls())
     }
 
     /// The standalone stream of a session; there is one at a time.
@@ -106,31 +85,19 @@ impl Streams {
         session: &SessionId,
     ) -> Result<Standalone, Rejection> {
         let mut table = self.table();
-        let of_session = table.sessions.entry(session.clone()).or_default();
-        let open = of_session.standalone.and_then(|name| of_session.streams.get(&name));
-        if let Some(Entry { stream, .. }) = open {
-            return match stream.audience(self.bounds.events) {
-                Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
-                Audience::Here { .. } | Audience::Gone => Err(Rejection::StreamTaken),
-            };
+        let Some(stream) = table.standalone(session) else {
+            let opened = self.enter(&mut table, session, StreamName::standalone());
+            return Ok(Standalone::New(opened));
+        };
+        match stream.audience(self.bounds.events) {
+            Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
+            Audience::Here { .. } | Audience::Gone => Err(Rejection::StreamTaken),
         }
-        let name = StreamName::standalone();
-        of_session.standalone = Some(name);
-        Ok(Standalone::New(self.enter(session, of_session, name)))
     }
 
-    fn enter(
-        self: &Arc<Self>,
-        session: &SessionId,
-        of_session: &mut OfSession,
-        name: StreamName,
-    ) -> Opened {
+    fn enter(self: &Arc<Self>, table: &mut Table, session: &SessionId, name: StreamName) -> Opened {
         let stream = Arc::new(Stream::new(name, Arc::clone(&self.budget)));
-        let entry = Entry {
-            stream: Arc::clone(&stream),
-            kept: None,
-        };
-        of_session.streams.insert(name, entry);
+        table.insert(session, &stream);
         Opened {
             streams: Arc::clone(self),
             session: session.clone(),
@@ -140,31 +107,25 @@ impl Streams {
 
     /// A stream of that session, if it is kept.
     pub(super) fn find(&self, session: &SessionId, name: StreamName) -> Option<Arc<Stream>> {
-        let table = self.table();
-        let entry = table.sessions.get(session)?.streams.get(&name)?;
-        Some(Arc::clone(&entry.stream))
+        self.table().find(session, name).map(Arc::clone)
     }
 
     /// Ends every stream of a session.
     pub(super) fn end(&self, session: &SessionId) {
-        let mut table = self.table();
-        let ended = table.sessions.remove(session).unwrap_or_default();
-        for age in &ended.kept {
-            table.kept.remove(age);
-        }
-        drop(table);
-        for entry in ended.streams.into_values() {
-            entry.stream.forget(true);
+        let ended = self.table().end(session);
+        for stream in ended {
+            stream.forget(true);
         }
     }
 
     /// Forgets what is kept for clients that may come back.
     pub(super) fn forget_kept(&self) {
-        while let Some(stream) = {
-            let mut table = self.table();
-            table.forget_oldest()
-        } {
-            stream.forget(false);
+        loop {
+            // The lock is not held while the stream is told.
+            let Some(oldest) = self.table().forget_oldest() else {
+                return;
+            };
+            oldest.forget(false);
         }
     }
 
@@ -185,69 +146,6 @@ impl Streams {
     }
 }
 
-impl Table {
-    /// Lists a stream among those that are kept; gives those that have to go for it.
-    fn keep(&mut self, session: &SessionId, name: StreamName, bounds: &Bounds) -> Vec<Arc<Stream>> {
-        let Some(of_session) = self.sessions.get_mut(session) else {
-            return Vec::new();
-        };
-        let Some(entry) = of_session.streams.get_mut(&name) else {
-            return Vec::new();
-        };
-        self.next_age += 1;
-        let age = self.next_age;
-        entry.kept = Some(age);
-        of_session.kept.insert(age);
-        let too_many = of_session.kept.len() > bounds.streams_per_session;
-        let oldest = of_session.kept.first().copied().filter(|_| too_many);
-        self.kept.insert(age, (session.clone(), name));
-        let mut forgotten: Vec<_> = oldest.and_then(|age| self.forget(age)).into_iter().collect();
-        while self.kept.len() > bounds.streams {
-            forgotten.extend(self.forget_oldest());
-        }
-        forgotten
-    }
-
-    /// Its client is back.
-    fn unkeep(&mut self, session: &SessionId, name: StreamName) {
-        let of_session = self.sessions.get_mut(session);
-        let kept = of_session.and_then(|of_session| {
-            let age = of_session.streams.get_mut(&name)?.kept.take()?;
-            of_session.kept.remove(&age);
-            Some(age)
-        });
-        if let Some(age) = kept {
-            self.kept.remove(&age);
-        }
-    }
-
-    fn forget_oldest(&mut self) -> Option<Arc<Stream>> {
-        let age = *self.kept.first_key_value()?.0;
-        self.forget(age)
-    }
-
-    fn forget(&mut self, age: u64) -> Option<Arc<Stream>> {
-        let (session, name) = self.kept.remove(&age)?;
-        self.remove(&session, name)
-    }
-
-    fn remove(&mut self, session: &SessionId, name: StreamName) -> Option<Arc<Stream>> {
-        let of_session = self.sessions.get_mut(session)?;
-        let removed = of_session.streams.remove(&name);
-        if let Some(age) = removed.as_ref().and_then(|entry| entry.kept) {
-            of_session.kept.remove(&age);
-            self.kept.remove(&age);
-        }
-        if of_session.standalone == Some(name) {
-            of_session.standalone = None;
-        }
-        if of_session.streams.is_empty() {
-            self.sessions.remove(session);
-        }
-        removed.map(|entry| entry.stream)
-    }
-}
-
 impl Opened {
     /// Its first reader.
     pub(super) fn read(&self, keep_alive: Duration) -> Result<Reader, Rejection> {
@@ -256,18 +154,25 @@ impl Opened {
 
     /// Says something; the number of the event.
     pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
-        let bounds = &self.streams.bounds;
         let number = self.stream.push(event);
-        self.stream.trim(bounds.events, bounds.stream_bytes);
-        if self.streams.budget.is_over() {
-            self.streams.make_room();
-            if self.streams.budget.is_over() {
-                // What others need of the memory leaves none for this one.
-                tracing::warn!("the events of a stream are not kept: HttpConfig::max_kept_bytes are");
-                self.stream.empty();
-            }
-        }
+        self.trim();
         number
+    }
+
+    /// Forgets what is more than may be kept. What a connection has yet to read goes when it has read it, or is gone.
+    pub(super) fn trim(&self) {
+        let bounds = &self.streams.bounds;
+        self.stream.trim(bounds.events, bounds.stream_bytes);
+        if !self.streams.budget.is_over() {
+            return;
+        }
+        self.streams.make_room();
+        if self.streams.budget.is_over() {
+            tracing::warn!(
+                "the events of a stream are not kept: the memory for all of them is full"
+            );
+            self.stream.empty();
+        }
     }
 
     /// Tells the client to come back for the rest, no sooner than after `retry`, and lets its connection go.
@@ -295,10 +200,13 @@ impl Opened {
 
     /// Counts among the streams that are kept, of which the oldest make room.
     pub(super) fn keep(&self) {
-        let streams = &self.streams;
-        let forgotten = streams
-            .table()
-            .keep(&self.session, self.stream.name(), &streams.bounds);
+        let bounds = &self.streams.bounds;
+        let forgotten = self.streams.table().keep(
+            &self.session,
+            self.stream.name(),
+            bounds.streams,
+            bounds.streams_per_session,
+        );
         for stream in forgotten {
             stream.forget(false);
         }
@@ -321,6 +229,8 @@ impl Opened {
         let forgotten = async {
             while self.audience() != Audience::Gone {
                 self.changed().await;
+                // The reader is gone, and what was kept for it is not needed any more.
+                self.trim();
             }
         };
         // The only failure is that the time is over.

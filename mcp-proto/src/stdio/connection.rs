@@ -1,5 +1,7 @@
 //! One connection: its calls, its legacy session if there was a handshake, and its one writer.
 
+mod batches;
+
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
@@ -24,6 +26,7 @@ use crate::lifecycle::ModernMeta;
 use crate::server::{Listener, Server, read_initialize};
 use crate::session::Session;
 use crate::version::ProtocolVersion;
+use batches::Batches;
 
 /// The calls of a connection, each to be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
@@ -37,6 +40,7 @@ pub(super) struct Connection {
     config: StdioConfig,
     calls: Calls,
     running: HashMap<RequestId, Running>,
+    batches: Batches,
     /// Requests to the client that wait for its answer.
     asked: Asked,
     session: Option<Session>,
@@ -51,6 +55,8 @@ struct Running {
     abort: AbortHandle,
     /// It never ends by itself, so the end of the input ends it.
     listens: bool,
+    /// The batch it came in.
+    batch: Option<u64>,
 }
 
 impl Connection {
@@ -60,6 +66,7 @@ impl Connection {
             config,
             calls: SelectAll::new(),
             running: HashMap::new(),
+            batches: Batches::default(),
             asked: HashMap::new(),
             session: None,
             listener: None,
@@ -90,7 +97,7 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.asked, &mut self.said), if self.out.has_room() => {}
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.batches, &mut self.asked, &mut self.said), if self.out.has_room() => {}
                 change = next_change(&mut self.listener), if self.out.has_room() => match change {
                     Some(change) => self.out.push(&change),
                     None => self.listener = None,
@@ -130,6 +137,7 @@ impl Connection {
     fn progress<'c>(
         calls: &'c mut Calls,
         running: &'c mut HashMap<RequestId, Running>,
+        batches: &'c mut Batches,
         asked: &'c mut Asked,
         out: &'c mut BytesMut,
     ) -> impl Future<Output = ()> + 'c {
@@ -146,7 +154,9 @@ impl Connection {
                         write_line(out, &request);
                         asked.insert(request.id, answer);
                     }
-                    Poll::Ready(Some(Said::Answer(answer))) => take_answer(running, out, &answer),
+                    Poll::Ready(Some(Said::Answer(answer))) => {
+                        take_answer(running, batches, out, answer);
+                    }
                     Poll::Ready(None) | Poll::Pending => break,
                 }
             }
@@ -167,6 +177,7 @@ impl Connection {
                 let _waiting = Self::progress(
                     &mut self.calls,
                     &mut self.running,
+                    &mut self.batches,
                     &mut self.asked,
                     &mut self.said,
                 )
@@ -200,6 +211,9 @@ impl Connection {
         if line.trim_ascii().is_empty() {
             return;
         }
+        if Message::is_batch(line) && self.takes_batches() {
+            return self.take_batch(line);
+        }
         match Message::from_slice(line) {
             Ok(Message::Request(request)) => self.take_request(request),
             Ok(Message::Notification(notification)) => self.take_notification(&notification),
@@ -214,13 +228,13 @@ impl Connection {
 
     fn take_request(&mut self, request: Request) {
         let id = request.id.clone();
-        if let Err(error) = self.start(request) {
+        if let Err(error) = self.start(request, None) {
             self.out.push(&Response::error(Some(id), error));
         }
     }
 
     /// Starts a call, or says why not.
-    fn start(&mut self, mut request: Request) -> Result<(), ErrorObject> {
+    fn start(&mut self, mut request: Request, batch: Option<u64>) -> Result<(), ErrorObject> {
         if self.running.contains_key(&request.id) {
             return Err(ErrorObject::invalid_request(format!(
                 "the id {} is in use by a running request",
@@ -249,7 +263,15 @@ impl Connection {
         let (abort, registration) = AbortHandle::new_pair();
         let call = Call::new(self.server.handle_owned(request, context), notifications);
         self.calls.push(Abortable::new(call, registration));
-        self.running.insert(id, Running { abort, listens });
+        let running = Running {
+            abort,
+            listens,
+            batch,
+        };
+        self.running.insert(id, running);
+        if let Some(batch) = batch {
+            self.batches.begin(batch);
+        }
         Ok(())
     }
 
@@ -324,19 +346,33 @@ impl Connection {
         let id = notification.cancelled_request();
         if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
             running.abort.abort();
+            if let Some(batch) = running.batch {
+                self.end_in_batch(batch);
+            }
         }
     }
 }
 
 /// Queues the answer of a call, which is over with it.
-fn take_answer(running: &mut HashMap<RequestId, Running>, out: &mut BytesMut, answer: &Response) {
+fn take_answer(
+    running: &mut HashMap<RequestId, Running>,
+    batches: &mut Batches,
+    out: &mut BytesMut,
+    answer: Response,
+) {
     let ended = answer.id.as_ref().and_then(|id| running.remove(id));
-    if ended.is_some_and(|ended| ended.listens) && answer.outcome.is_ok() {
+    let (listens, batch) = ended.map_or((false, None), |ended| (ended.listens, ended.batch));
+    if listens && answer.outcome.is_ok() {
         // The server ends a listen: the revision wants both the notification and the result on this transport.
         let ended = json!({ "requestId": answer.id });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
-    write_answer(out, answer);
+    let Some(batch) = batch else {
+        return write_answer(out, &answer);
+    };
+    if let Some(answers) = batches.end(batch, Some(answer)) {
+        write_line(out, &answers);
+    }
 }
 
 /// The next change, or never without a listener.

@@ -4,14 +4,13 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream;
 use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
 
 use super::event_id::{EventId, StreamName};
+use super::reader::Reader;
 use super::ring::{Budget, Ring};
-use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
-use crate::http::sse;
 
 /// How many events may wait for a connection before whoever says them waits.
 const MAX_UNHEARD: u64 = 16;
@@ -63,18 +62,8 @@ pub(in crate::http) enum Audience {
     Gone,
 }
 
-/// The end of a stream that a connection reads. Dropping it leaves the stream.
-#[derive(Debug)]
-pub(in crate::http) struct Reader {
-    stream: Arc<Stream>,
-    key: u64,
-    keep_alive: Duration,
-    /// Written before the first event.
-    opening: Option<Bytes>,
-}
-
 /// What a reader finds.
-enum Found {
+pub(super) enum Found {
     Event(Bytes),
     Nothing,
     End,
@@ -146,12 +135,7 @@ impl Stream {
         // The reader before, if any, and the task that speaks.
         self.news.notify_waiters();
         self.changed.notify_one();
-        Reader {
-            stream: Arc::clone(self),
-            key,
-            keep_alive,
-            opening: None,
-        }
+        Reader::new(Arc::clone(self), key, keep_alive)
     }
 
     /// Says something. One task does so, so that numbers are in order.
@@ -235,12 +219,18 @@ impl Stream {
         std::mem::take(&mut state.wants_id) && state.reader.is_some()
     }
 
+    /// Resolves when something is said or readers change, from the moment it is enabled.
+    pub(super) fn news(&self) -> Notified<'_> {
+        self.news.notified()
+    }
+
     /// Waits for another audience, or for more room. For one task.
     pub(super) async fn changed(&self) {
         self.changed.notified().await;
     }
 
-    fn find(&self, key: u64) -> Found {
+    /// What comes next for a reader.
+    pub(super) fn find(&self, key: u64) -> Found {
         let mut state = self.state();
         let State {
             ring,
@@ -269,9 +259,14 @@ impl Stream {
         Found::Event(event)
     }
 
-    fn left(&self, key: u64) {
+    /// A reader is gone.
+    pub(super) fn left(&self, key: u64) {
         let mut state = self.state();
-        if state.reader.as_ref().is_some_and(|reader| reader.key == key) {
+        if state
+            .reader
+            .as_ref()
+            .is_some_and(|reader| reader.key == key)
+        {
             state.reader = None;
             drop(state);
             self.changed.notify_one();
@@ -294,49 +289,5 @@ impl State {
             until: None,
         });
         self.next_key
-    }
-}
-
-impl Reader {
-    /// Writes this before the first event.
-    pub(in crate::http) fn opened_by(mut self, opening: Option<Bytes>) -> Self {
-        self.opening = opening;
-        self
-    }
-
-    /// The body that reads it.
-    pub(in crate::http) fn into_body(self) -> ResponseBody {
-        ResponseBody::events(stream::unfold(self, |mut reader| async move {
-            let event = reader.next().await?;
-            Some((event, reader))
-        }))
-    }
-
-    /// The next event, or a comment where none came for as long as the keep-alive interval; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
-        if let Some(opening) = self.opening.take() {
-            return Some(opening);
-        }
-        loop {
-            let mut news = std::pin::pin!(self.stream.news.notified());
-            // Before the look, so that what comes after it wakes.
-            news.as_mut().enable();
-            match self.stream.find(self.key) {
-                Found::Event(event) => return Some(event),
-                Found::End => return None,
-                Found::Nothing => {}
-            }
-            tokio::select! {
-                biased;
-                () = news => {}
-                () = tokio::time::sleep(self.keep_alive) => return Some(sse::KEEP_ALIVE),
-            }
-        }
-    }
-}
-
-impl Drop for Reader {
-    fn drop(&mut self) {
-        self.stream.left(self.key);
     }
 }
