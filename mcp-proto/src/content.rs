@@ -75,9 +75,15 @@ pub struct ResourceLink {
     /// Size in bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
+    /// Its pictures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
     /// Hints for the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
+    /// Metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
 }
 
 /// An embedded resource (schema: `EmbeddedResource`).
@@ -89,6 +95,9 @@ pub struct EmbeddedResource {
     /// Hints for the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
+    /// Metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
 }
 
 /// The contents of a resource: exactly one of `text` and `blob` (schema: `ResourceContents`).
@@ -107,6 +116,9 @@ pub struct ResourceContents {
     /// The bytes of a binary resource in Base64.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blob: Option<String>,
+    /// Metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
 }
 
 /// Hints about a piece of content (schema: `Annotations`).
@@ -210,6 +222,7 @@ impl ContentBlock {
         Self::Resource(EmbeddedResource {
             resource: contents,
             annotations: None,
+            meta: None,
         })
     }
 
@@ -245,7 +258,9 @@ impl ResourceLink {
             description: None,
             mime_type: None,
             size: None,
+            icons: Vec::new(),
             annotations: None,
+            meta: None,
         }
     }
 }
@@ -269,13 +284,51 @@ impl ResourceContents {
         }
     }
 
+    /// The same with a media type such as `text/plain`.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// The same with metadata.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
     fn empty(uri: String) -> Self {
         Self {
             uri,
             mime_type: None,
             text: None,
             blob: None,
+            meta: None,
         }
+    }
+}
+
+impl Annotations {
+    /// The same for these readers.
+    #[must_use]
+    pub fn with_audience(mut self, audience: impl Into<Vec<Role>>) -> Self {
+        self.audience = audience.into();
+        self
+    }
+
+    /// The same with a priority from 0 (optional) to 1 (required).
+    #[must_use]
+    pub fn with_priority(mut self, priority: f64) -> Self {
+        self.priority = Some(priority.clamp(0.0, 1.0));
+        self
+    }
+
+    /// The same with the ISO 8601 time of the last change.
+    #[must_use]
+    pub fn with_last_modified(mut self, last_modified: impl Into<String>) -> Self {
+        self.last_modified = Some(last_modified.into());
+        self
     }
 }
 
@@ -289,5 +342,23 @@ impl Icon {
             sizes: Vec::new(),
             theme: None,
         }
+    }
+}
+
+/// Icons come from `https:` or `data:` (2025-11-25, "Icons"): clients refuse whatever else could run or read something.
+pub(crate) fn check_icons(icons: &[Icon]) -> Result<(), String> {
+    let is = |src: &str, scheme: &str| {
+        src.get(..scheme.len())
+            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
+    };
+    match icons
+        .iter()
+        .find(|icon| !is(&icon.src, "https:") && !is(&icon.src, "data:"))
+    {
+        None => Ok(()),
+        Some(icon) => Err(format!(
+            "the icon {:?} must be an https: or data: URI",
+            icon.src.chars().take(100).collect::<String>()
+        )),
     }
 }

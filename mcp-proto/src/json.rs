@@ -225,7 +225,7 @@ pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {
 }
 
 /// The integer that a number with a fraction of zero stands for, where every reader agrees on it (RFC 8259 §6).
-fn whole(number: &Number) -> Option<i64> {
+pub(crate) fn whole(number: &Number) -> Option<i64> {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     let value = number.as_f64().filter(|_| number.is_f64())?;
     #[expect(

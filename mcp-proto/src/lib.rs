@@ -116,24 +116,37 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`client::ClientConfig`], or a documented
-//! constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`]. Input that is
-//! refused is answered with what was wrong and what would be right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
+//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SKILL_BYTES`],
+//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
+//! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
+mod cache;
 pub mod client;
+mod completion;
 mod content;
 mod context;
 pub mod http;
+mod input;
+mod interrupt;
 pub mod json;
 pub mod jsonrpc;
 mod lifecycle;
+mod logging;
+mod prompt;
+mod resource;
 mod schema;
+mod seal;
 mod server;
 mod session;
+mod skill;
 pub mod stdio;
 mod tool;
+mod uri_template;
 mod version;
 
+pub use cache::{CacheHint, CacheScope};
+pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
     ResourceLink, Role, TextContent,
@@ -142,15 +155,32 @@ pub use context::{
     Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing, Principal,
 };
 pub use http::StreamableHttpService;
+pub use input::{
+    Answers, Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult,
+    ElicitUrl, Field, ModelHint, ModelPreferences, Questions, Root, SamplingContent,
+    SamplingMessage, SamplingTool, ToolChoice,
+};
+pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
-    ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES,
+    ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, MAX_SUBSCRIPTIONS,
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_SERVER_INFO, META_SUBSCRIPTION_ID,
+    META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
+};
+pub use logging::{LogLevel, UnknownLogLevel};
+pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
+pub use resource::{
+    Page, PageRequest, ReadResourceResult, Resource, ResourceTemplate, ResourceUri,
 };
 pub use schema::{Finding, SchemaError};
-pub use server::{BuildError, Change, Server, ServerBuilder};
+pub use seal::Keys;
+pub use server::{BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
+pub use skill::{
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
+    SkillUriError, Skills, SkillsConfig,
+};
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
+pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

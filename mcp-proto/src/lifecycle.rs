@@ -7,7 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::content::Icon;
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, Request};
+use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
 
 /// `_meta` key of every modern request: its protocol version.
@@ -31,17 +32,8 @@ pub const MAX_CLIENT_BYTES: usize = 16 * 1024;
 /// The most JSON values in a session's `capabilities`: in memory, a small object takes far more than its text.
 pub const MAX_CAPABILITY_VALUES: usize = 256;
 
-/// The levels of log messages (schema: `LoggingLevel`).
-const LOG_LEVELS: [&str; 8] = [
-    "debug",
-    "info",
-    "notice",
-    "warning",
-    "error",
-    "critical",
-    "alert",
-    "emergency",
-];
+/// The most resources that one session or one listen subscribes to.
+pub const MAX_SUBSCRIPTIONS: usize = 256;
 
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
@@ -90,12 +82,29 @@ pub struct Implementation {
 pub struct ClientCapabilities(Map<String, Value>);
 
 /// What a server says it can do (schema: `ServerCapabilities`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ServerCapabilities {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tools: Option<ListCapability>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) resources: Option<ListCapability>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) prompts: Option<ListCapability>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) completions: Option<Settings>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) logging: Option<Settings>,
+    /// The experimental tasks of 2025-11-25.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tasks: Option<Value>,
+    /// By identifier.
+    #[serde(skip_serializing_if = "Map::is_empty")]
+    pub(crate) extensions: Settings,
 }
+
+/// The settings of a capability; often none.
+pub(crate) type Settings = Map<String, Value>;
 
 /// The capability of a list that may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -103,6 +112,21 @@ pub(crate) struct ServerCapabilities {
 pub(crate) struct ListCapability {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) list_changed: bool,
+    /// Whether its members can be subscribed to: resources alone.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) subscribe: bool,
+}
+
+/// What a legacy request changes of its session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SessionChange {
+    /// `resources/subscribe`: to hear of changes of this resource.
+    Subscribe(String),
+    /// `resources/unsubscribe`.
+    Unsubscribe(String),
+    /// `logging/setLevel`: to get log messages of this level and above.
+    LogLevel(LogLevel),
 }
 
 /// What a legacy client opens with (schema: `InitializeRequestParams`).
@@ -118,6 +142,7 @@ pub(crate) struct InitializeParams {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ModernMeta {
     pub(crate) version: ProtocolVersion,
+    pub(crate) log_level: Option<LogLevel>,
 }
 
 impl Implementation {
@@ -153,13 +178,48 @@ impl ClientCapabilities {
     /// The settings of one capability such as `elicitation`, if the client declared it.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name)
+        self.0.get(name).filter(|settings| !settings.is_null())
+    }
+
+    /// Whether the client shows forms to its user. A client that declares `elicitation` without modes means forms.
+    #[must_use]
+    pub fn can_elicit_forms(&self) -> bool {
+        let Some(elicitation) = self.get("elicitation") else {
+            return false;
+        };
+        elicitation.get("form").is_some() || elicitation.get("url").is_none()
+    }
+
+    /// Whether the client sends its user to a URL (since 2025-11-25).
+    #[must_use]
+    pub fn can_elicit_urls(&self) -> bool {
+        self.get("elicitation")
+            .is_some_and(|elicitation| elicitation.get("url").is_some())
+    }
+
+    /// Whether the client lets the server use its model.
+    #[must_use]
+    pub fn can_sample(&self) -> bool {
+        self.get("sampling").is_some()
+    }
+
+    /// Whether it does so with tools (since 2025-11-25).
+    #[must_use]
+    pub fn can_sample_with_tools(&self) -> bool {
+        self.get("sampling")
+            .is_some_and(|sampling| sampling.get("tools").is_some())
+    }
+
+    /// Whether the client tells its roots.
+    #[must_use]
+    pub fn has_roots(&self) -> bool {
+        self.get("roots").is_some()
     }
 
     /// The settings of an extension such as `io.modelcontextprotocol/tasks`, if the client declared it.
     #[must_use]
     pub fn extension(&self, id: &str) -> Option<&Value> {
-        self.0.get("extensions")?.get(id)
+        self.get("extensions")?.get(id)
     }
 }
 
@@ -266,20 +326,18 @@ impl ModernMeta {
                 }
             }
         }
-        if let Some(level) = meta.get(META_LOG_LEVEL)
-            && !level
-                .as_str()
-                .is_some_and(|level| LOG_LEVELS.contains(&level))
-        {
-            let wanted = format!("one of {}", LOG_LEVELS.join(", "));
-            return Err(malformed(META_LOG_LEVEL, &wanted));
-        }
+        let log_level = match meta.get(META_LOG_LEVEL) {
+            None => None,
+            Some(level) => Some(read_level(level).ok_or_else(|| {
+                malformed(META_LOG_LEVEL, &format!("one of {}", LogLevel::names()))
+            })?),
+        };
         let version = version
             .parse()
             .ok()
             .filter(|version: &ProtocolVersion| version.era() == Era::Modern)
             .ok_or_else(|| unsupported(version))?;
-        Ok(Self { version })
+        Ok(Self { version, log_level })
     }
 
     /// Who sent it and what they can do, taken out of the `_meta` that was judged.
@@ -292,6 +350,24 @@ impl ModernMeta {
         let capabilities = ClientCapabilities::taken(meta.remove(META_CLIENT_CAPABILITIES));
         (client, capabilities)
     }
+}
+
+impl SessionChange {
+    /// What a legacy request changes of its session, once it is answered; `None` for requests that change nothing and
+    /// for params that will be refused.
+    pub(crate) fn of(request: &Request) -> Option<Self> {
+        let text = |name| request.params.get(name).and_then(Value::as_str);
+        match request.method.as_str() {
+            "resources/subscribe" => text("uri").map(|uri| Self::Subscribe(uri.to_owned())),
+            "resources/unsubscribe" => text("uri").map(|uri| Self::Unsubscribe(uri.to_owned())),
+            "logging/setLevel" => text("level")?.parse().ok().map(Self::LogLevel),
+            _ => None,
+        }
+    }
+}
+
+fn read_level(level: &Value) -> Option<LogLevel> {
+    level.as_str()?.parse().ok()
 }
 
 /// Whether a session may keep both; stops to count where they do not.

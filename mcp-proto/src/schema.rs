@@ -70,6 +70,16 @@ pub(crate) fn output_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
     )
 }
 
+/// Checks one value against a small schema of our own making.
+pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), String> {
+    let validator = jsonschema::options()
+        .offline()
+        .should_validate_formats(true)
+        .build(schema)
+        .map_err(|error| format!("its schema does not compile: {error}"))?;
+    validator.validate(value).map_err(|error| error.to_string())
+}
+
 impl CompiledSchema {
     /// Compiles a schema whose root must describe an object. Never reaches for the network or a file.
     pub(crate) fn compile(schema: Value) -> Result<Self, SchemaError> {

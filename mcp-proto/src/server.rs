@@ -4,30 +4,44 @@
 mod builder;
 mod changes;
 mod listen;
+mod lists;
+mod method;
+mod rounds;
 mod wire;
 
+use std::fmt;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
+use serde::Serialize;
 use serde_json::value::RawValue;
+use serde_json::{Map, Value, json};
 
+use crate::cache::CacheHint;
+use crate::completion::{CompleteParams, CompletionRegistry, Reference};
 use crate::context::Context;
+use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
-use crate::lifecycle::{Implementation, InitializeParams, ServerCapabilities};
-use crate::tool::ToolRegistry;
+use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, ServerCapabilities};
+use crate::logging::LogLevel;
+use crate::prompt::PromptRegistry;
+use crate::resource::ResourceRegistry;
+use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
+use method::Method;
+use rounds::Rounds;
 
 pub use builder::{BuildError, ServerBuilder};
-pub use changes::Change;
+pub use changes::{Change, ResourceUpdate};
 pub(crate) use changes::{Changes, Interest, Listener};
+pub use rounds::InputConfig;
 
 /// A server of the Model Context Protocol: cheap to clone, immutable, shared by every transport and connection.
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
-#[derive(Debug)]
 struct Inner {
     info: Implementation,
     /// `info` as JSON text; part of every modern result.
@@ -35,37 +49,28 @@ struct Inner {
     capabilities: ServerCapabilities,
     instructions: Option<String>,
     tools: ToolRegistry,
-    /// The whole results of `tools/list` and `server/discover`: they are the same for everybody.
-    tools_legacy: Payload,
-    tools_modern: Payload,
-    discover: Payload,
+    resources: ResourceRegistry,
+    prompts: PromptRegistry,
+    completions: CompletionRegistry,
+    /// The whole results of lists that are one page and the same for everybody, and of `server/discover`.
+    ready: Ready,
+    /// Whether a resource may be subscribed to, where the resources themselves do not say.
+    on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
+    rounds: Rounds,
+    page_size: usize,
+    list_cache: Option<CacheHint>,
 }
 
-/// The methods of either era.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Method {
-    CallTool,
-    ListTools,
-    Discover,
-    Listen,
-    Ping,
-    Initialize,
-}
+type SubscribeCheck =
+    Box<dyn Fn(String, Context) -> BoxFuture<'static, Result<(), RequestError>> + Send + Sync>;
 
-impl Method {
-    /// The one match from a method's name in an era to its meaning.
-    fn parse(name: &str, era: Era) -> Option<Self> {
-        Some(match (name, era) {
-            ("tools/call", _) => Self::CallTool,
-            ("tools/list", _) => Self::ListTools,
-            ("server/discover", Era::Modern) => Self::Discover,
-            ("subscriptions/listen", Era::Modern) => Self::Listen,
-            ("ping", Era::Legacy) => Self::Ping,
-            ("initialize", Era::Legacy) => Self::Initialize,
-            _ => return None,
-        })
-    }
+/// Results that are made once.
+#[derive(Debug, Default)]
+struct Ready {
+    discover: Option<Payload>,
+    /// Each list in both eras.
+    lists: Vec<(Method, Payload, Payload)>,
 }
 
 impl Server {
@@ -100,21 +105,28 @@ impl Server {
     }
 
     /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
-    /// builder did not declare ([`ServerBuilder::tools_list_changed`]) is told to nobody.
+    /// builder did not declare ([`ServerBuilder::tools_list_changed`] and its like) is told to nobody.
     pub fn notify(&self, change: Change) {
-        let declared = match change {
-            Change::ToolsListChanged => self.tells_tools_list(),
-        };
-        if declared {
+        if self.tells(&change) {
             self.0.changes.send(change);
         }
     }
 
-    fn tells_tools_list(&self) -> bool {
-        self.0
-            .capabilities
-            .tools
-            .is_some_and(|tools| tools.list_changed)
+    /// Whether the builder declared changes of this kind.
+    fn tells(&self, change: &Change) -> bool {
+        let declared = &self.0.capabilities;
+        let list = match change {
+            Change::ToolsListChanged => declared.tools,
+            Change::PromptsListChanged => declared.prompts,
+            Change::ResourcesListChanged => declared.resources,
+            Change::ResourceUpdated(_) => return self.tells_updates(),
+        };
+        list.is_some_and(|list| list.list_changed)
+    }
+
+    fn tells_updates(&self) -> bool {
+        let resources = self.0.capabilities.resources;
+        resources.is_some_and(|resources| resources.subscribe)
     }
 
     /// Ends every listener: listens get their final result, GET streams end. Calls go on. Cannot be undone.
@@ -123,43 +135,163 @@ impl Server {
     }
 
     /// The one match from a method to its room.
-    async fn dispatch(&self, request: Request, context: Context) -> Result<Payload, ErrorObject> {
+    async fn dispatch(
+        &self,
+        request: Request,
+        mut context: Context,
+    ) -> Result<Payload, ErrorObject> {
         let Request {
             id: _,
             method,
             params,
         } = request;
         let era = context.era();
-        let Some(known) = self.method(&method, era) else {
+        let Some(method) = self.method(&method, era) else {
             return Err(ErrorObject::method_not_found(&method));
         };
-        match known {
-            Method::CallTool => {
-                let result = self.0.tools.call(params, context).await?;
-                Payload::of(&wire::WireCallToolResult::new(
-                    &result,
-                    era,
-                    &self.0.info_json,
-                ))
+        if self.0.capabilities.logging.is_none() {
+            context.log_level = None;
+        }
+        if let Some(ready) = self.ready(method, &params, era) {
+            return Ok(ready);
+        }
+        match method {
+            Method::CallTool | Method::ReadResource | Method::GetPrompt => {
+                self.in_rounds(method, params, context).await
             }
-            Method::ListTools => {
-                if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-                    return Err(ErrorObject::invalid_params(
-                        "params.cursor is none of this server's cursors",
-                    ));
-                }
-                Ok(match era {
-                    Era::Legacy => self.0.tools_legacy.clone(),
-                    Era::Modern => self.0.tools_modern.clone(),
-                })
-            }
-            Method::Discover => Ok(self.0.discover.clone()),
+            Method::ListTools => self.list_tools(&params, &context),
+            Method::ListPrompts => self.list_prompts(&params, &context),
+            Method::ListResources => self.list_resources(&params, context).await,
+            Method::ListTemplates => self.list_templates(&params, &context),
+            Method::Complete => self.complete_argument(&params, context).await,
             Method::Listen => self.listen(params, context).await,
-            Method::Ping => Payload::of(&serde_json::json!({})),
+            Method::Subscribe => self.subscribe(&params, &context).await,
+            Method::Unsubscribe => Self::unsubscribe(&params),
+            Method::SetLogLevel => set_log_level(&params),
+            Method::Ping => Payload::of(&json!({})),
+            // It is ready whenever it is offered.
+            Method::Discover => Err(ErrorObject::internal()),
             Method::Initialize => Err(ErrorObject::invalid_request(
                 "this connection is initialized already: open another one",
             )),
         }
+    }
+
+    /// Runs the handler that a request is for.
+    async fn run(
+        &self,
+        method: Method,
+        mut params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        let version = context.protocol_version;
+        match method {
+            Method::ReadResource => {
+                let Some(Value::String(uri)) = params.remove("uri") else {
+                    let error = "resources/read needs params.uri, a string";
+                    return Err(ErrorObject::invalid_params(error).into());
+                };
+                let read = self.0.resources.read(&uri, context).await?;
+                let (hint, meta) = (Some(read.cache), read.meta.as_ref());
+                Ok(self.complete(&read, hint, meta, version.era())?)
+            }
+            Method::GetPrompt => {
+                let prompt = self.0.prompts.fill_in(params, context).await?;
+                Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
+            }
+            _ => {
+                let result = self.0.tools.call(params, context).await?;
+                Ok(self.tool_result(&result, version)?)
+            }
+        }
+    }
+
+    async fn complete_argument(
+        &self,
+        params: &Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, ErrorObject> {
+        let params = CompleteParams::read(params)?;
+        self.check_reference(&params.reference, &params.argument)?;
+        let era = context.era();
+        let completion = self.0.completions.complete(params, context).await;
+        let completion = completion.map_err(Interrupt::into_error)?;
+        self.complete(&json!({ "completion": completion }), None, None, era)
+    }
+
+    /// −32602 for an argument that nothing offered has.
+    fn check_reference(&self, reference: &Reference, argument: &str) -> Result<(), ErrorObject> {
+        let known: Vec<&str> = match reference {
+            Reference::Prompt(name) => match self.0.prompts.get(name) {
+                Some(prompt) => prompt
+                    .arguments
+                    .iter()
+                    .map(|one| one.name.as_str())
+                    .collect(),
+                None => return Err(self.0.prompts.unknown(name)),
+            },
+            Reference::Template(text) => match self.0.resources.template(text) {
+                Some(template) => template.variables().collect(),
+                // A resource without variables has nothing to complete.
+                None => {
+                    let shown: String = text.chars().take(200).collect();
+                    return Err(ErrorObject::invalid_params(format!(
+                        "params.ref.uri {shown:?} is no resource template of this server"
+                    )));
+                }
+            },
+        };
+        if known.contains(&argument) {
+            return Ok(());
+        }
+        Err(ErrorObject::invalid_params(format!(
+            "params.argument.name must be one of {known:?}"
+        )))
+    }
+
+    /// A result as it is sent in an era.
+    fn complete<T: Serialize>(
+        &self,
+        result: &T,
+        hint: Option<CacheHint>,
+        meta: Option<&Map<String, Value>>,
+        era: Era,
+    ) -> Result<Payload, ErrorObject> {
+        Payload::of(&wire::Complete::new(
+            result,
+            hint,
+            meta,
+            era,
+            &self.0.info_json,
+        ))
+    }
+
+    fn tool_result(
+        &self,
+        result: &CallToolResult,
+        version: ProtocolVersion,
+    ) -> Result<Payload, ErrorObject> {
+        Payload::of(&wire::WireCallToolResult::new(
+            result,
+            version,
+            &self.0.info_json,
+        ))
+    }
+
+    /// A result that was made when the server was built.
+    fn ready(&self, method: Method, params: &Map<String, Value>, era: Era) -> Option<Payload> {
+        if method == Method::Discover {
+            return self.0.ready.discover.clone();
+        }
+        if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+            return None;
+        }
+        let mut lists = self.0.ready.lists.iter();
+        let (_, legacy, modern) = lists.find(|(list, _, _)| *list == method)?;
+        Some(match era {
+            Era::Legacy => legacy.clone(),
+            Era::Modern => modern.clone(),
+        })
     }
 
     /// The result of a legacy `initialize`; the transport makes the session.
@@ -184,11 +316,7 @@ impl Server {
 
     /// What a method's name means in an era, if this server offers it.
     fn method(&self, name: &str, era: Era) -> Option<Method> {
-        let tools = self.0.capabilities.tools.is_some();
-        Method::parse(name, era).filter(|method| match method {
-            Method::CallTool | Method::ListTools => tools,
-            Method::Discover | Method::Listen | Method::Ping | Method::Initialize => true,
-        })
+        Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
     }
 
     /// Handles with a future that owns its server, as transports keep it.
@@ -202,7 +330,36 @@ impl Server {
     }
 }
 
+/// The refusal of a subscription above the bound.
+pub(crate) fn too_many_subscriptions() -> ErrorObject {
+    ErrorObject::invalid_params(format!(
+        "at most {MAX_SUBSCRIPTIONS} resources can be subscribed to: unsubscribe from one first"
+    ))
+}
+
 /// Reads the params of a legacy `initialize`.
 pub(crate) fn read_initialize(request: Request) -> Result<InitializeParams, ErrorObject> {
     InitializeParams::read(request.params)
+}
+
+/// `logging/setLevel` of the legacy era; the transport keeps the level.
+fn set_log_level(params: &Map<String, Value>) -> Result<Payload, ErrorObject> {
+    let level = params.get("level").and_then(Value::as_str);
+    match level.map(str::parse::<LogLevel>) {
+        Some(Ok(_)) => Payload::of(&json!({})),
+        Some(Err(_)) | None => Err(ErrorObject::invalid_params(format!(
+            "params.level must be one of {}",
+            LogLevel::names()
+        ))),
+    }
+}
+
+impl fmt::Debug for Inner {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Inner")
+            .field("info", &self.info)
+            .field("capabilities", &self.capabilities)
+            .finish_non_exhaustive()
+    }
 }

@@ -2,13 +2,16 @@
 
 mod memory;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::lifecycle::{ClientCapabilities, Implementation};
+use crate::context::LegacyClient;
+use crate::lifecycle::{ClientCapabilities, Implementation, MAX_SUBSCRIPTIONS, SessionChange};
+use crate::logging::LogLevel;
 use crate::version::ProtocolVersion;
 
 pub use memory::{MemorySessions, MemorySessionsConfig};
@@ -33,6 +36,12 @@ pub struct Session {
     pub client_capabilities: Arc<ClientCapabilities>,
     /// The authenticated caller who opened it; nobody else may use it.
     pub principal: Option<String>,
+    /// The mildest log messages the client wants, once it has said so.
+    #[serde(default)]
+    pub log_level: Option<LogLevel>,
+    /// The resources the client wants to hear of, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS).
+    #[serde(default)]
+    pub subscriptions: BTreeSet<String>,
 }
 
 /// Where sessions are kept. A store shared by several processes lets any of them serve any session.
@@ -44,6 +53,14 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     fn load<'a>(
         &'a self,
         id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
+
+    /// Changes a session by [`Session::apply`], atomically among all users of the store; gives it as it is then, or
+    /// `None` when it is no more. Counts as use.
+    fn change<'a>(
+        &'a self,
+        id: &'a SessionId,
+        change: &'a SessionChange,
     ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>>;
 
     /// Ends a session; whether there was one.
@@ -75,6 +92,12 @@ impl SessionId {
     }
 }
 
+impl SessionId {
+    pub(crate) fn shared(&self) -> Arc<str> {
+        Arc::clone(&self.0)
+    }
+}
+
 impl fmt::Debug for SessionId {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let shown: String = self.0.chars().take(8).collect();
@@ -96,6 +119,39 @@ impl Session {
             client_info: Arc::new(client_info),
             client_capabilities: Arc::new(client_capabilities),
             principal: None,
+            log_level: None,
+            subscriptions: BTreeSet::new(),
+        }
+    }
+
+    /// Makes a change. A subscription above the bound changes nothing: whoever asks for one checks first.
+    pub fn apply(&mut self, change: &SessionChange) {
+        match change {
+            SessionChange::Subscribe(uri) => {
+                if self.has_room_for(uri) {
+                    self.subscriptions.insert(uri.clone());
+                }
+            }
+            SessionChange::Unsubscribe(uri) => {
+                self.subscriptions.remove(uri);
+            }
+            SessionChange::LogLevel(level) => self.log_level = Some(*level),
+        }
+    }
+
+    /// Whether it may subscribe to one more resource.
+    pub(crate) fn has_room_for(&self, uri: &str) -> bool {
+        self.subscriptions.len() < MAX_SUBSCRIPTIONS || self.subscriptions.contains(uri)
+    }
+
+    /// What its requests are told of its client.
+    pub(crate) fn client(&self) -> LegacyClient {
+        LegacyClient {
+            protocol_version: self.protocol_version,
+            client_info: Some(self.client_info.clone()),
+            client_capabilities: self.client_capabilities.clone(),
+            // The client has not chosen yet: the server may (2025-11-25, "Logging").
+            log_level: Some(self.log_level.unwrap_or(LogLevel::Info)),
         }
     }
 }

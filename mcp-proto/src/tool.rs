@@ -3,12 +3,14 @@
 mod registry;
 mod result;
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::Icon;
+use crate::version::Era;
 
 pub(crate) use registry::ToolRegistry;
 pub use result::{CallToolResult, ToolError};
@@ -136,6 +138,21 @@ impl Tool {
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+}
+
+impl Tool {
+    /// The tool as clients of an era can take it: structured output is an object up to 2025-11-25.
+    pub(crate) fn listed(&self, era: Era) -> Cow<'_, Self> {
+        let is_object = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "object");
+        match &self.output_schema {
+            Some(schema) if era == Era::Legacy && !is_object(schema) => {
+                let mut tool = self.clone();
+                tool.output_schema = None;
+                Cow::Owned(tool)
+            }
+            _ => Cow::Borrowed(self),
+        }
     }
 }
 

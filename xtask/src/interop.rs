@@ -4,8 +4,6 @@
 //! with a planet with a moon to the demo universe, reads them back, asks for a universe that does not exist
 //! and disconnects. It prints one line of JSON and exits with 0 or 1.
 
-mod install;
-
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,9 +11,12 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::Value;
 
-use self::install::{Installed, Toolbox};
+use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
 use crate::{Result, say, target};
+
+/// Where the scripts and their lock files are, below `xtask`.
+const SOURCE: &str = "interop";
 
 /// How long one client may take. The Inspector starts itself anew for each of its requests.
 const CLIENT_DEADLINE: Duration = Duration::from_secs(120);
@@ -30,12 +31,12 @@ pub(crate) struct Arguments {
     server: Option<PathBuf>,
     /// Fail when a client cannot be installed, instead of skipping it.
     #[arg(long, env = "CI", default_value = "false", value_parser = is_true, action = clap::ArgAction::Set)]
-    ci: bool,
+    pub(crate) ci: bool,
 }
 
 /// `CI=true` and `CI=1` mean a CI run; anything else, and nothing at all, does not.
 #[expect(clippy::unnecessary_wraps, reason = "the form clap asks of a parser")]
-fn is_true(text: &str) -> std::result::Result<bool, String> {
+pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
     Ok(matches!(text, "true" | "1"))
 }
 
@@ -100,8 +101,8 @@ enum Verdict {
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let binary = arguments.server.clone().map_or_else(built_server, Ok)?;
     let folder = target().join("interop");
-    let node = install::install(Toolbox::Node, &folder);
-    let python = install::install(Toolbox::Python, &folder);
+    let node = install::install(Toolbox::Node, SOURCE, &folder);
+    let python = install::install(Toolbox::Python, SOURCE, &folder);
 
     let mut server_arguments: Vec<OsString> = SERVER_ARGUMENTS.map(OsString::from).to_vec();
     server_arguments.extend(["--listen", "127.0.0.1:0"].map(OsString::from));

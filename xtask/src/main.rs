@@ -1,8 +1,10 @@
 //! The project's own chores: `cargo xtask --help`.
 
 mod bench;
+mod install;
 mod interop;
 mod process;
+mod suites;
 mod test;
 mod tidy;
 
@@ -29,18 +31,22 @@ enum Chore {
     Bench(bench::Arguments),
     /// Puts the official clients through one scenario, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
-    /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, official clients.
+    /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
+    Suites(suites::Arguments),
+    /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, conformance
+    /// suites, official clients.
     Test(interop::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
-    Tidy,
+    Tidy(tidy::Arguments),
 }
 
 fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),
-        Chore::Tidy => tidy::run(),
+        Chore::Tidy(arguments) => tidy::run(&arguments),
     };
     match passed {
         Ok(true) => ExitCode::SUCCESS,

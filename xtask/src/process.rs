@@ -154,8 +154,9 @@ impl Server {
             match said.recv_timeout(end.saturating_duration_since(Instant::now())) {
                 Ok(line) => {
                     if let Some(url) = listening_on(&line) {
+                        let base = url.strip_suffix("/mcp").unwrap_or(url);
                         return Ok(Self {
-                            url: format!("{url}/mcp"),
+                            url: format!("{base}/mcp"),
                             child,
                         });
                     }
@@ -197,7 +198,7 @@ impl Server {
     }
 }
 
-/// The base address in a line that ends with `listening on http://ADDRESS`, whatever a log puts before it.
+/// The address in a line that ends with `listening on http://ADDRESS`, whatever a log puts before it.
 fn listening_on(line: &str) -> Option<&str> {
     let (_, url) = line.split_once("listening on ")?;
     let url = url.split_whitespace().next()?.trim_end_matches('/');

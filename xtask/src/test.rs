@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, process, root, say, target};
+use crate::{Result, interop, process, root, say, suites, target};
 
 /// One step of the test; the first that fails ends it.
 struct Step {
@@ -66,7 +66,11 @@ pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
         }
     }
     let replayed = timed("transcripts against the binary, in both eras", replay)?;
-    Ok(timed("official clients", || interop::run(arguments))? && replayed)
+    let conforming = timed("conformance suites", || {
+        suites::run(&suites::Arguments::whole(arguments.ci))
+    })?;
+    let understood = timed("official clients", || interop::run(arguments))?;
+    Ok(replayed && conforming && understood)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {

@@ -3,6 +3,7 @@
 //! Each rule is a function from text to findings, so that a made-up text can show that it is able to fail.
 
 mod arrows;
+mod checklist;
 mod licences;
 mod map;
 mod source;
@@ -11,13 +12,25 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::process::Command;
 
+use clap::Args;
 use serde_json::Value;
 
-use crate::{Result, root, say};
+use crate::{Result, root, say, suites};
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Checks instead that each rule of the protocol in `mcp-proto/CHECKLIST.md` has a test.
+    #[arg(long)]
+    checklist: bool,
+}
 
 /// Tells what breaks a rule. `true` when nothing does.
-pub(crate) fn run() -> Result<bool> {
-    let findings = check()?;
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let findings = if arguments.checklist {
+        checklist()?
+    } else {
+        check()?
+    };
     for finding in &findings {
         say(finding)?;
     }
@@ -47,6 +60,22 @@ fn check() -> Result<Vec<String>> {
         None => vec!["ARCHITECTURE.md: there is none".to_owned()],
     });
     Ok(findings)
+}
+
+/// The rules of the protocol that have no row or no test, one line each; tells how many rows bind clients alone.
+fn checklist() -> Result<Vec<String>> {
+    let files = tracked_files()?;
+    let Some(text) = files.get(checklist::PATH) else {
+        return Ok(vec![format!("{}: there is none", checklist::PATH)]);
+    };
+    let read = checklist::check(text, &files, &suites::SCENARIOS.lines().collect());
+    let (rows, clients) = (read.rows, read.clients);
+    say(&format!(
+        "checklist: {rows} rows, {} of them bind clients alone: {}",
+        clients.len(),
+        clients.join(" ")
+    ))?;
+    Ok(read.findings)
 }
 
 /// The text files under version control, by path. Files with other content are left out.

@@ -45,7 +45,7 @@ impl StreamableHttpService {
         &self,
         head: &request::Parts,
         accepts: Accepts,
-        session: &Session,
+        session: &Arc<Session>,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
         let messages = Message::batch_from_slice(text.as_ref(), self.0.config.max_batch_messages)
@@ -88,7 +88,7 @@ impl StreamableHttpService {
         &self,
         head: &request::Parts,
         accepts: Accepts,
-        session: &Session,
+        session: &Arc<Session>,
         request: Request,
         ids: &mut HashSet<RequestId>,
     ) -> Result<Exchange, ErrorObject> {

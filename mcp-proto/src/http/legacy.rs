@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures_util::future::BoxFuture;
 use futures_util::stream;
 use http::Extensions;
 use http::header::HeaderValue;
@@ -16,9 +17,10 @@ use super::head::{self, Accepts, SESSION_ID};
 use super::live::CallGuard;
 use super::rejection::{Rejection, json_response};
 use super::{StreamableHttpService, sse};
-use crate::context::{Context, Outbox, Principal};
+use crate::context::{Context, Incoming, Outbox, Principal};
 use crate::jsonrpc::{Notification, Request, Response as RpcResponse};
-use crate::server::read_initialize;
+use crate::lifecycle::SessionChange;
+use crate::server::{read_initialize, too_many_subscriptions};
 use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};
 
@@ -71,7 +73,7 @@ impl StreamableHttpService {
     /// A call of a session on its way.
     pub(super) fn begin(
         &self,
-        session: &Session,
+        session: &Arc<Session>,
         mut request: Request,
         extensions: Extensions,
         entered: Entered,
@@ -79,16 +81,21 @@ impl StreamableHttpService {
     ) -> Exchange {
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
-        let context = Context {
+        let incoming = Incoming {
             request_id: request.id.clone(),
-            protocol_version: session.protocol_version,
-            client_info: Some(session.client_info.clone()),
-            client_capabilities: session.client_capabilities.clone(),
             meta,
             outbox,
             extensions,
+            peer: Some(session.id.shared()),
         };
-        let call = self.0.server.handle_owned(request, context);
+        let context = Context::legacy(incoming, session.client());
+        let call = match SessionChange::of(&request) {
+            None => self.0.server.handle_owned(request, context),
+            Some(change) => {
+                self.clone()
+                    .change_session(Arc::clone(session), change, request, context)
+            }
+        };
         let keep_alive = self.0.config.keep_alive;
         let legacy = LegacyCall {
             cancelled: entered.cancelled,
@@ -111,6 +118,37 @@ impl StreamableHttpService {
             keep_alive: self.0.config.keep_alive,
             primes: session.protocol_version.has_polling(),
         }
+    }
+
+    /// Answers a request that changes its session, once it has changed.
+    fn change_session(
+        self,
+        session: Arc<Session>,
+        change: SessionChange,
+        request: Request,
+        context: Context,
+    ) -> BoxFuture<'static, RpcResponse> {
+        Box::pin(async move {
+            let id = request.id.clone();
+            let response = self.0.server.handle(request, context).await;
+            if response.outcome.is_err() {
+                return response;
+            }
+            if let SessionChange::Subscribe(uri) = &change
+                && !session.has_room_for(uri)
+            {
+                return RpcResponse::error(Some(id), too_many_subscriptions());
+            }
+            match self.0.sessions.change(&session.id, &change).await {
+                Ok(Some(changed)) => {
+                    let streams = &self.0.streams;
+                    streams.subscribed(&session.id, &changed.subscriptions);
+                    response
+                }
+                Ok(None) => RpcResponse::error(Some(id), Rejection::UnknownSession.error()),
+                Err(rejection) => RpcResponse::error(Some(id), rejection.error()),
+            }
+        })
     }
 
     /// Opens a session, whatever session the request came with.

@@ -8,7 +8,7 @@ use super::exchange::Exchange;
 use super::head::{self, Accepts};
 use super::rejection::Rejection;
 use super::{ResponseBody, StreamableHttpService};
-use crate::context::{Context, Outbox};
+use crate::context::{Context, Incoming, Outbox};
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
 use crate::version::{Era, ProtocolVersion};
@@ -77,8 +77,14 @@ impl StreamableHttpService {
         let place = self.place()?;
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
-        let mut context = Context::modern(request.id.clone(), modern, meta, outbox);
-        context.extensions = std::mem::take(&mut head.extensions);
+        let incoming = Incoming {
+            request_id: request.id.clone(),
+            meta,
+            outbox,
+            extensions: std::mem::take(&mut head.extensions),
+            peer: None,
+        };
+        let context = Context::modern(incoming, modern);
         let call = self.0.server.handle_owned(request, context);
         let exchange = Exchange::new(call, notifications, self.0.config.keep_alive, place);
         Ok(exchange.respond(accepts).await)

@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::deadline::Deadline;
 use super::rejection::Rejection;
+use crate::lifecycle::SessionChange;
 use crate::session::{Session, SessionId, SessionStore, SessionStoreError};
 
 /// A store whose every answer has a time limit. Cheap to clone.
@@ -42,6 +43,14 @@ impl Sessions {
 
     pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Arc<Session>>, Rejection> {
         self.ask(self.store.load(id)).await
+    }
+
+    pub(super) async fn change(
+        &self,
+        id: &SessionId,
+        change: &SessionChange,
+    ) -> Result<Option<Arc<Session>>, Rejection> {
+        self.ask(self.store.change(id, change)).await
     }
 
     pub(super) async fn remove(&self, id: &SessionId) -> Result<bool, Rejection> {

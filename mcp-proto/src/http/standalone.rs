@@ -1,11 +1,13 @@
 //! GET: what a legacy session hears outside of its calls, and the way back to a stream whose connection was lost.
 
+use std::collections::BTreeSet;
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::time::Duration;
 
 use http::header::{HeaderMap, HeaderName};
 use http::{Response, request};
+use tokio::sync::watch;
 use tokio::time::Sleep;
 
 use super::answer::event_stream;
@@ -23,6 +25,8 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Listens for a session, whether its client is connected or about to come back.
 struct Listening {
     listener: Listener,
+    /// The session's subscriptions, whenever they change.
+    subscribed: watch::Receiver<BTreeSet<String>>,
     stream: Opened,
     hold: Hold,
     keep_alive: Duration,
@@ -42,10 +46,12 @@ impl StreamableHttpService {
         let id = session_id(head)?;
         let keep_alive = self.0.config.keep_alive;
         if let Some(last) = last_event_id(&head.headers)? {
-            self.load(head, &id).await?;
+            let session = self.load(head, &id).await?;
             match self.0.streams.find(&id, last.stream) {
                 Some(stream) => {
                     let reader = stream.resume(last.number, keep_alive)?;
+                    // They may have changed elsewhere.
+                    self.0.streams.subscribed(&id, &session.subscriptions);
                     return Ok(opened(reader, true));
                 }
                 // Whoever lost a standalone stream for good is best served by a new one: what it hears is news.
@@ -59,12 +65,13 @@ impl StreamableHttpService {
             Standalone::Waiting(stream) => {
                 let session = self.load(head, &id).await?;
                 let reader = stream.take_up(keep_alive)?;
+                self.0.streams.subscribed(&id, &session.subscriptions);
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
             // In the table before the session is looked up: whoever ends it after that finds the stream.
-            Standalone::New(stream) => {
+            Standalone::New(stream, subscribed) => {
                 let session = self.load(head, &id).await?;
-                self.listen(&session, stream)
+                self.listen(&session, stream, subscribed)
             }
         }
     }
@@ -73,8 +80,10 @@ impl StreamableHttpService {
         &self,
         session: &Session,
         stream: Opened,
+        subscribed: watch::Receiver<BTreeSet<String>>,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let interest = self.0.server.everything_told();
+        let mut interest = self.0.server.everything_told();
+        interest.resources = session.subscriptions.clone();
         let listener = self.0.server.changes().listen(interest);
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
         let config = &self.0.config;
@@ -85,6 +94,7 @@ impl StreamableHttpService {
         }
         let listening = Listening {
             listener,
+            subscribed,
             stream,
             hold: self.0.sessions.hold(&session.id, config.keep_alive),
             keep_alive: config.keep_alive,
@@ -125,6 +135,10 @@ impl Listening {
             tokio::select! {
                 biased;
                 () = self.stream.changed() => {}
+                Ok(()) = self.subscribed.changed() => {
+                    let resources = self.subscribed.borrow_and_update().clone();
+                    self.listener.subscribe_to(resources);
+                }
                 () = poll_fn(|context| self.hold.poll_ended(context)) => return,
                 // Without room the listener lags, and is told in the end that everything may have changed.
                 change = self.listener.next(), if room => {

@@ -9,10 +9,12 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use bytes::Bytes;
+use tokio::sync::watch;
 
 use super::config::HttpConfig;
 use super::rejection::Rejection;
@@ -53,8 +55,8 @@ pub(super) struct Opened {
 
 /// The standalone stream of a session.
 pub(super) enum Standalone {
-    /// There was none.
-    New(Opened),
+    /// There was none. What the session subscribes to, whenever it changes.
+    New(Opened, watch::Receiver<BTreeSet<String>>),
     /// It waits for its client.
     Waiting(Arc<Stream>),
 }
@@ -76,7 +78,9 @@ impl Streams {
 
     /// Opens a stream for calls.
     pub(super) fn open(self: &Arc<Self>, session: &SessionId) -> Opened {
-        self.enter(&mut self.table(), session, StreamName::of_calls())
+        let opened = self.opened(session, StreamName::of_calls());
+        self.table().insert(session, &opened.stream);
+        opened
     }
 
     /// The standalone stream of a session; there is one at a time.
@@ -86,8 +90,9 @@ impl Streams {
     ) -> Result<Standalone, Rejection> {
         let mut table = self.table();
         let Some(stream) = table.standalone(session) else {
-            let opened = self.enter(&mut table, session, StreamName::standalone());
-            return Ok(Standalone::New(opened));
+            let opened = self.opened(session, StreamName::standalone());
+            let subscribed = table.insert_standalone(session, &opened.stream);
+            return Ok(Standalone::New(opened, subscribed));
         };
         match stream.audience(self.bounds.events) {
             Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
@@ -95,13 +100,16 @@ impl Streams {
         }
     }
 
-    fn enter(self: &Arc<Self>, table: &mut Table, session: &SessionId, name: StreamName) -> Opened {
-        let stream = Arc::new(Stream::new(name, Arc::clone(&self.budget)));
-        table.insert(session, &stream);
+    /// Tells the standalone stream of a session, if there is one here, what the session subscribes to now.
+    pub(super) fn subscribed(&self, session: &SessionId, resources: &BTreeSet<String>) {
+        self.table().subscribed(session, resources);
+    }
+
+    fn opened(self: &Arc<Self>, session: &SessionId, name: StreamName) -> Opened {
         Opened {
             streams: Arc::clone(self),
             session: session.clone(),
-            stream,
+            stream: Arc::new(Stream::new(name, Arc::clone(&self.budget))),
         }
     }
 

@@ -37,6 +37,10 @@ impl ErrorObject {
     pub const INVALID_PARAMS: i64 = -32602;
     /// The server failed; details are in its log.
     pub const INTERNAL: i64 = -32603;
+    /// No such resource (up to 2025-11-25; later it is [`ErrorObject::INVALID_PARAMS`]).
+    pub const RESOURCE_NOT_FOUND: i64 = -32002;
+    /// The user must open URLs first (2025-11-25; later an `input_required` result says so).
+    pub const URL_ELICITATION_REQUIRED: i64 = -32042;
     /// HTTP headers and body disagree (2026-07-28, Streamable HTTP).
     pub const HEADER_MISMATCH: i64 = -32020;
     /// The request needs a client capability that it did not declare (2026-07-28).

@@ -1,6 +1,8 @@
 //! Changes of what the server offers: one broadcast, heard by every listener through its own filter.
 
-use std::collections::VecDeque;
+use std::any::Any;
+use std::collections::{BTreeSet, VecDeque};
+use std::fmt;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -12,48 +14,78 @@ use crate::jsonrpc::Notification;
 pub(super) const DEFAULT_MAX_LISTENERS: usize = 1_000;
 /// How many changes a listener may lag behind; one that lags more is told that everything may have changed.
 const MAX_LAG: usize = 256;
+/// `_meta` key of an update that stands for several: how many changes of any kind the listener has missed.
+const META_MISSED: &str = "mcp-proto/missed";
 
 /// Something the server offers has changed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum Change {
     /// The list of tools.
     ToolsListChanged,
+    /// The list of prompts.
+    PromptsListChanged,
+    /// The list of resources or of their templates.
+    ResourcesListChanged,
+    /// The contents of a resource.
+    ResourceUpdated(ResourceUpdate),
 }
 
+/// The contents of a resource have changed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ResourceUpdate {
+    /// The resource.
+    pub uri: String,
+    /// Sent along as `_meta`, for those who know what it means.
+    pub meta: Option<Map<String, Value>>,
+    /// What a matcher wants to know of it ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
+    pub detail: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Whether an update is one of the resource (or the family) that was subscribed to.
+pub(super) type Matcher = Arc<dyn Fn(&str, &ResourceUpdate) -> bool + Send + Sync>;
+
 /// What a listener wants to hear of.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Interest {
     pub(crate) tools_list: bool,
+    pub(crate) prompts_list: bool,
+    pub(crate) resources_list: bool,
+    /// The URIs that were subscribed to.
+    pub(crate) resources: BTreeSet<String>,
+    /// More URIs may be subscribed to later.
+    pub(crate) may_subscribe: bool,
 }
 
 /// The broadcast of a server.
-#[derive(Debug)]
 pub(crate) struct Changes {
-    sender: broadcast::Sender<Change>,
+    sender: broadcast::Sender<Arc<Change>>,
+    matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
 }
 
 /// One listener's end. Dropping it frees its place.
-#[derive(Debug)]
 pub(crate) struct Listener {
     /// `None` for one who wants to hear of nothing: it needs no place, and nothing wakes it but the end.
     heard: Option<Heard>,
     closed: watch::Receiver<bool>,
     interest: Interest,
+    matcher: Option<Matcher>,
     pending: VecDeque<Notification>,
 }
 
 #[derive(Debug)]
 struct Heard {
-    receiver: broadcast::Receiver<Change>,
+    receiver: broadcast::Receiver<Arc<Change>>,
     _permit: OwnedSemaphorePermit,
 }
 
 impl Changes {
-    pub(super) fn new(max_listeners: usize) -> Self {
+    pub(super) fn new(max_listeners: usize, matcher: Option<Matcher>) -> Self {
         Self {
+            matcher,
             sender: broadcast::channel(MAX_LAG).0,
             closed: watch::channel(false).0,
             permits: Arc::new(Semaphore::new(max_listeners.min(Semaphore::MAX_PERMITS))),
@@ -62,7 +94,7 @@ impl Changes {
 
     pub(super) fn send(&self, change: Change) {
         // Fails only when nobody listens, which is fine.
-        let _heard = self.sender.send(change);
+        let _heard = self.sender.send(Arc::new(change));
     }
 
     pub(super) fn close(&self) {
@@ -83,6 +115,7 @@ impl Changes {
             heard,
             closed: self.closed.subscribe(),
             interest,
+            matcher: self.matcher.clone(),
             pending: VecDeque::new(),
         })
     }
@@ -102,30 +135,145 @@ impl Listener {
             };
             match change {
                 Ok(change) => self.queue(&change),
-                // It missed some and cannot know which: everything it asked for may have changed.
-                Err(broadcast::error::RecvError::Lagged(_)) => {
-                    self.queue(&Change::ToolsListChanged)
-                }
+                Err(broadcast::error::RecvError::Lagged(missed)) => self.queue_everything(missed),
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
     }
 
+    /// The resources it hears of from now on.
+    pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) {
+        self.interest.resources = resources;
+    }
+
     fn queue(&mut self, change: &Change) {
-        let method = match change {
-            Change::ToolsListChanged if self.interest.tools_list => {
-                "notifications/tools/list_changed"
+        let interest = &self.interest;
+        let list = match change {
+            Change::ToolsListChanged => interest.tools_list.then_some(TOOLS),
+            Change::PromptsListChanged => interest.prompts_list.then_some(PROMPTS),
+            Change::ResourcesListChanged => interest.resources_list.then_some(RESOURCES),
+            Change::ResourceUpdated(update) => {
+                let told = subscribed(interest, self.matcher.as_ref(), update);
+                self.pending
+                    .extend(told.map(|uri| updated(uri, update.meta.clone())));
+                return;
             }
-            Change::ToolsListChanged => return,
         };
-        self.pending.push_back(Notification {
-            method: method.to_owned(),
-            params: Map::<String, Value>::new(),
-        });
+        self.pending.extend(list.map(list_changed));
+    }
+
+    /// It missed some and cannot know which: everything it asked for may have changed. The bound is that of its
+    /// subscriptions.
+    fn queue_everything(&mut self, missed: u64) {
+        let interest = &self.interest;
+        let lists = [
+            (interest.tools_list, TOOLS),
+            (interest.prompts_list, PROMPTS),
+            (interest.resources_list, RESOURCES),
+        ];
+        let lists = lists.into_iter().filter(|(wanted, _)| *wanted);
+        self.pending
+            .extend(lists.map(|(_, method)| list_changed(method)));
+        let meta = Map::from_iter([(META_MISSED.to_owned(), Value::from(missed))]);
+        let resources = interest.resources.iter();
+        self.pending
+            .extend(resources.map(|uri| updated(uri, Some(meta.clone()))));
     }
 }
 
-async fn hear(heard: &mut Option<Heard>) -> Result<Change, broadcast::error::RecvError> {
+const TOOLS: &str = "notifications/tools/list_changed";
+const PROMPTS: &str = "notifications/prompts/list_changed";
+const RESOURCES: &str = "notifications/resources/list_changed";
+
+/// The subscribed URIs that an update is of.
+fn subscribed<'i>(
+    interest: &'i Interest,
+    matcher: Option<&'i Matcher>,
+    update: &'i ResourceUpdate,
+) -> impl Iterator<Item = &'i str> {
+    let exact = match matcher {
+        None => interest.resources.get(&update.uri),
+        Some(_) => None,
+    };
+    let matched = matcher.into_iter().flat_map(move |matches| {
+        let uris = interest.resources.iter();
+        uris.filter(move |uri| matches(uri, update))
+    });
+    exact.into_iter().chain(matched).map(String::as_str)
+}
+
+fn list_changed(method: &str) -> Notification {
+    Notification {
+        method: method.to_owned(),
+        params: Map::new(),
+    }
+}
+
+fn updated(uri: &str, meta: Option<Map<String, Value>>) -> Notification {
+    let mut params = Map::new();
+    params.insert("uri".to_owned(), Value::from(uri));
+    if let Some(meta) = meta {
+        params.insert("_meta".to_owned(), Value::Object(meta));
+    }
+    Notification {
+        method: "notifications/resources/updated".to_owned(),
+        params,
+    }
+}
+
+impl ResourceUpdate {
+    /// An update of the resource at `uri`.
+    #[must_use]
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            meta: None,
+            detail: None,
+        }
+    }
+
+    /// The same with metadata to be sent along.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// The same with something for the matcher.
+    #[must_use]
+    pub fn with_detail(mut self, detail: Arc<dyn Any + Send + Sync>) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+}
+
+impl Change {
+    /// The contents of the resource at `uri` have changed.
+    #[must_use]
+    pub fn resource_updated(uri: impl Into<String>) -> Self {
+        Self::ResourceUpdated(ResourceUpdate::new(uri))
+    }
+}
+
+impl fmt::Debug for Changes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Changes")
+            .field("listeners", &self.sender.receiver_count())
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Listener")
+            .field("interest", &self.interest)
+            .finish_non_exhaustive()
+    }
+}
+
+async fn hear(heard: &mut Option<Heard>) -> Result<Arc<Change>, broadcast::error::RecvError> {
     match heard {
         Some(heard) => heard.receiver.recv().await,
         None => std::future::pending().await,

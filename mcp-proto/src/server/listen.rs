@@ -1,11 +1,16 @@
 //! `subscriptions/listen` (2026-07-28): one request that stays open and tells of changes.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Map, Value, json};
 
-use super::{Interest, Server};
+use super::lists::not_asked;
+use super::{Change, Interest, Server};
 use crate::context::Context;
+use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
-use crate::lifecycle::{META_SERVER_INFO, META_SUBSCRIPTION_ID};
+use crate::lifecycle::{MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID};
+use crate::resource::not_found;
 
 impl Server {
     /// The refusal of a listener for which there is no place.
@@ -19,7 +24,11 @@ impl Server {
     /// What a listener hears that takes whatever this server tells.
     pub(crate) fn everything_told(&self) -> Interest {
         Interest {
-            tools_list: self.tells_tools_list(),
+            tools_list: self.tells(&Change::ToolsListChanged),
+            prompts_list: self.tells(&Change::PromptsListChanged),
+            resources_list: self.tells(&Change::ResourcesListChanged),
+            resources: BTreeSet::new(),
+            may_subscribe: self.tells_updates(),
         }
     }
 
@@ -34,16 +43,13 @@ impl Server {
                 "subscriptions/listen needs params.notifications, an object such as {\"toolsListChanged\": true}",
             ));
         };
-        let interest = self.agree(&wanted)?;
+        let interest = self.agree(&wanted, &context).await?;
+        let agreed = agreed(&interest, wanted.contains_key("resourceSubscriptions"));
         let Some(mut listener) = self.changes().listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
             return Err(Self::too_many_listeners());
         };
         let subscription = json!({ META_SUBSCRIPTION_ID: context.request_id });
-        let mut agreed = Map::new();
-        if interest.tools_list {
-            agreed.insert("toolsListChanged".to_owned(), Value::Bool(true));
-        }
         let acknowledged = Notification::new(
             "notifications/subscriptions/acknowledged",
             json!({ "notifications": agreed, "_meta": subscription }),
@@ -51,9 +57,7 @@ impl Server {
         // A failed send means that nobody reads any more; the transport drops this future in a moment.
         if context.outbox.send(acknowledged).await.is_ok() {
             while let Some(mut change) = listener.next().await {
-                change
-                    .params
-                    .insert("_meta".to_owned(), subscription.clone());
+                mark(&mut change, &context.request_id);
                 if context.outbox.send(change).await.is_err() {
                     break;
                 }
@@ -63,28 +67,70 @@ impl Server {
     }
 
     /// What of the wish this server will really send.
-    fn agree(&self, wanted: &Map<String, Value>) -> Result<Interest, ErrorObject> {
-        let flag = |name: &str| match wanted.get(name) {
+    async fn agree(
+        &self,
+        wanted: &Map<String, Value>,
+        context: &Context,
+    ) -> Result<Interest, ErrorObject> {
+        let flag = |name: &str, change: &Change| match wanted.get(name) {
             None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag),
+            Some(Value::Bool(flag)) => Ok(*flag && self.tells(change)),
             Some(_) => Err(ErrorObject::invalid_params(format!(
                 "params.notifications.{name} must be a boolean"
             ))),
         };
-        // Judged although nothing of the kind is offered: a malformed wish is an error, an unmet one is not.
-        let (_prompts, _resources) = (flag("promptsListChanged")?, flag("resourcesListChanged")?);
-        match wanted.get("resourceSubscriptions") {
-            None | Some(Value::Null) => {}
-            Some(Value::Array(uris)) if uris.iter().all(Value::is_string) => {}
-            Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params.notifications.resourceSubscriptions must be an array of strings",
-                ));
+        // Judged although perhaps nothing of the kind is offered: a malformed wish is an error, an unmet one is not.
+        let uris = read_uris(wanted.get("resourceSubscriptions"))?;
+        let mut interest = Interest {
+            tools_list: flag("toolsListChanged", &Change::ToolsListChanged)?,
+            prompts_list: flag("promptsListChanged", &Change::PromptsListChanged)?,
+            resources_list: flag("resourcesListChanged", &Change::ResourcesListChanged)?,
+            ..Interest::default()
+        };
+        if self.tells_updates() {
+            for uri in uris {
+                if self.can_subscribe(&uri, context).await? {
+                    interest.resources.insert(uri);
+                }
             }
         }
-        Ok(Interest {
-            tools_list: flag("toolsListChanged")? && self.tells_tools_list(),
-        })
+        Ok(interest)
+    }
+
+    /// Whether there is such a resource to subscribe to; an error where there is, but not for this.
+    async fn can_subscribe(&self, uri: &str, context: &Context) -> Result<bool, ErrorObject> {
+        if let Some(check) = &self.0.on_subscribe {
+            return match check(uri.to_owned(), context.clone()).await {
+                Ok(()) => Ok(true),
+                Err(RequestError::NotFound { .. }) => Ok(false),
+                Err(error) => Err(not_asked(error, context.era())),
+            };
+        }
+        Ok(self.0.resources.knows(uri))
+    }
+
+    /// `resources/subscribe` of the legacy era; the transport keeps the subscription.
+    pub(super) async fn subscribe(
+        &self,
+        params: &Map<String, Value>,
+        context: &Context,
+    ) -> Result<Payload, ErrorObject> {
+        let uri = read_uri(params)?;
+        if let Some(check) = &self.0.on_subscribe {
+            let checked = check(uri.to_owned(), context.clone()).await;
+            checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
+        } else if !self.0.resources.knows(uri) {
+            return Err(not_found(uri)
+                .into_interrupt(context.era(), Some(uri))
+                .into_error());
+        }
+        Payload::of(&json!({}))
+    }
+
+    /// `resources/unsubscribe` of the legacy era.
+    pub(super) fn unsubscribe(params: &Map<String, Value>) -> Result<Payload, ErrorObject> {
+        read_uri(params)?;
+        Payload::of(&json!({}))
     }
 
     /// The result that ends a listen gracefully.
@@ -94,4 +140,59 @@ impl Server {
             "_meta": { META_SUBSCRIPTION_ID: subscription, META_SERVER_INFO: self.0.info },
         }))
     }
+}
+
+/// The filter that is acknowledged.
+fn agreed(interest: &Interest, subscribes: bool) -> Map<String, Value> {
+    let flags = [
+        ("toolsListChanged", interest.tools_list),
+        ("promptsListChanged", interest.prompts_list),
+        ("resourcesListChanged", interest.resources_list),
+    ];
+    let flags = flags.into_iter().filter(|(_, agreed)| *agreed);
+    let mut agreed: Map<_, _> = flags
+        .map(|(name, _)| (name.to_owned(), Value::Bool(true)))
+        .collect();
+    if subscribes {
+        agreed.insert(
+            "resourceSubscriptions".to_owned(),
+            json!(interest.resources),
+        );
+    }
+    agreed
+}
+
+/// Every message of a listen says which one it belongs to.
+fn mark(change: &mut Notification, subscription: &RequestId) {
+    let meta = change.params.entry("_meta").or_insert_with(|| json!({}));
+    if let Some(meta) = meta.as_object_mut() {
+        meta.insert(META_SUBSCRIPTION_ID.to_owned(), json!(subscription));
+    }
+}
+
+fn read_uris(uris: Option<&Value>) -> Result<Vec<String>, ErrorObject> {
+    let uris = match uris {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(uris)) if uris.len() <= MAX_SUBSCRIPTIONS => uris,
+        Some(Value::Array(uris)) => {
+            return Err(ErrorObject::invalid_params(format!(
+                "params.notifications.resourceSubscriptions has {} members; at most {MAX_SUBSCRIPTIONS} are taken",
+                uris.len()
+            )));
+        }
+        Some(_) => return Err(no_uris()),
+    };
+    let uris = uris.iter().map(|uri| uri.as_str().map(str::to_owned));
+    uris.collect::<Option<_>>().ok_or_else(no_uris)
+}
+
+fn no_uris() -> ErrorObject {
+    ErrorObject::invalid_params(
+        "params.notifications.resourceSubscriptions must be an array of strings",
+    )
+}
+
+fn read_uri(params: &Map<String, Value>) -> Result<&str, ErrorObject> {
+    let uri = params.get("uri").and_then(Value::as_str);
+    uri.ok_or_else(|| ErrorObject::invalid_params("params.uri must be a string"))
 }

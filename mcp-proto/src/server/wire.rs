@@ -1,16 +1,17 @@
 //! Results as they go onto the wire, with what each era adds to them.
 
+use std::time::Duration;
+
+use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::cache::CacheHint;
 use crate::content::ContentBlock;
 use crate::lifecycle::{Implementation, META_SERVER_INFO, ServerCapabilities};
-use crate::tool::{CallToolResult, Tool};
+use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
-
-/// How long a client may keep a list that is the same for everybody, in milliseconds (2026-07-28, caching hints).
-const LIST_TTL_MS: u64 = 60_000;
 
 /// `CallToolResult` as sent.
 #[derive(Debug, Serialize)]
@@ -27,16 +28,36 @@ pub(super) struct WireCallToolResult<'a> {
     meta: ResultMeta<'a>,
 }
 
-/// `ListToolsResult`.
+/// A result with what the modern era adds to it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ListToolsResult<'a> {
+pub(super) struct Complete<'a, T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<ResultType>,
-    tools: Vec<&'a Tool>,
     #[serde(flatten)]
-    caching: Option<Caching>,
+    result: &'a T,
+    #[serde(flatten)]
+    caching: Option<CacheHint>,
     #[serde(rename = "_meta", skip_serializing_if = "ResultMeta::is_empty")]
+    meta: ResultMeta<'a>,
+}
+
+/// One page of a list, under the member that the schema names.
+#[derive(Debug)]
+pub(super) struct List<'a, T> {
+    pub(super) name: &'static str,
+    pub(super) items: &'a [&'a T],
+    pub(super) next_cursor: Option<String>,
+}
+
+/// `InputRequiredResult`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct InputRequiredResult<'a> {
+    result_type: ResultType,
+    input_requests: Map<String, Value>,
+    request_state: String,
+    #[serde(rename = "_meta")]
     meta: ResultMeta<'a>,
 }
 
@@ -50,7 +71,7 @@ pub(super) struct DiscoverResult<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     instructions: Option<&'a str>,
     #[serde(flatten)]
-    caching: Caching,
+    caching: CacheHint,
     #[serde(rename = "_meta")]
     meta: ResultMeta<'a>,
 }
@@ -71,13 +92,7 @@ pub(super) struct InitializeResult<'a> {
 #[serde(rename_all = "snake_case")]
 pub(super) enum ResultType {
     Complete,
-}
-
-#[derive(Debug, Clone, Copy, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Caching {
-    ttl_ms: u64,
-    cache_scope: &'static str,
+    InputRequired,
 }
 
 /// `_meta` of a result: the handler's members and, in the modern era, the server's name.
@@ -87,13 +102,16 @@ pub(super) struct ResultMeta<'a> {
     server_info: Option<&'a RawValue>,
 }
 
-const PUBLIC_LIST: Caching = Caching {
-    ttl_ms: LIST_TTL_MS,
-    cache_scope: "public",
-};
+/// The hint of a list that is the same for everybody.
+pub(super) const PUBLIC_LIST: CacheHint = CacheHint::public(Duration::from_secs(60));
 
 impl<'a> WireCallToolResult<'a> {
-    pub(super) fn new(result: &'a CallToolResult, era: Era, server_info: &'a RawValue) -> Self {
+    pub(super) fn new(
+        result: &'a CallToolResult,
+        version: ProtocolVersion,
+        server_info: &'a RawValue,
+    ) -> Self {
+        let era = version.era();
         Self {
             result_type: result_type(era),
             content: &result.content,
@@ -108,13 +126,45 @@ impl<'a> WireCallToolResult<'a> {
     }
 }
 
-impl<'a> ListToolsResult<'a> {
-    pub(super) fn new(tools: Vec<&'a Tool>, era: Era, server_info: &'a RawValue) -> Self {
+impl<'a, T> Complete<'a, T> {
+    pub(super) fn new(
+        result: &'a T,
+        caching: Option<CacheHint>,
+        meta: Option<&'a Map<String, Value>>,
+        era: Era,
+        server_info: &'a RawValue,
+    ) -> Self {
         Self {
             result_type: result_type(era),
-            tools,
-            caching: (era == Era::Modern).then_some(PUBLIC_LIST),
-            meta: ResultMeta::new(None, era, server_info),
+            result,
+            caching: caching.filter(|_| era == Era::Modern),
+            meta: ResultMeta::new(meta, era, server_info),
+        }
+    }
+}
+
+impl<T: Serialize> Serialize for List<'_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(None)?;
+        members.serialize_entry(self.name, self.items)?;
+        if let Some(next) = &self.next_cursor {
+            members.serialize_entry("nextCursor", next)?;
+        }
+        members.end()
+    }
+}
+
+impl<'a> InputRequiredResult<'a> {
+    pub(super) fn new(
+        requests: Map<String, Value>,
+        state: String,
+        server_info: &'a RawValue,
+    ) -> Self {
+        Self {
+            result_type: ResultType::InputRequired,
+            input_requests: requests,
+            request_state: state,
+            meta: ResultMeta::new(None, Era::Modern, server_info),
         }
     }
 }

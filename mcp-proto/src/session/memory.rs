@@ -8,6 +8,7 @@ use futures_util::future::{BoxFuture, ready};
 use tokio::time::Instant;
 
 use super::{Session, SessionId, SessionStore, SessionStoreError};
+use crate::lifecycle::SessionChange;
 
 /// The bounds of [`MemorySessions`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -92,6 +93,16 @@ impl MemorySessions {
 }
 
 impl Table {
+    /// A session that lives, and does so anew from now on.
+    fn used(&mut self, id: &SessionId, now: Instant, max_idle: Duration) -> Option<&mut Entry> {
+        let entry = self.sessions.get_mut(id)?;
+        let used = entry.used.unwrap_or(entry.filed);
+        (now.duration_since(used) < max_idle).then(|| {
+            entry.used = Some(now);
+            entry
+        })
+    }
+
     /// Takes one session out for another to come in.
     fn evict(&mut self, max: usize) -> bool {
         loop {
@@ -174,13 +185,22 @@ impl SessionStore for MemorySessions {
         let now = Instant::now();
         let mut table = self.table();
         table.sweep(now, self.config.max_idle);
-        let session = table.sessions.get_mut(id).and_then(|entry| {
-            let used = entry.used.unwrap_or(entry.filed);
-            let alive = now.duration_since(used) < self.config.max_idle;
-            alive.then(|| {
-                entry.used = Some(now);
-                Arc::clone(&entry.session)
-            })
+        let entry = table.used(id, now, self.config.max_idle);
+        let session = entry.map(|entry| Arc::clone(&entry.session));
+        Box::pin(ready(Ok(session)))
+    }
+
+    fn change<'a>(
+        &'a self,
+        id: &'a SessionId,
+        change: &'a SessionChange,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        let now = Instant::now();
+        let mut table = self.table();
+        let entry = table.used(id, now, self.config.max_idle);
+        let session = entry.map(|entry| {
+            Arc::make_mut(&mut entry.session).apply(change);
+            Arc::clone(&entry.session)
         });
         Box::pin(ready(Ok(session)))
     }

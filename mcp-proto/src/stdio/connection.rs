@@ -5,6 +5,7 @@ mod batches;
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
@@ -20,12 +21,12 @@ use super::StdioConfig;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
-use crate::context::{Context, Outbox};
+use crate::context::{Context, Incoming, LegacyClient, Outbox};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
-use crate::lifecycle::ModernMeta;
-use crate::server::{Listener, Server, read_initialize};
+use crate::lifecycle::{ModernMeta, SessionChange};
+use crate::server::{Listener, Server, read_initialize, too_many_subscriptions};
 use crate::session::Session;
-use crate::version::ProtocolVersion;
+use crate::version::{Era, ProtocolVersion};
 use batches::Batches;
 
 /// The calls of a connection, each to be aborted by its id.
@@ -43,7 +44,11 @@ pub(super) struct Connection {
     batches: Batches,
     /// Requests to the client that wait for its answer.
     asked: Asked,
+    /// What answered calls have changed of the session since the last look.
+    changes: Vec<SessionChange>,
     session: Option<Session>,
+    /// Names this connection to what its requests leave behind.
+    peer: Arc<str>,
     listener: Option<Listener>,
     /// What running calls have said since the last look; joins `out`.
     said: BytesMut,
@@ -57,6 +62,8 @@ struct Running {
     listens: bool,
     /// The batch it came in.
     batch: Option<u64>,
+    /// What it changes of the session when it is answered well.
+    change: Option<SessionChange>,
 }
 
 impl Connection {
@@ -68,7 +75,9 @@ impl Connection {
             running: HashMap::new(),
             batches: Batches::default(),
             asked: HashMap::new(),
+            changes: Vec::new(),
             session: None,
+            peer: uuid::Uuid::new_v4().to_string().into(),
             listener: None,
             said: BytesMut::new(),
             out: Output::default(),
@@ -86,6 +95,7 @@ impl Connection {
         let mut all_taken = false;
         loop {
             self.out.append(&mut self.said);
+            self.change_session();
             let taken = self.take_lines(&mut lines);
             let ended = deadline.is_some();
             if ended && taken && !all_taken {
@@ -97,7 +107,7 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.batches, &mut self.asked, &mut self.said), if self.out.has_room() => {}
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.batches, &mut self.asked, &mut self.changes, &mut self.said), if self.out.has_room() => {}
                 change = next_change(&mut self.listener), if self.out.has_room() => match change {
                     Some(change) => self.out.push(&change),
                     None => self.listener = None,
@@ -139,6 +149,7 @@ impl Connection {
         running: &'c mut HashMap<RequestId, Running>,
         batches: &'c mut Batches,
         asked: &'c mut Asked,
+        changes: &'c mut Vec<SessionChange>,
         out: &'c mut BytesMut,
     ) -> impl Future<Output = ()> + 'c {
         let (before, idle) = (out.len(), calls.is_empty());
@@ -155,7 +166,7 @@ impl Connection {
                         asked.insert(request.id, answer);
                     }
                     Poll::Ready(Some(Said::Answer(answer))) => {
-                        take_answer(running, batches, out, answer);
+                        changes.extend(take_answer(running, batches, out, answer));
                     }
                     Poll::Ready(None) | Poll::Pending => break,
                 }
@@ -179,6 +190,7 @@ impl Connection {
                     &mut self.running,
                     &mut self.batches,
                     &mut self.asked,
+                    &mut self.changes,
                     &mut self.said,
                 )
                 .now_or_never();
@@ -201,6 +213,19 @@ impl Connection {
             }
         }
         false
+    }
+
+    /// Makes the changes of answered calls.
+    fn change_session(&mut self) {
+        let Some(session) = self.session.as_mut().filter(|_| !self.changes.is_empty()) else {
+            return;
+        };
+        for change in self.changes.drain(..) {
+            session.apply(&change);
+        }
+        if let Some(listener) = &mut self.listener {
+            listener.subscribe_to(session.subscriptions.clone());
+        }
     }
 
     fn is_full(&self) -> bool {
@@ -251,7 +276,7 @@ impl Connection {
         let context = if ModernMeta::is_claimed(&request.params) {
             let modern = ModernMeta::read(&request.params)?;
             let meta = request.take_meta();
-            Context::modern(request.id.clone(), modern, meta, outbox)
+            Context::modern(self.incoming(&request, meta, outbox), modern)
         } else if request.method == "initialize" {
             return self.initialize(request);
         } else {
@@ -259,6 +284,14 @@ impl Connection {
             self.legacy_context(&request, meta, outbox)?
         };
         let listens = request.method == "subscriptions/listen";
+        let change = (context.era() == Era::Legacy)
+            .then(|| SessionChange::of(&request))
+            .flatten();
+        if let (Some(SessionChange::Subscribe(uri)), Some(session)) = (&change, &self.session)
+            && !session.has_room_for(uri)
+        {
+            return Err(too_many_subscriptions());
+        }
         let id = request.id.clone();
         let (abort, registration) = AbortHandle::new_pair();
         let call = Call::new(self.server.handle_owned(request, context), notifications);
@@ -267,6 +300,7 @@ impl Connection {
             abort,
             listens,
             batch,
+            change,
         };
         self.running.insert(id, running);
         if let Some(batch) = batch {
@@ -305,20 +339,27 @@ impl Connection {
                  io.modelcontextprotocol/clientCapabilities into params._meta (2026-07-28)",
             ));
         }
-        let session = self.session.as_ref();
-        Ok(Context {
+        let client = self.session.as_ref().map(Session::client);
+        let client = client.unwrap_or_else(|| LegacyClient {
+            protocol_version: ProtocolVersion::LATEST_LEGACY,
+            client_info: None,
+            client_capabilities: Arc::default(),
+            log_level: None,
+        });
+        Ok(Context::legacy(
+            self.incoming(request, meta, outbox),
+            client,
+        ))
+    }
+
+    fn incoming(&self, request: &Request, meta: Map<String, Value>, outbox: Outbox) -> Incoming {
+        Incoming {
             request_id: request.id.clone(),
-            protocol_version: session.map_or(ProtocolVersion::LATEST_LEGACY, |session| {
-                session.protocol_version
-            }),
-            client_info: session.map(|session| session.client_info.clone()),
-            client_capabilities: session
-                .map(|session| session.client_capabilities.clone())
-                .unwrap_or_default(),
             meta,
             outbox,
             extensions: http::Extensions::new(),
-        })
+            peer: Some(Arc::clone(&self.peer)),
+        }
     }
 
     fn take_response(&mut self, response: Response) {
@@ -335,7 +376,11 @@ impl Connection {
         match notification.method.as_str() {
             "notifications/cancelled" => self.cancel(notification),
             "notifications/initialized" if self.session.is_some() && self.listener.is_none() => {
-                self.listener = self.server.changes().listen(self.server.everything_told());
+                let mut interest = self.server.everything_told();
+                if let Some(session) = &self.session {
+                    interest.resources = session.subscriptions.clone();
+                }
+                self.listener = self.server.changes().listen(interest);
             }
             _ => {}
         }
@@ -353,26 +398,30 @@ impl Connection {
     }
 }
 
-/// Queues the answer of a call, which is over with it.
+/// Queues the answer of a call, which is over with it; what it changes of the session.
 fn take_answer(
     running: &mut HashMap<RequestId, Running>,
     batches: &mut Batches,
     out: &mut BytesMut,
     answer: Response,
-) {
+) -> Option<SessionChange> {
     let ended = answer.id.as_ref().and_then(|id| running.remove(id));
-    let (listens, batch) = ended.map_or((false, None), |ended| (ended.listens, ended.batch));
-    if listens && answer.outcome.is_ok() {
+    let batch = ended.as_ref().and_then(|ended| ended.batch);
+    let ended = ended.filter(|_| answer.outcome.is_ok());
+    if ended.as_ref().is_some_and(|ended| ended.listens) {
         // The server ends a listen: the revision wants both the notification and the result on this transport.
         let ended = json!({ "requestId": answer.id });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
-    let Some(batch) = batch else {
-        return write_answer(out, &answer);
-    };
-    if let Some(answers) = batches.end(batch, Some(answer)) {
-        write_line(out, &answers);
+    match batch {
+        None => write_answer(out, &answer),
+        Some(batch) => {
+            if let Some(answers) = batches.end(batch, Some(answer)) {
+                write_line(out, &answers);
+            }
+        }
     }
+    ended.and_then(|ended| ended.change)
 }
 
 /// The next change, or never without a listener.

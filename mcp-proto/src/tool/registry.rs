@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -13,7 +14,9 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{CallToolResult, Tool, ToolError};
+use crate::content;
 use crate::context::Context;
+use crate::interrupt::Interrupt;
 use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
@@ -58,10 +61,30 @@ impl ToolRegistry {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
-        tool.input_schema = schema::input_schema_of::<A>()?;
         tool.output_schema = Some(schema::output_schema_of::<O>()?);
+        let handler = Arc::new(handler);
+        self.add_content(tool, state, move |state, arguments, context| {
+            let handler = handler.clone();
+            async move { CallToolResult::structured(&handler(state, arguments, context).await?) }
+        })
+    }
+
+    /// Adds a tool whose arguments have a type and whose handler makes the result by hand.
+    pub(crate) fn add_content<S, A, F, R>(
+        &mut self,
+        mut tool: Tool,
+        state: S,
+        handler: F,
+    ) -> Result<(), SchemaError>
+    where
+        S: Clone + Send + Sync + 'static,
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        tool.input_schema = schema::input_schema_of::<A>()?;
         let name = tool.name.clone();
-        let handler = std::sync::Arc::new(handler);
+        let handler = Arc::new(handler);
         self.add(
             tool,
             Nulls::TakeOut,
@@ -76,8 +99,7 @@ impl ToolRegistry {
                         };
                         ToolError::invalid_arguments(&name, &[finding])
                     })?;
-                    let output = handler(state, arguments, context).await?;
-                    CallToolResult::structured(&output)
+                    handler(state, arguments, context).await
                 })
             }),
         )
@@ -95,7 +117,7 @@ impl ToolRegistry {
         F: Fn(S, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
-        let handler = std::sync::Arc::new(handler);
+        let handler = Arc::new(handler);
         self.add(
             tool,
             Nulls::Keep,
@@ -124,6 +146,7 @@ impl ToolRegistry {
         if self.by_name.contains_key(name) {
             return Err(SchemaError("another tool has the same name".to_owned()));
         }
+        content::check_icons(&tool.icons).map_err(SchemaError)?;
         let input = CompiledSchema::compile(tool.input_schema.clone())?;
         let output = tool
             .output_schema
@@ -160,19 +183,19 @@ impl ToolRegistry {
         &self,
         mut params: Map<String, Value>,
         context: Context,
-    ) -> Result<CallToolResult, ErrorObject> {
+    ) -> Result<CallToolResult, Interrupt> {
         let Some(Value::String(name)) = params.remove("name") else {
-            return Err(ErrorObject::invalid_params(
-                "tools/call needs params.name, a string",
-            ));
+            return Err(
+                ErrorObject::invalid_params("tools/call needs params.name, a string").into(),
+            );
         };
         let arguments = match params.remove("arguments") {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
             Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params.arguments must be an object",
-                ));
+                return Err(
+                    ErrorObject::invalid_params("params.arguments must be an object").into(),
+                );
             }
         };
         let Some(registered) = self
@@ -180,12 +203,12 @@ impl ToolRegistry {
             .get(&name)
             .and_then(|&index| self.tools.get(index))
         else {
-            return Err(self.unknown(&name));
+            return Err(self.unknown(&name).into());
         };
-        Ok(registered
-            .call(arguments, context)
-            .await
-            .unwrap_or_else(|error| registered.failed(error)))
+        match registered.call(arguments, context).await {
+            Ok(result) => Ok(result),
+            Err(error) => registered.failed(error),
+        }
     }
 
     fn unknown(&self, name: &str) -> ErrorObject {
@@ -225,12 +248,12 @@ impl Registered {
 
     /// A failure as a result. Under an output schema its body is told as text alone: the schema describes successes,
     /// and widely used clients check structured content of failures against it too, and throw.
-    fn failed(&self, error: ToolError) -> CallToolResult {
-        let mut result = CallToolResult::from(error);
+    fn failed(&self, error: ToolError) -> Result<CallToolResult, Interrupt> {
+        let mut result = error.into_result()?;
         if self.output.is_some() {
             result.structured_content = None;
         }
-        result
+        Ok(result)
     }
 
     fn timed_out(&self) -> ToolError {

@@ -5,6 +5,8 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Map, Value, json};
 
 use crate::content::ContentBlock;
+use crate::interrupt::Interrupt;
+use crate::jsonrpc::ErrorObject;
 use crate::schema::Finding;
 
 /// The result of `tools/call` (schema: `CallToolResult`).
@@ -21,17 +23,24 @@ pub struct CallToolResult {
     pub meta: Option<Map<String, Value>>,
 }
 
-/// The tool could not do it. It reaches the model as `isError: true`, never as a protocol error.
+/// A tool has no result.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-#[error("{code}: {message}")]
 #[non_exhaustive]
-pub struct ToolError {
-    /// A stable name in `UPPER_SNAKE`, such as `UNIVERSE_NOT_FOUND`.
-    pub code: String,
-    /// What was wrong and what would be right, for a model to act on.
-    pub message: String,
-    /// Details for programs.
-    pub data: Option<Value>,
+pub enum ToolError {
+    /// The tool could not do it. It reaches the model as `isError: true`, never as a protocol error.
+    #[error("{code}: {message}")]
+    Failed {
+        /// A stable name in `UPPER_SNAKE`, such as `UNIVERSE_NOT_FOUND`.
+        code: String,
+        /// What was wrong and what would be right, for a model to act on.
+        message: String,
+        /// Details for programs.
+        data: Option<Value>,
+    },
+    /// The client is asked something first, or the answer is a protocol error, made from an
+    /// [`ErrorObject`](crate::jsonrpc::ErrorObject): for what the model cannot mend.
+    #[error("{}", .0.describe())]
+    Interrupt(Interrupt),
 }
 
 impl CallToolResult {
@@ -71,17 +80,19 @@ impl ToolError {
     /// A failure with a code in `UPPER_SNAKE` and a sentence.
     #[must_use]
     pub fn new(code: impl Into<String>, message: impl Into<String>) -> Self {
-        Self {
+        Self::Failed {
             code: code.into(),
             message: message.into(),
             data: None,
         }
     }
 
-    /// The same with details.
+    /// The same failure with details.
     #[must_use]
-    pub fn with_data(mut self, data: Value) -> Self {
-        self.data = Some(data);
+    pub fn with_data(mut self, details: Value) -> Self {
+        if let Self::Failed { data, .. } = &mut self {
+            *data = Some(details);
+        }
         self
     }
 
@@ -110,25 +121,39 @@ impl ToolError {
         Self::new("INVALID_ARGUMENTS", message).with_data(json!({ "findings": findings }))
     }
 
-    /// The one body of every failure: `{"error":{"code","message","data"?}}`.
-    #[must_use]
-    pub fn to_value(&self) -> Value {
-        let mut error = json!({ "code": self.code, "message": self.message });
-        if let (Some(data), Some(members)) = (&self.data, error.as_object_mut()) {
-            members.insert("data".to_owned(), data.clone());
+    /// The failure as a result, or what interrupts the call instead.
+    pub(crate) fn into_result(self) -> Result<CallToolResult, Interrupt> {
+        let (code, message, data) = match self {
+            Self::Failed {
+                code,
+                message,
+                data,
+            } => (code, message, data),
+            Self::Interrupt(interrupt) => return Err(interrupt),
+        };
+        // The one body of every failure: `{"error":{"code","message","data"?}}`.
+        let mut error = json!({ "code": code, "message": message });
+        if let (Some(data), Some(members)) = (data, error.as_object_mut()) {
+            members.insert("data".to_owned(), data);
         }
-        json!({ "error": error })
-    }
-}
-
-impl From<ToolError> for CallToolResult {
-    fn from(error: ToolError) -> Self {
-        let body = error.to_value();
-        Self {
+        let body = json!({ "error": error });
+        Ok(CallToolResult {
             content: vec![ContentBlock::text(body.to_string())],
             structured_content: to_raw_value(&body).ok(),
             is_error: true,
             meta: None,
-        }
+        })
+    }
+}
+
+impl From<Interrupt> for ToolError {
+    fn from(interrupt: Interrupt) -> Self {
+        Self::Interrupt(interrupt)
+    }
+}
+
+impl From<ErrorObject> for ToolError {
+    fn from(error: ErrorObject) -> Self {
+        Self::Interrupt(error.into())
     }
 }

@@ -9,7 +9,7 @@ use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{
-    Change, MemorySessions, Session, SessionId, SessionStore, SessionStoreError,
+    Change, MemorySessions, Session, SessionChange, SessionId, SessionStore, SessionStoreError,
     StreamableHttpService,
 };
 use serde_json::json;
@@ -66,6 +66,14 @@ impl SessionStore for Slow {
             self.turn().await;
             loaded
         })
+    }
+
+    fn change<'a>(
+        &'a self,
+        id: &'a SessionId,
+        change: &'a SessionChange,
+    ) -> Answer<'a, Option<Arc<Session>>> {
+        self.sessions.change(id, change)
     }
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> Answer<'a, bool> {
@@ -207,6 +215,13 @@ async fn an_insert_and_a_remove_have_a_time_limit_too() {
             Box::pin(pending())
         }
         fn load<'a>(&'a self, _: &'a SessionId) -> Answer<'a, Option<Arc<Session>>> {
+            Box::pin(pending())
+        }
+        fn change<'a>(
+            &'a self,
+            _: &'a SessionId,
+            _: &'a SessionChange,
+        ) -> Answer<'a, Option<Arc<Session>>> {
             Box::pin(pending())
         }
         fn remove<'a>(&'a self, _: &'a SessionId) -> Answer<'a, bool> {

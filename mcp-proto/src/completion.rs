@@ -1,0 +1,217 @@
+//! Completion of arguments of prompts and variables of resource templates (MCP "Completion").
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::interrupt::{Interrupt, RequestError};
+use crate::jsonrpc::ErrorObject;
+
+/// The most values of one answer (schema: `CompleteResult`).
+pub const MAX_COMPLETIONS: usize = 100;
+
+/// What a client wants to have completed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompletionRequest {
+    /// What has been typed so far of the argument; may be empty.
+    pub value: String,
+    /// The arguments that are settled already, by name (since 2025-06-18).
+    pub arguments: BTreeMap<String, String>,
+}
+
+/// Values for an argument, the likeliest first (schema: `CompleteResult.completion`).
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Completion {
+    /// The values; those above [`MAX_COMPLETIONS`] are cut off.
+    pub values: Vec<String>,
+    /// How many there are in all, if known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub total: Option<u64>,
+    /// Whether there are more than these.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub has_more: bool,
+}
+
+/// What is completed: the argument of a prompt, or the variable of a template.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(crate) enum Reference {
+    Prompt(String),
+    Template(String),
+}
+
+type Completer = Box<
+    dyn Fn(CompletionRequest, Context) -> BoxFuture<'static, Result<Completion, RequestError>>
+        + Send
+        + Sync,
+>;
+
+/// Completers by what they complete.
+#[derive(Default)]
+pub(crate) struct CompletionRegistry(HashMap<(Reference, String), Completer>);
+
+/// The params of `completion/complete`, read.
+pub(crate) struct CompleteParams {
+    pub(crate) reference: Reference,
+    pub(crate) argument: String,
+    pub(crate) request: CompletionRequest,
+}
+
+impl Completion {
+    /// The values of a list that begin with what has been typed, whatever their case, in the list's order.
+    pub fn matching<T: AsRef<str>>(
+        request: &CompletionRequest,
+        values: impl IntoIterator<Item = T>,
+    ) -> Self {
+        let typed = request.value.to_lowercase();
+        let fits = |value: &T| value.as_ref().to_lowercase().starts_with(&typed);
+        let mut found = Self::default();
+        let mut total = 0;
+        for value in values.into_iter().filter(fits) {
+            total += 1;
+            if found.values.len() < MAX_COMPLETIONS {
+                found.values.push(value.as_ref().to_owned());
+            }
+        }
+        found.has_more = total > found.values.len() as u64;
+        found.total = Some(total);
+        found
+    }
+
+    /// These values, and no more.
+    #[must_use]
+    pub fn all(values: Vec<String>) -> Self {
+        Self {
+            total: Some(values.len() as u64),
+            values,
+            has_more: false,
+        }
+    }
+
+    /// In the bounds of the protocol.
+    fn bounded(mut self) -> Self {
+        if self.values.len() > MAX_COMPLETIONS {
+            self.values.truncate(MAX_COMPLETIONS);
+            self.has_more = true;
+        }
+        self
+    }
+}
+
+impl CompletionRegistry {
+    /// False when there is a completer for it already.
+    pub(crate) fn add<S, F, R>(
+        &mut self,
+        reference: Reference,
+        argument: String,
+        state: S,
+        handler: F,
+    ) -> bool
+    where
+        S: Clone + Send + Sync + 'static,
+        F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        let completer: Completer = Box::new(move |request, context| {
+            let (state, handler) = (state.clone(), handler.clone());
+            Box::pin(async move { handler(state, request, context).await })
+        });
+        self.0.insert((reference, argument), completer).is_none()
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What can be completed.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = (&Reference, &str)> {
+        self.0
+            .keys()
+            .map(|(reference, argument)| (reference, argument.as_str()))
+    }
+
+    /// The values for an argument that exists; none without a completer for it.
+    pub(crate) async fn complete(
+        &self,
+        params: CompleteParams,
+        context: Context,
+    ) -> Result<Completion, Interrupt> {
+        let era = context.era();
+        let Some(completer) = self.0.get(&(params.reference, params.argument)) else {
+            return Ok(Completion::default());
+        };
+        match completer(params.request, context).await {
+            Ok(completion) => Ok(completion.bounded()),
+            Err(error) => Err(error.into_interrupt(era, None)),
+        }
+    }
+}
+
+impl CompleteParams {
+    /// −32602 for whatever is not as the schema says (`CompleteRequestParams`).
+    pub(crate) fn read(params: &Map<String, Value>) -> Result<Self, ErrorObject> {
+        let text = |of: &Value, name: &str| of.get(name).and_then(Value::as_str).map(str::to_owned);
+        let reference = params.get("ref").unwrap_or(&Value::Null);
+        let reference = match text(reference, "type").as_deref() {
+            Some("ref/prompt") => text(reference, "name").map(Reference::Prompt),
+            Some("ref/resource") => text(reference, "uri").map(Reference::Template),
+            _ => None,
+        };
+        let reference = reference.ok_or_else(|| {
+            ErrorObject::invalid_params(
+                "params.ref must be {\"type\": \"ref/prompt\", \"name\": …} or {\"type\": \"ref/resource\", \"uri\": …}",
+            )
+        })?;
+        let argument = params.get("argument").unwrap_or(&Value::Null);
+        let (Some(name), Some(value)) = (text(argument, "name"), text(argument, "value")) else {
+            return Err(ErrorObject::invalid_params(
+                "params.argument must be an object with the strings name and value",
+            ));
+        };
+        Ok(Self {
+            reference,
+            argument: name,
+            request: CompletionRequest {
+                value,
+                arguments: settled(params.get("context"))?,
+            },
+        })
+    }
+}
+
+/// `context.arguments`: strings by name.
+fn settled(context: Option<&Value>) -> Result<BTreeMap<String, String>, ErrorObject> {
+    let wrong =
+        || ErrorObject::invalid_params("params.context.arguments must be an object of strings");
+    let arguments = match context {
+        None | Some(Value::Null) => return Ok(BTreeMap::new()),
+        Some(Value::Object(context)) => context.get("arguments"),
+        Some(_) => return Err(wrong()),
+    };
+    match arguments {
+        None | Some(Value::Null) => Ok(BTreeMap::new()),
+        Some(Value::Object(arguments)) => {
+            let arguments = arguments.iter().map(|(name, value)| {
+                let value = value.as_str().ok_or_else(wrong)?;
+                Ok((name.clone(), value.to_owned()))
+            });
+            arguments.collect()
+        }
+        Some(_) => Err(wrong()),
+    }
+}
+
+impl fmt::Debug for CompletionRegistry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_set().entries(self.0.keys()).finish()
+    }
+}

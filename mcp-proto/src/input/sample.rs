@@ -1,0 +1,317 @@
+//! Sampling: the client's model says something (MCP "Sampling"; with tools since 2025-11-25).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::content::{ContentBlock, Role};
+
+/// What the client's model is asked (schema: `CreateMessageRequestParams`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CreateMessage {
+    /// The conversation so far.
+    pub messages: Vec<SamplingMessage>,
+    /// The most tokens of the answer.
+    pub max_tokens: u64,
+    /// The system prompt; the client may change it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_prompt: Option<String>,
+    /// What matters in the choice of a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub model_preferences: Option<ModelPreferences>,
+    /// From 0 (dull) on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Where the answer ends.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub stop_sequences: Vec<String>,
+    /// For the model's provider.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub metadata: Option<Map<String, Value>>,
+    /// Tools that the model may use. The client must have declared `sampling.tools`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tools: Vec<SamplingTool>,
+    /// Whether the model uses tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tool_choice: Option<ToolChoice>,
+}
+
+/// One message of the conversation (schema: `SamplingMessage`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct SamplingMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said. One piece is written as such, several as a list (since 2025-11-25).
+    #[serde(with = "one_or_many")]
+    pub content: Vec<SamplingContent>,
+}
+
+/// A piece of a message (schema: `SamplingMessageContentBlock`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum SamplingContent {
+    /// Text.
+    Text {
+        /// The text.
+        text: String,
+    },
+    /// A picture.
+    #[serde(rename_all = "camelCase")]
+    Image {
+        /// The bytes in Base64.
+        data: String,
+        /// Media type.
+        mime_type: String,
+    },
+    /// A sound.
+    #[serde(rename_all = "camelCase")]
+    Audio {
+        /// The bytes in Base64.
+        data: String,
+        /// Media type.
+        mime_type: String,
+    },
+    /// The model calls a tool.
+    ToolUse {
+        /// Names the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// Its arguments.
+        input: Map<String, Value>,
+    },
+    /// What a tool gave back.
+    #[serde(rename_all = "camelCase")]
+    ToolResult {
+        /// The call.
+        tool_use_id: String,
+        /// The result.
+        content: Vec<ContentBlock>,
+        /// Whether the tool failed.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_error: bool,
+    },
+}
+
+/// What matters in the choice of a model (schema: `ModelPreferences`); each from 0 to 1.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ModelPreferences {
+    /// Names or parts of names, the best first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hints: Vec<ModelHint>,
+    /// To be cheap.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_priority: Option<f64>,
+    /// To be quick.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub speed_priority: Option<f64>,
+    /// To be clever.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub intelligence_priority: Option<f64>,
+}
+
+/// A name or a part of a name of a model (schema: `ModelHint`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ModelHint {
+    /// Such as `sonnet`.
+    pub name: String,
+}
+
+/// A tool that the model may use while it is sampled (schema: `Tool`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SamplingTool {
+    /// Its name.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+}
+
+/// Whether the model uses tools (schema: `ToolChoice`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(tag = "mode", rename_all = "lowercase")]
+pub enum ToolChoice {
+    /// As it likes.
+    Auto,
+    /// At least one.
+    Required,
+    /// None.
+    None,
+}
+
+/// What the client's model said (schema: `CreateMessageResult`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct CreateMessageResult {
+    /// Who says it: the model.
+    pub role: Role,
+    /// What it says.
+    #[serde(with = "one_or_many")]
+    pub content: Vec<SamplingContent>,
+    /// The model.
+    pub model: String,
+    /// Why it stopped: `endTurn`, `stopSequence`, `maxTokens`, `toolUse` or another word.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<String>,
+}
+
+impl CreateMessage {
+    /// One message of the user, and the most tokens of the answer.
+    #[must_use]
+    pub fn text(text: impl Into<String>, max_tokens: u64) -> Self {
+        Self::new([SamplingMessage::user(text)], max_tokens)
+    }
+
+    /// A conversation, and the most tokens of the answer. The rest are public fields.
+    #[must_use]
+    pub fn new(messages: impl Into<Vec<SamplingMessage>>, max_tokens: u64) -> Self {
+        Self {
+            messages: messages.into(),
+            max_tokens,
+            system_prompt: None,
+            model_preferences: None,
+            temperature: None,
+            stop_sequences: Vec::new(),
+            metadata: None,
+            tools: Vec::new(),
+            tool_choice: None,
+        }
+    }
+
+    /// The same with a system prompt.
+    #[must_use]
+    pub fn with_system_prompt(mut self, prompt: impl Into<String>) -> Self {
+        self.system_prompt = Some(prompt.into());
+        self
+    }
+
+    /// The same with a tool for the model.
+    #[must_use]
+    pub fn with_tool(mut self, tool: SamplingTool) -> Self {
+        self.tools.push(tool);
+        self
+    }
+
+    pub(super) fn needs_tools(&self) -> bool {
+        !self.tools.is_empty() || self.tool_choice.is_some()
+    }
+
+    pub(super) fn to_params(&self) -> Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(params)) => params,
+            _ => Map::new(),
+        }
+    }
+
+    pub(super) fn check(&self, answer: &Value) -> Result<(), String> {
+        let said: CreateMessageResult = serde_json::from_value(answer.clone())
+            .map_err(|problem| format!("a CreateMessageResult is wanted: {problem}"))?;
+        let uses_tools = said
+            .content
+            .iter()
+            .any(|content| matches!(content, SamplingContent::ToolUse { .. }));
+        if uses_tools && !self.needs_tools() {
+            return Err("the model uses tools, although it was given none".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl SamplingMessage {
+    /// A text that the user says.
+    #[must_use]
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::new(Role::User, [SamplingContent::text(text)])
+    }
+
+    /// A text that the model says.
+    #[must_use]
+    pub fn assistant(text: impl Into<String>) -> Self {
+        Self::new(Role::Assistant, [SamplingContent::text(text)])
+    }
+
+    /// A message of these pieces.
+    #[must_use]
+    pub fn new(role: Role, content: impl Into<Vec<SamplingContent>>) -> Self {
+        Self {
+            role,
+            content: content.into(),
+        }
+    }
+}
+
+impl SamplingContent {
+    /// A text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::Text { text: text.into() }
+    }
+}
+
+impl SamplingTool {
+    /// A tool by its name, what it does, and the JSON Schema of its arguments.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        description: impl Into<String>,
+        input_schema: Value,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            description: description.into(),
+            input_schema,
+        }
+    }
+}
+
+impl CreateMessageResult {
+    /// All that it says as text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let texts = self.content.iter().filter_map(|content| match content {
+            SamplingContent::Text { text } => Some(text.as_str()),
+            _ => None,
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+/// Content of one piece or a list of pieces: clients before 2025-11-25 know the one piece alone.
+mod one_or_many {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Value;
+
+    use super::SamplingContent;
+
+    pub(super) fn serialize<S: Serializer>(
+        content: &[SamplingContent],
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match content {
+            [one] => one.serialize(serializer),
+            many => many.serialize(serializer),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<SamplingContent>, D::Error> {
+        let pieces = match Value::deserialize(deserializer)? {
+            Value::Array(pieces) => pieces,
+            one => vec![one],
+        };
+        let pieces = pieces.into_iter().map(serde_json::from_value);
+        pieces
+            .collect::<Result<_, _>>()
+            .map_err(serde::de::Error::custom)
+    }
+}

@@ -1,0 +1,132 @@
+//! Why a handler leaves before it has an answer.
+
+use serde_json::{Map, Value, json};
+
+use crate::input::Questions;
+use crate::jsonrpc::ErrorObject;
+use crate::version::Era;
+
+/// A handler leaves without an answer, through `?`: it needs something of the client first, or the request cannot be
+/// served at all. Made by [`Context`](crate::Context)'s methods that ask, or from an [`ErrorObject`].
+///
+/// The library does the rest: it puts the question to the client in the form of its era, and calls the handler again
+/// with the answer.
+#[derive(Debug, Clone, PartialEq)]
+#[must_use]
+pub struct Interrupt(pub(crate) Reason);
+
+/// What the library does about it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Reason {
+    /// The answer is a protocol error.
+    Error(ErrorObject),
+    /// The client is asked, and the handler called again.
+    Ask(Box<Questions>),
+}
+
+/// A resource, a prompt or a completion cannot be given.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RequestError {
+    /// What was asked for does not exist: −32602, for resources of the legacy era −32002.
+    #[error("{message}")]
+    NotFound {
+        /// What does not exist, and what does.
+        message: String,
+        /// Details for programs; the library adds `uri` for a resource.
+        data: Map<String, Value>,
+    },
+    /// Any other protocol error, or a question to the client.
+    #[error("{}", .0.describe())]
+    Interrupt(Interrupt),
+}
+
+impl Interrupt {
+    /// A sentence about it, for a log.
+    pub(crate) fn describe(&self) -> &str {
+        match &self.0 {
+            Reason::Error(error) => &error.message,
+            Reason::Ask(_) => "the client must be asked first",
+        }
+    }
+}
+
+impl From<ErrorObject> for Interrupt {
+    fn from(error: ErrorObject) -> Self {
+        Self(Reason::Error(error))
+    }
+}
+
+impl RequestError {
+    /// What was asked for does not exist.
+    #[must_use]
+    pub fn not_found(message: impl Into<String>) -> Self {
+        Self::NotFound {
+            message: message.into(),
+            data: Map::new(),
+        }
+    }
+
+    /// The params are wrong: −32602.
+    #[must_use]
+    pub fn invalid_params(message: impl Into<String>) -> Self {
+        ErrorObject::invalid_params(message).into()
+    }
+
+    /// The server failed, with details for its log alone: −32603.
+    #[must_use]
+    pub fn internal() -> Self {
+        ErrorObject::internal().into()
+    }
+
+    /// The same with one more detail for programs. Changes nothing of a question to the client.
+    #[must_use]
+    pub fn with_data(mut self, name: impl Into<String>, value: impl Into<Value>) -> Self {
+        match &mut self {
+            Self::NotFound { data, .. } => {
+                data.insert(name.into(), value.into());
+            }
+            Self::Interrupt(Interrupt(Reason::Error(error))) => {
+                let data = error.data.get_or_insert_with(|| json!({}));
+                if let Some(members) = data.as_object_mut() {
+                    members.insert(name.into(), value.into());
+                }
+            }
+            Self::Interrupt(_) => {}
+        }
+        self
+    }
+
+    /// What is told to the client, or what the library does about it; `uri` where a resource was to be read.
+    pub(crate) fn into_interrupt(self, era: Era, uri: Option<&str>) -> Interrupt {
+        match self {
+            Self::Interrupt(interrupt) => interrupt,
+            Self::NotFound { message, mut data } => {
+                let code = match (era, uri) {
+                    (Era::Legacy, Some(_)) => ErrorObject::RESOURCE_NOT_FOUND,
+                    _ => ErrorObject::INVALID_PARAMS,
+                };
+                if let Some(uri) = uri {
+                    data.insert("uri".to_owned(), Value::from(uri));
+                }
+                let error = ErrorObject::new(code, message);
+                Interrupt::from(match data.is_empty() {
+                    true => error,
+                    false => error.with_data(Value::Object(data)),
+                })
+            }
+        }
+    }
+}
+
+impl From<Interrupt> for RequestError {
+    fn from(interrupt: Interrupt) -> Self {
+        Self::Interrupt(interrupt)
+    }
+}
+
+impl From<ErrorObject> for RequestError {
+    fn from(error: ErrorObject) -> Self {
+        Self::Interrupt(error.into())
+    }
+}

@@ -1,0 +1,172 @@
+//! All about prompts: what is listed, what is filled in.
+
+mod registry;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::content::{ContentBlock, Icon, Role};
+
+pub(crate) use registry::PromptRegistry;
+
+/// A prompt as it is listed (schema: `Prompt`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Prompt {
+    /// Its name for programs, unique in the server.
+    pub name: String,
+    /// Its name for people (since 2025-06-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it is good for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// What it can be filled in with. Derived where the handler's arguments have a type.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub arguments: Vec<PromptArgument>,
+    /// Its pictures (since 2025-11-25).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// Metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
+}
+
+/// An argument of a prompt: always a string (schema: `PromptArgument`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct PromptArgument {
+    /// Its name.
+    pub name: String,
+    /// Its name for people (since 2025-06-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it means.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Whether the prompt cannot do without it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub required: bool,
+}
+
+/// One message of a prompt (schema: `PromptMessage`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct PromptMessage {
+    /// Who says it.
+    pub role: Role,
+    /// What is said; content of any kind.
+    pub content: ContentBlock,
+}
+
+/// The result of `prompts/get` (schema: `GetPromptResult`).
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct GetPromptResult {
+    /// What the filled-in prompt is good for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// The messages, to be put before the model in this order.
+    pub messages: Vec<PromptMessage>,
+    /// Metadata.
+    #[serde(skip)]
+    pub meta: Option<Map<String, Value>>,
+}
+
+impl Prompt {
+    /// A prompt without arguments.
+    #[must_use]
+    pub fn new(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: Some(description.into()),
+            arguments: Vec::new(),
+            icons: Vec::new(),
+            meta: None,
+        }
+    }
+
+    /// The same with a name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same with one more argument.
+    #[must_use]
+    pub fn with_argument(mut self, argument: PromptArgument) -> Self {
+        self.arguments.push(argument);
+        self
+    }
+}
+
+impl PromptArgument {
+    /// An argument that may be left out.
+    #[must_use]
+    pub fn optional(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            name: name.into(),
+            title: None,
+            description: Some(description.into()),
+            required: false,
+        }
+    }
+
+    /// An argument that the prompt cannot do without.
+    #[must_use]
+    pub fn required(name: impl Into<String>, description: impl Into<String>) -> Self {
+        Self {
+            required: true,
+            ..Self::optional(name, description)
+        }
+    }
+}
+
+impl PromptMessage {
+    /// Something the user says.
+    #[must_use]
+    pub fn user(content: ContentBlock) -> Self {
+        Self {
+            role: Role::User,
+            content,
+        }
+    }
+
+    /// Something the model says.
+    #[must_use]
+    pub fn assistant(content: ContentBlock) -> Self {
+        Self {
+            role: Role::Assistant,
+            content,
+        }
+    }
+}
+
+impl GetPromptResult {
+    /// A prompt of these messages.
+    #[must_use]
+    pub fn new(messages: impl Into<Vec<PromptMessage>>) -> Self {
+        Self {
+            description: None,
+            messages: messages.into(),
+            meta: None,
+        }
+    }
+
+    /// A prompt of one text that the user says.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::new([PromptMessage::user(ContentBlock::text(text))])
+    }
+
+    /// The same with what it is good for.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+}

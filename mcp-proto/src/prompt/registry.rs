@@ -1,0 +1,242 @@
+//! The prompts of a server: looked up, their arguments checked, filled in.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use super::{GetPromptResult, Prompt, PromptArgument};
+use crate::content;
+use crate::context::Context;
+use crate::interrupt::{Interrupt, RequestError};
+use crate::jsonrpc::ErrorObject;
+use crate::schema;
+
+/// The longest name of a prompt or an argument, in bytes.
+const MAX_NAME: usize = 128;
+
+/// The arguments of a prompt by name.
+type Arguments = BTreeMap<String, String>;
+type Handler = Box<
+    dyn Fn(Arguments, Context) -> BoxFuture<'static, Result<GetPromptResult, RequestError>>
+        + Send
+        + Sync,
+>;
+
+/// Prompts in the order of their registration, which is the order they are listed in.
+#[derive(Default)]
+pub(crate) struct PromptRegistry {
+    prompts: Vec<(Prompt, Handler)>,
+    by_name: HashMap<String, usize>,
+}
+
+impl PromptRegistry {
+    /// Adds a prompt whose arguments are the members of a type.
+    pub(crate) fn add_typed<S, A, F, R>(
+        &mut self,
+        mut prompt: Prompt,
+        state: S,
+        handler: F,
+    ) -> Result<(), String>
+    where
+        S: Clone + Send + Sync + 'static,
+        A: DeserializeOwned + JsonSchema + Send + 'static,
+        F: Fn(S, A, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+    {
+        let schema = schema::input_schema_of::<A>().map_err(|problem| problem.to_string())?;
+        prompt.arguments = arguments_of(&schema)?;
+        let handler = Arc::new(handler);
+        self.add(
+            prompt,
+            Box::new(move |arguments, context| {
+                let (state, handler) = (state.clone(), handler.clone());
+                Box::pin(async move {
+                    let arguments = arguments
+                        .into_iter()
+                        .map(|(name, value)| (name, Value::String(value)));
+                    let arguments = serde_json::from_value(Value::Object(arguments.collect()))
+                        .map_err(|problem| {
+                            RequestError::invalid_params(format!("params.arguments: {problem}"))
+                        })?;
+                    handler(state, arguments, context).await
+                })
+            }),
+        )
+    }
+
+    /// Adds a prompt whose arguments are listed by hand.
+    pub(crate) fn add_raw<S, F, R>(
+        &mut self,
+        prompt: Prompt,
+        state: S,
+        handler: F,
+    ) -> Result<(), String>
+    where
+        S: Clone + Send + Sync + 'static,
+        F: Fn(S, Arguments, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.add(
+            prompt,
+            Box::new(move |arguments, context| {
+                let (state, handler) = (state.clone(), handler.clone());
+                Box::pin(async move { handler(state, arguments, context).await })
+            }),
+        )
+    }
+
+    fn add(&mut self, prompt: Prompt, handler: Handler) -> Result<(), String> {
+        let fits = |name: &str| {
+            !name.is_empty() && name.len() <= MAX_NAME && !name.chars().any(char::is_control)
+        };
+        if !fits(&prompt.name) || !prompt.arguments.iter().all(|argument| fits(&argument.name)) {
+            return Err(format!(
+                "names of prompts and arguments have 1 to {MAX_NAME} bytes and no control characters"
+            ));
+        }
+        if self.by_name.contains_key(&prompt.name) {
+            return Err("another prompt has the same name".to_owned());
+        }
+        let mut names: Vec<_> = prompt
+            .arguments
+            .iter()
+            .map(|argument| &argument.name)
+            .collect();
+        names.sort_unstable();
+        if names
+            .windows(2)
+            .any(|pair| matches!(pair, [one, two] if one == two))
+        {
+            return Err("two arguments have the same name".to_owned());
+        }
+        content::check_icons(&prompt.icons)?;
+        self.by_name.insert(prompt.name.clone(), self.prompts.len());
+        self.prompts.push((prompt, handler));
+        Ok(())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.prompts.is_empty()
+    }
+
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Prompt> {
+        self.prompts.iter().map(|(prompt, _)| prompt)
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Prompt> {
+        self.registered(name).map(|(prompt, _)| prompt)
+    }
+
+    /// `prompts/get`: everything that is wrong with the params is −32602.
+    pub(crate) async fn fill_in(
+        &self,
+        mut params: Map<String, Value>,
+        context: Context,
+    ) -> Result<GetPromptResult, Interrupt> {
+        let era = context.era();
+        let Some(Value::String(name)) = params.remove("name") else {
+            let error = ErrorObject::invalid_params("prompts/get needs params.name, a string");
+            return Err(error.into());
+        };
+        let Some((prompt, handler)) = self.registered(&name) else {
+            return Err(self.unknown(&name).into());
+        };
+        let arguments = read(prompt, params.remove("arguments"))?;
+        handler(arguments, context)
+            .await
+            .map_err(|error| error.into_interrupt(era, None))
+    }
+
+    /// The refusal of a name that no prompt has.
+    pub(crate) fn unknown(&self, name: &str) -> ErrorObject {
+        let shown: String = name.chars().take(MAX_NAME).collect();
+        let names: Vec<_> = self
+            .list()
+            .take(50)
+            .map(|prompt| prompt.name.as_str())
+            .collect();
+        ErrorObject::invalid_params(format!("unknown prompt {shown:?}"))
+            .with_data(serde_json::json!({ "prompts": names }))
+    }
+
+    fn registered(&self, name: &str) -> Option<&(Prompt, Handler)> {
+        self.by_name
+            .get(name)
+            .and_then(|&index| self.prompts.get(index))
+    }
+}
+
+/// Arguments as they were sent: strings, all that are required; others than the listed are passed over.
+fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObject> {
+    let mut given = match arguments {
+        None | Some(Value::Null) => Map::new(),
+        Some(Value::Object(given)) => given,
+        Some(_) => {
+            return Err(ErrorObject::invalid_params(
+                "params.arguments must be an object of strings",
+            ));
+        }
+    };
+    let mut read = Arguments::new();
+    for PromptArgument { name, required, .. } in &prompt.arguments {
+        match given.remove(name) {
+            Some(Value::String(value)) => {
+                read.insert(name.clone(), value);
+            }
+            None | Some(Value::Null) if !required => {}
+            None | Some(Value::Null) => {
+                return Err(ErrorObject::invalid_params(format!(
+                    "the prompt {:?} needs params.arguments.{name}",
+                    prompt.name
+                )));
+            }
+            Some(_) => {
+                return Err(ErrorObject::invalid_params(format!(
+                    "params.arguments.{name} must be a string"
+                )));
+            }
+        }
+    }
+    Ok(read)
+}
+
+/// The members of an object's schema as arguments.
+fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
+    let required = |name: &str| {
+        let required = schema.get("required").and_then(Value::as_array);
+        required.is_some_and(|required| required.iter().any(|listed| listed == name))
+    };
+    let text =
+        |member: &Value, name: &str| member.get(name).and_then(Value::as_str).map(str::to_owned);
+    let members = schema.get("properties").and_then(Value::as_object);
+    let arguments = members.into_iter().flatten().map(|(name, member)| {
+        if member.get("type").is_some_and(|kind| kind != "string") {
+            return Err(format!(
+                "the argument {name:?} is no string; arguments of prompts always are"
+            ));
+        }
+        Ok(PromptArgument {
+            name: name.clone(),
+            title: text(member, "title"),
+            description: text(member, "description"),
+            required: required(name),
+        })
+    });
+    arguments.collect()
+}
+
+impl fmt::Debug for PromptRegistry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("PromptRegistry")
+            .field("prompts", &self.by_name.keys())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,267 @@
+//! All about resources: what is listed, what is read, by URI or by template.
+
+mod registry;
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::cache::CacheHint;
+use crate::content::{Annotations, Icon, ResourceContents};
+use crate::uri_template::Variables;
+
+pub(crate) use registry::{ResourceRegistry, not_found};
+
+/// A resource as it is listed (schema: `Resource`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Resource {
+    /// Where it is (RFC 3986), such as `notes://today`.
+    pub uri: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people (since 2025-06-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What it holds, written for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Media type, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Size of the contents in bytes, before Base64, if known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Its pictures (since 2025-11-25).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// Hints for the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
+}
+
+/// A family of resources as it is listed (schema: `ResourceTemplate`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct ResourceTemplate {
+    /// The URIs of the family (RFC 6570), such as `notes://{day}`; see [`UriTemplate`](crate::UriTemplate).
+    pub uri_template: String,
+    /// Its name for programs.
+    pub name: String,
+    /// Its name for people (since 2025-06-18).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// What its members hold, written for a model.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// Media type, if it is the same for all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Its pictures (since 2025-11-25).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub icons: Vec<Icon>,
+    /// Hints for the client.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub annotations: Option<Annotations>,
+    /// Metadata.
+    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
+}
+
+/// The result of `resources/read` (schema: `ReadResourceResult`). Made from one [`ResourceContents`] or several.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct ReadResourceResult {
+    /// What was read; a container may give the contents of several resources.
+    pub contents: Vec<ResourceContents>,
+    /// How long the client may keep it (modern era); by default not at all.
+    #[serde(skip)]
+    pub cache: CacheHint,
+    /// Metadata.
+    #[serde(skip)]
+    pub meta: Option<Map<String, Value>>,
+}
+
+/// The URI that a template's handler reads, and what the template's variables are in it.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ResourceUri {
+    /// The URI as it was asked for.
+    pub uri: String,
+    /// The variables, decoded. What a variable names is the handler's to check: a `%2F` is a `/` here.
+    pub variables: Variables,
+}
+
+/// One page of a list that a handler makes.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct Page<T> {
+    /// What is on it.
+    pub items: Vec<T>,
+    /// A key that says where the next page goes on, in the handler's own terms: the last item's name rather than its
+    /// index, so that the list may change meanwhile. `None` on the last page. The client sees it sealed.
+    pub next: Option<String>,
+}
+
+/// The page that a list's handler is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PageRequest {
+    /// The `next` of the page before; `None` for the first.
+    pub after: Option<String>,
+    /// The most items the page should have.
+    pub limit: usize,
+}
+
+impl Resource {
+    /// A resource by where it is and its name for programs. The rest are public fields.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            size: None,
+            icons: Vec::new(),
+            annotations: None,
+            meta: None,
+        }
+    }
+
+    /// The same with a name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same with what it holds.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The same with a media type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+
+    /// The same with its size in bytes.
+    #[must_use]
+    pub fn with_size(mut self, size: u64) -> Self {
+        self.size = Some(size);
+        self
+    }
+
+    /// The same with hints for the client.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+}
+
+impl ResourceTemplate {
+    /// A template by the URIs it stands for and its name for programs. The rest are public fields.
+    #[must_use]
+    pub fn new(uri_template: impl Into<String>, name: impl Into<String>) -> Self {
+        Self {
+            uri_template: uri_template.into(),
+            name: name.into(),
+            title: None,
+            description: None,
+            mime_type: None,
+            icons: Vec::new(),
+            annotations: None,
+            meta: None,
+        }
+    }
+
+    /// The same with a name for people.
+    #[must_use]
+    pub fn with_title(mut self, title: impl Into<String>) -> Self {
+        self.title = Some(title.into());
+        self
+    }
+
+    /// The same with what its members hold.
+    #[must_use]
+    pub fn with_description(mut self, description: impl Into<String>) -> Self {
+        self.description = Some(description.into());
+        self
+    }
+
+    /// The same with a media type.
+    #[must_use]
+    pub fn with_mime_type(mut self, mime_type: impl Into<String>) -> Self {
+        self.mime_type = Some(mime_type.into());
+        self
+    }
+}
+
+impl ReadResourceResult {
+    /// The same, which everybody may keep for that long.
+    #[must_use]
+    pub fn cached_for(mut self, ttl: Duration) -> Self {
+        self.cache = CacheHint::public(ttl);
+        self
+    }
+
+    /// The same with a caching hint.
+    #[must_use]
+    pub fn with_cache(mut self, cache: CacheHint) -> Self {
+        self.cache = cache;
+        self
+    }
+}
+
+impl From<ResourceContents> for ReadResourceResult {
+    fn from(contents: ResourceContents) -> Self {
+        vec![contents].into()
+    }
+}
+
+impl From<Vec<ResourceContents>> for ReadResourceResult {
+    fn from(contents: Vec<ResourceContents>) -> Self {
+        Self {
+            contents,
+            ..Self::default()
+        }
+    }
+}
+
+impl ResourceUri {
+    /// A variable of the template, decoded.
+    #[must_use]
+    pub fn get(&self, variable: &str) -> Option<&str> {
+        self.variables.get(variable)
+    }
+}
+
+impl<T> Page<T> {
+    /// The last page.
+    #[must_use]
+    pub fn last(items: Vec<T>) -> Self {
+        Self { items, next: None }
+    }
+
+    /// A page with others behind it, which go on after `next`.
+    #[must_use]
+    pub fn with_next(items: Vec<T>, next: impl Into<String>) -> Self {
+        Self {
+            items,
+            next: Some(next.into()),
+        }
+    }
+}

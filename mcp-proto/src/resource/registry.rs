@@ -1,0 +1,218 @@
+//! The resources of a server: found by URI or template, read, listed.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+
+use super::{Page, PageRequest, ReadResourceResult, Resource, ResourceTemplate, ResourceUri};
+use crate::content;
+use crate::context::Context;
+use crate::interrupt::{Interrupt, RequestError};
+use crate::uri_template::{UriTemplate, Variables};
+
+/// The longest URI that is read or subscribed to, in bytes.
+pub(crate) const MAX_URI_BYTES: usize = 8 * 1024;
+
+type Outcome<T> = BoxFuture<'static, Result<T, RequestError>>;
+
+/// A handler whose types are erased.
+type Reader = Arc<dyn Fn(ResourceUri, Context) -> Outcome<ReadResourceResult> + Send + Sync>;
+type Lister = Arc<dyn Fn(PageRequest, Context) -> Outcome<Page<Resource>> + Send + Sync>;
+
+/// Resources and templates in the order of their registration, which is the order they are listed in. Where several
+/// templates match a URI, the first counts.
+#[derive(Default)]
+pub(crate) struct ResourceRegistry {
+    resources: Vec<(Resource, Reader)>,
+    by_uri: HashMap<String, usize>,
+    templates: Vec<(ResourceTemplate, UriTemplate, Reader)>,
+    lister: Option<Lister>,
+}
+
+impl ResourceRegistry {
+    pub(crate) fn add<S, O, F, R>(
+        &mut self,
+        resource: Resource,
+        state: S,
+        handler: F,
+    ) -> Result<(), String>
+    where
+        S: Clone + Send + Sync + 'static,
+        O: Into<ReadResourceResult>,
+        F: Fn(S, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        check_uri(&resource.uri)?;
+        content::check_icons(&resource.icons)?;
+        if self.by_uri.contains_key(&resource.uri) {
+            return Err("another resource has the same URI".to_owned());
+        }
+        self.by_uri
+            .insert(resource.uri.clone(), self.resources.len());
+        let handler = Arc::new(handler);
+        let reader: Reader = Arc::new(move |_uri, context| {
+            let (state, handler) = (state.clone(), handler.clone());
+            Box::pin(async move { handler(state, context).await.map(Into::into) })
+        });
+        self.resources.push((resource, reader));
+        Ok(())
+    }
+
+    pub(crate) fn add_template<S, O, F, R>(
+        &mut self,
+        template: ResourceTemplate,
+        state: S,
+        handler: F,
+    ) -> Result<(), String>
+    where
+        S: Clone + Send + Sync + 'static,
+        O: Into<ReadResourceResult>,
+        F: Fn(S, ResourceUri, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        let parsed =
+            UriTemplate::parse(&template.uri_template).map_err(|problem| problem.to_string())?;
+        content::check_icons(&template.icons)?;
+        if self.template(&template.uri_template).is_some() {
+            return Err("another template is the same".to_owned());
+        }
+        let handler = Arc::new(handler);
+        let reader: Reader = Arc::new(move |uri, context| {
+            let (state, handler) = (state.clone(), handler.clone());
+            Box::pin(async move { handler(state, uri, context).await.map(Into::into) })
+        });
+        self.templates.push((template, parsed, reader));
+        Ok(())
+    }
+
+    pub(crate) fn set_lister<S, F, R>(&mut self, state: S, handler: F)
+    where
+        S: Clone + Send + Sync + 'static,
+        F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Page<Resource>, RequestError>> + Send + 'static,
+    {
+        let handler = Arc::new(handler);
+        self.lister = Some(Arc::new(move |page, context| {
+            let (state, handler) = (state.clone(), handler.clone());
+            Box::pin(async move { handler(state, page, context).await })
+        }));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.resources.is_empty() && self.templates.is_empty() && self.lister.is_none()
+    }
+
+    /// The resources that were registered one by one.
+    pub(crate) fn list(&self) -> impl Iterator<Item = &Resource> {
+        self.resources.iter().map(|(resource, _)| resource)
+    }
+
+    pub(crate) fn templates(&self) -> impl Iterator<Item = &ResourceTemplate> {
+        self.templates.iter().map(|(template, _, _)| template)
+    }
+
+    /// A template by its text.
+    pub(crate) fn template(&self, text: &str) -> Option<&UriTemplate> {
+        let mut templates = self.templates.iter();
+        templates
+            .find(|(template, _, _)| template.uri_template == text)
+            .map(|(_, parsed, _)| parsed)
+    }
+
+    /// One page of the resources that the server's own handler lists; `None` without such a handler.
+    pub(crate) async fn list_more(
+        &self,
+        page: PageRequest,
+        context: Context,
+    ) -> Option<Result<Page<Resource>, RequestError>> {
+        let lister = self.lister.as_ref()?;
+        Some(lister(page, context).await)
+    }
+
+    pub(crate) fn lists_more(&self) -> bool {
+        self.lister.is_some()
+    }
+
+    /// Whether a URI is one of a registered resource or of a template.
+    pub(crate) fn knows(&self, uri: &str) -> bool {
+        self.find(uri).is_some()
+    }
+
+    /// Reads the resource at `uri`.
+    pub(crate) async fn read(
+        &self,
+        uri: &str,
+        context: Context,
+    ) -> Result<ReadResourceResult, Interrupt> {
+        let era = context.era();
+        let Some((reader, variables)) = self.find(uri) else {
+            return Err(not_found(uri).into_interrupt(era, Some(uri)));
+        };
+        let asked = ResourceUri {
+            uri: uri.to_owned(),
+            variables,
+        };
+        let read = reader(asked, context).await;
+        let read = read.map_err(|error| error.into_interrupt(era, Some(uri)))?;
+        if read.contents.is_empty() {
+            // An empty answer would say that it exists and holds nothing (2026-07-28, "Resources").
+            return Err(not_found(uri).into_interrupt(era, Some(uri)));
+        }
+        Ok(read)
+    }
+
+    fn find(&self, uri: &str) -> Option<(&Reader, Variables)> {
+        if uri.len() > MAX_URI_BYTES {
+            return None;
+        }
+        let known = self
+            .by_uri
+            .get(uri)
+            .and_then(|&index| self.resources.get(index));
+        if let Some((_, reader)) = known {
+            return Some((reader, Variables::default()));
+        }
+        let mut templates = self.templates.iter();
+        templates.find_map(|(_, template, reader)| Some((reader, template.match_uri(uri)?)))
+    }
+}
+
+pub(crate) fn not_found(uri: &str) -> RequestError {
+    let shown: String = uri.chars().take(200).collect();
+    RequestError::not_found(format!(
+        "there is no resource {shown:?}; resources/list and resources/templates/list tell which there are"
+    ))
+}
+
+/// A scheme, a colon and more of visible ASCII (RFC 3986 §3).
+fn check_uri(uri: &str) -> Result<(), String> {
+    let scheme = uri.split_once(':').map(|(scheme, _)| scheme);
+    let is_scheme = |scheme: &str| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme
+                .bytes()
+                .all(|c| c.is_ascii_alphanumeric() || b"+-.".contains(&c))
+    };
+    if scheme.is_some_and(is_scheme)
+        && uri.len() <= MAX_URI_BYTES
+        && uri.bytes().all(|byte| byte.is_ascii_graphic())
+    {
+        Ok(())
+    } else {
+        Err(format!(
+            "a URI has a scheme, a colon and at most {MAX_URI_BYTES} characters of visible ASCII, others percent-encoded"
+        ))
+    }
+}
+
+impl fmt::Debug for ResourceRegistry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ResourceRegistry")
+            .field("resources", &self.by_uri.keys())
+            .finish_non_exhaustive()
+    }
+}

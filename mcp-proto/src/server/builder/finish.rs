@@ -1,0 +1,143 @@
+//! From what was collected to the server.
+
+use std::sync::Arc;
+
+use serde_json::value::to_raw_value;
+
+use super::super::changes::Changes;
+use super::super::method::Method;
+use super::super::rounds::Rounds;
+use super::super::{Inner, Ready, Server, wire};
+use super::{BuildError, ServerBuilder, unfit_completion};
+use crate::completion::Reference;
+use crate::content;
+use crate::context::Context;
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::lifecycle::{ListCapability, ServerCapabilities, Settings};
+use crate::seal::{Keys, UsedOnce};
+use crate::version::ProtocolVersion;
+
+impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
+    /// The server.
+    ///
+    /// # Errors
+    /// [`BuildError`]: the first thing that cannot be served.
+    pub fn build(mut self) -> Result<Server, BuildError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
+        self.check_completions()?;
+        let capabilities = self.capabilities();
+        let unfit =
+            |_| BuildError::Server("the server's description cannot be serialised".to_owned());
+        let info_json = to_raw_value(&self.info).map_err(unfit)?;
+        let discover = Payload::of(&wire::DiscoverResult::new(
+            &capabilities,
+            self.instructions.as_deref(),
+            &info_json,
+        ));
+        let mut inner = Inner {
+            info: self.info,
+            info_json,
+            capabilities,
+            instructions: self.instructions,
+            tools: self.tools,
+            resources: self.resources,
+            prompts: self.prompts,
+            completions: self.completions,
+            ready: Ready::default(),
+            on_subscribe: self.on_subscribe,
+            changes: Changes::new(self.max_listeners, self.matcher),
+            rounds: Rounds {
+                config: self.input,
+                keys: self.keys.unwrap_or_else(Keys::random),
+                used: UsedOnce::default(),
+            },
+            page_size: self.page_size,
+            list_cache: self.list_cache,
+        };
+        let unfit = |error: ErrorObject| BuildError::Server(error.message);
+        inner.ready.discover = Some(discover.map_err(unfit)?.shared());
+        let server = Server(Arc::new(inner));
+        let lists = server.ready_lists().map_err(unfit)?;
+        let Server(mut inner) = server;
+        if let Some(inner) = Arc::get_mut(&mut inner) {
+            inner.ready.lists = lists;
+        }
+        Ok(Server(inner))
+    }
+
+    fn capabilities(&self) -> ServerCapabilities {
+        let list = |is_empty: bool, list_changed, subscribe| {
+            (!is_empty || list_changed || subscribe).then_some(ListCapability {
+                list_changed,
+                subscribe,
+            })
+        };
+        ServerCapabilities {
+            tools: list(self.tools.is_empty(), self.tools_list_changed, false),
+            resources: list(
+                self.resources.is_empty(),
+                self.resources_list_changed,
+                self.subscriptions,
+            ),
+            prompts: list(self.prompts.is_empty(), self.prompts_list_changed, false),
+            completions: (!self.completions.is_empty()).then(Settings::new),
+            logging: self.logging.then(Settings::new),
+            tasks: None,
+            extensions: self.extensions.clone(),
+        }
+    }
+
+    fn check_completions(&self) -> Result<(), BuildError> {
+        for (reference, argument) in self.completions.keys() {
+            let known = match reference {
+                Reference::Prompt(name) => self.prompts.get(name).is_some_and(|prompt| {
+                    prompt.arguments.iter().any(|known| known.name == argument)
+                }),
+                Reference::Template(text) => self
+                    .resources
+                    .template(text)
+                    .is_some_and(|template| template.variables().any(|known| known == argument)),
+            };
+            if !known {
+                let problem = "there is no such argument";
+                return Err(unfit_completion(reference, argument, problem));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Server {
+    /// The lists that are one page and the same for everybody, as they are sent.
+    fn ready_lists(&self) -> Result<Vec<(Method, Payload, Payload)>, ErrorObject> {
+        let fits = |length: usize| length <= self.0.page_size;
+        let mut lists = Vec::new();
+        let mut add = |method, list: &dyn Fn(&Context) -> Result<Payload, ErrorObject>| {
+            let mut legacy = Context::test();
+            legacy.protocol_version = ProtocolVersion::LATEST_LEGACY;
+            let (legacy, modern) = (list(&legacy)?, list(&Context::test())?);
+            lists.push((method, legacy.shared(), modern.shared()));
+            Ok::<_, ErrorObject>(())
+        };
+        let params = serde_json::Map::new();
+        if fits(self.0.tools.list().count()) {
+            add(Method::ListTools, &|context| {
+                self.list_tools(&params, context)
+            })?;
+        }
+        if fits(self.0.prompts.list().count()) {
+            add(Method::ListPrompts, &|context| {
+                self.list_prompts(&params, context)
+            })?;
+        }
+        if fits(self.0.resources.templates().count()) {
+            add(Method::ListTemplates, &|context| {
+                self.list_templates(&params, context)
+            })?;
+        }
+        Ok(lists)
+    }
+}

@@ -1,0 +1,130 @@
+//! What goes wrong with skills: those that cannot be served, and requests for what is not there.
+
+use std::io;
+use std::path::PathBuf;
+
+/// Why skills cannot be served; found while they are loaded.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillError {
+    /// A file or a folder cannot be read.
+    #[error("{} cannot be read: {source}", path.display())]
+    Read {
+        /// The file or folder.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The name is not one that the Agent Skills specification allows.
+    #[error(
+        "{name:?} is no name for a skill: use 1 to 64 lowercase letters, digits and single hyphens between them, and name the folder so"
+    )]
+    Name {
+        /// The name, which is also the folder's.
+        name: String,
+    },
+    /// There is no `SKILL.md` in what is to be a skill.
+    #[error("skill {skill:?}: the file {found:?} must be a regular file named SKILL.md")]
+    NoSkillFile {
+        /// The skill.
+        skill: String,
+        /// What is there in its stead.
+        found: String,
+    },
+    /// `SKILL.md` does not begin with frontmatter, or the frontmatter is not right.
+    #[error("skill {skill:?}: SKILL.md: {problem}")]
+    Frontmatter {
+        /// The skill.
+        skill: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// A file's path cannot be served.
+    #[error("skill {skill:?}: the path {path:?} cannot be served: {problem}")]
+    Path {
+        /// The skill.
+        skill: String,
+        /// The path below its folder.
+        path: String,
+        /// The rule that it breaks.
+        problem: &'static str,
+    },
+    /// A symbolic link leads out of the skill's folder.
+    #[error(
+        "skill {skill:?}: the link {path:?} leads out of the skill's folder; put a copy there instead"
+    )]
+    Link {
+        /// The skill.
+        skill: String,
+        /// The link's path below its folder.
+        path: String,
+    },
+    /// One skill has too many files or folders.
+    #[error("skill {skill:?}: more than {max} {what}")]
+    TooMany {
+        /// The skill.
+        skill: String,
+        /// `files` or `folders`.
+        what: &'static str,
+        /// The most there may be.
+        max: usize,
+    },
+    /// The files of one skill are too large together.
+    #[error("skill {skill:?}: its files have more than {max} bytes together")]
+    TooLarge {
+        /// The skill.
+        skill: String,
+        /// The most bytes there may be.
+        max: u64,
+    },
+    /// Two skills have the same name, and so the same URI.
+    #[error("two skills are named {name:?}; names must differ")]
+    Duplicate {
+        /// Their name.
+        name: String,
+    },
+    /// There are more skills than [`SkillsConfig::max_skills`](super::SkillsConfig::max_skills).
+    #[error("more than {max} skills; SkillsConfig::max_skills can be raised")]
+    TooManySkills {
+        /// The most there may be.
+        max: usize,
+    },
+    /// All skills together are larger than [`SkillsConfig::max_bytes`](super::SkillsConfig::max_bytes).
+    #[error(
+        "the skills have more than {max} bytes together; SkillsConfig::max_bytes can be raised"
+    )]
+    AllTooLarge {
+        /// The most bytes there may be.
+        max: u64,
+    },
+}
+
+/// A request for what is not there, or is not of that kind: −32602 on the wire (SEP-2640, *Error Handling*).
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SkillUriError {
+    /// No skill has its `SKILL.md` there.
+    #[error("no skill is served at {0:?}; skills/list gives the URIs of all of them")]
+    NotASkill(String),
+    /// Neither a file nor a directory of a skill is there.
+    #[error(
+        "nothing of a skill is served at {0:?}; URIs are exactly those of the skill's resources"
+    )]
+    NotFound(String),
+    /// A file, where a directory is asked for.
+    #[error("{0:?} is a file, not a directory resource; read it with resources/read")]
+    NotADirectory(String),
+    /// A directory, where a file is asked for.
+    #[error("{0:?} is a directory resource; read it with resources/directory/read")]
+    NotAFile(String),
+}
+
+/// A URI from outside as an error shows it: at most 200 characters of it.
+pub(super) fn shown(uri: &str) -> String {
+    let mut rest = uri.chars();
+    let mut shown: String = rest.by_ref().take(200).collect();
+    if rest.next().is_some() {
+        shown.push('…');
+    }
+    shown
+}

@@ -1,0 +1,129 @@
+//! Names and paths of a skill: which are taken, and how they are written in a URI.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+
+/// The scheme of every URI that skills are served under.
+pub(super) const SCHEME: &str = "skill://";
+
+/// The most segments of a file's path below its skill's folder.
+pub(super) const MAX_DEPTH: usize = 16;
+
+/// The most bytes of a file's path below its skill's folder.
+const MAX_PATH_BYTES: usize = 1024;
+
+/// The most characters of a skill's name (Agent Skills, `name` field).
+const MAX_NAME_CHARS: usize = 64;
+
+/// What a path segment holds unencoded: `pchar` of RFC 3986 §3.3.
+const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~')
+    .remove(b'!')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'\'')
+    .remove(b'(')
+    .remove(b')')
+    .remove(b'*')
+    .remove(b'+')
+    .remove(b',')
+    .remove(b';')
+    .remove(b'=')
+    .remove(b':')
+    .remove(b'@');
+
+/// Whether a skill may have this name: 1–64 of `a-z 0-9 -`, each hyphen between two others (Agent Skills, `name`).
+pub(super) fn is_name(name: &str) -> bool {
+    (1..=MAX_NAME_CHARS).contains(&name.len())
+        && name.split('-').all(|part| {
+            !part.is_empty()
+                && part
+                    .bytes()
+                    .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
+        })
+}
+
+/// Whether a file or a folder of this name is left out when a folder is read.
+pub(super) fn is_hidden(segment: &str) -> bool {
+    segment.starts_with('.')
+}
+
+/// What is wrong with a path below a skill's folder, if anything.
+///
+/// A segment that begins with a dot is refused, which covers `.` and `..`; so is a backslash, which is a separator for
+/// some of those who will store the file.
+pub(super) fn problem(path: &str) -> Option<&'static str> {
+    if path.len() > MAX_PATH_BYTES {
+        return Some("a path has at most 1024 bytes");
+    }
+    if path.split('/').count() > MAX_DEPTH {
+        return Some("a path has at most 16 segments");
+    }
+    path.split('/').find_map(|segment| {
+        if segment.is_empty() {
+            Some("a path is relative, and none of its segments is empty")
+        } else if is_hidden(segment) {
+            Some("no segment of a path may begin with a dot")
+        } else if segment.contains(|c: char| c == '\\' || c.is_control()) {
+            Some("a path has neither backslashes nor control characters")
+        } else {
+            None
+        }
+    })
+}
+
+/// The path as it stands in a URI.
+pub(super) fn encode(path: &str) -> String {
+    let mut encoded = String::with_capacity(path.len());
+    for (at, segment) in path.split('/').enumerate() {
+        if at > 0 {
+            encoded.push('/');
+        }
+        encoded.extend(utf8_percent_encode(segment, SEGMENT));
+    }
+    encoded
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_lowercase_words_joined_by_single_hyphens() {
+        for good in ["a", "7", "git-workflow", "a-b-c", &"x".repeat(64)] {
+            assert!(is_name(good), "{good}");
+        }
+        for bad in [
+            "", "-", "-a", "a-", "a--b", "A", "a_b", "a.b", "a b", "é", "a/b", "..", "%61",
+        ] {
+            assert!(!is_name(bad), "{bad}");
+        }
+        assert!(!is_name(&"x".repeat(65)));
+    }
+
+    #[test]
+    fn each_rule_for_paths_refuses_its_sample() {
+        for good in ["a", "a/b.md", "Ünï cødé/a b.txt", "a..b", "a:b@c", "%2e%2e"] {
+            assert_eq!(problem(good), None, "{good}");
+        }
+        for bad in [
+            "", "/", "/a", "a/", "a//b", ".", "..", "a/..", "../a", "a/./b", ".env", "a/.git/b",
+            "a\\b", "..\\a", "a\0b", "a\nb", "a\u{85}b",
+        ] {
+            assert!(problem(bad).is_some(), "{bad:?}");
+        }
+        assert_eq!(problem(&["a"; 16].join("/")), None);
+        assert!(problem(&["a"; 17].join("/")).is_some());
+        assert_eq!(problem(&"x".repeat(1024)), None);
+        assert!(problem(&"x".repeat(1025)).is_some());
+    }
+
+    #[test]
+    fn what_a_segment_may_not_hold_is_encoded() {
+        assert_eq!(encode("a b/c#d?.md"), "a%20b/c%23d%3F.md");
+        assert_eq!(encode("100%/ü"), "100%25/%C3%BC");
+        assert_eq!(encode("a-b_c.d~(1)+[2]"), "a-b_c.d~(1)+%5B2%5D");
+    }
+}

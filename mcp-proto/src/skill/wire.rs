@@ -1,0 +1,114 @@
+//! What of skills is on the wire: entries, their files, resources.
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// What every `_meta` key of a skill's resource begins with (SEP-2640, *Resource Metadata*).
+const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
+
+/// A skill as `skills/list` and `skills/get` give it (SEP-2640: `Skill`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct SkillEntry {
+    /// Where its `SKILL.md` is: `skill://<name>/SKILL.md`.
+    pub uri: String,
+    /// The YAML frontmatter of its `SKILL.md` as JSON, every field of it; `name` and `description` are there.
+    pub frontmatter: Map<String, Value>,
+    /// All its files, each once, its `SKILL.md` first and the others in the order of their URIs.
+    pub resources: Vec<SkillResource>,
+}
+
+/// A file of a skill as its entry lists it (SEP-2640: `SkillResource`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct SkillResource {
+    /// Where it is.
+    pub uri: String,
+    /// `sha256:` and 64 lowercase hexadecimal digits, over its bytes.
+    pub digest: String,
+    /// Its bytes.
+    pub size: u64,
+}
+
+/// Metadata of a file or a directory of a skill, for `resources/list` and `resources/directory/read` (schema:
+/// `Resource`).
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct SkillNode {
+    /// Where it is; a directory's ends without a slash.
+    pub uri: String,
+    /// The last segment of its path, not encoded. Of a skill's `SKILL.md`: the skill's name.
+    pub name: String,
+    /// Of a skill's `SKILL.md`: the skill's description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<String>,
+    /// `inode/directory`, or the file's media type.
+    pub mime_type: &'static str,
+    /// A file's bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// Of a skill's `SKILL.md`: the other fields of its frontmatter, their names after
+    /// `io.modelcontextprotocol.skills/`. A field whose name could not be that of a `_meta` key is left out.
+    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
+    pub meta: Option<Map<String, Value>>,
+}
+
+impl SkillEntry {
+    /// The skill's name, which is unique among [`Skills`](super::Skills) and the order in which they are listed.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.field("name")
+    }
+
+    /// What the skill does and when to use it.
+    #[must_use]
+    pub fn description(&self) -> &str {
+        self.field("description")
+    }
+
+    /// A field that was checked to be a string before there was an entry.
+    fn field(&self, key: &str) -> &str {
+        self.frontmatter
+            .get(key)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    }
+
+    /// `_meta` of its `SKILL.md`.
+    pub(super) fn meta(&self) -> Option<Map<String, Value>> {
+        let fields = self.frontmatter.iter().filter(|(key, _)| {
+            !matches!(key.as_str(), "name" | "description") && is_meta_name(key)
+        });
+        let meta: Map<_, _> = fields
+            .map(|(key, value)| (format!("{META_PREFIX}{key}"), value.clone()))
+            .collect();
+        (!meta.is_empty()).then_some(meta)
+    }
+}
+
+/// Whether a `_meta` key may end so: alphanumeric at both ends, with `-`, `_` and `.` between (2026-07-28, *General
+/// fields*).
+fn is_meta_name(name: &str) -> bool {
+    let ends_well = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    ends_well(name.bytes().next())
+        && ends_well(name.bytes().next_back())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_meta_keys() {
+        for good in ["license", "allowed-tools", "a.b_c", "x", "7"] {
+            assert!(is_meta_name(good), "{good}");
+        }
+        for bad in ["", "-a", "a-", "a b", "a/b", "é", "_x"] {
+            assert!(!is_meta_name(bad), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! URI templates (RFC 6570): what a resource template lists, what a client expands, and how the URI of a
+//! `resources/read` is matched against it.
+
+mod encoding;
+mod expand;
+mod matching;
+mod operator;
+mod parse;
+mod steps;
+mod variables;
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::str::FromStr;
+
+use operator::Operator;
+use steps::Step;
+
+pub use variables::{UriValue, Variables};
+
+/// A URI template of any level of RFC 6570, such as `messages://{source}/{chat}{?since,limit}`.
+///
+/// Templates are compared by their text.
+///
+/// ```
+/// use mcp_proto::{UriTemplate, Variables};
+///
+/// let template: UriTemplate = "messages://{source}/{chat}{?since,limit}".parse()?;
+/// let asked = template.match_uri("messages://matrix/caf%C3%A9?limit=20").unwrap();
+/// assert_eq!(asked.get("chat"), Some("café"));
+/// assert_eq!(asked.get("limit"), Some("20"));
+/// assert_eq!(asked.get("since"), None);
+///
+/// let uri = template.expand(&Variables::from([("source", "irc"), ("chat", "#rust")]));
+/// assert_eq!(uri, "messages://irc/%23rust");
+/// # Ok::<(), mcp_proto::UriTemplateError>(())
+/// ```
+#[derive(Clone)]
+pub struct UriTemplate {
+    text: String,
+    parts: Vec<Part>,
+    /// The names of the variables, each once, in order of appearance.
+    names: Vec<String>,
+    steps: Vec<Step>,
+}
+
+/// A text that is no URI template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("not a URI template: at byte {offset}, {message}")]
+#[non_exhaustive]
+pub struct UriTemplateError {
+    /// Where in the text, in bytes from its beginning.
+    pub offset: usize,
+    /// What is wrong there and what would be right.
+    pub message: String,
+}
+
+impl UriTemplate {
+    /// The longest template that is read, in bytes.
+    pub const MAX_BYTES: usize = 2048;
+
+    /// The most variables in a template, counting one that is named twice as two.
+    pub const MAX_VARIABLES: usize = 64;
+
+    /// The longest URI that a template can match, in bytes.
+    pub const MAX_URI_BYTES: usize = 8192;
+
+    /// Reads a template by RFC 6570 §2. A single quote may stand in it as itself, as it may in a URI.
+    ///
+    /// # Errors
+    /// The first place that breaks the grammar, or a template beyond [`Self::MAX_BYTES`] or [`Self::MAX_VARIABLES`].
+    pub fn parse(text: &str) -> Result<Self, UriTemplateError> {
+        let parts = parse::parse(text)?;
+        let mut names: Vec<String> = Vec::new();
+        for (_, variable) in variables_of(&parts) {
+            if !names.contains(&variable.name) {
+                names.push(variable.name.clone());
+            }
+        }
+        Ok(Self {
+            text: text.to_owned(),
+            steps: steps::compile(&parts, &names),
+            parts,
+            names,
+        })
+    }
+
+    /// The text that was read.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The names of the variables, each once, in order of appearance.
+    pub fn variables(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
+    /// The URI that these values make of the template, by RFC 6570 §3.
+    ///
+    /// A variable without a value, or with an empty list or map, is undefined and leaves nothing. A prefix (`{name:3}`)
+    /// has no meaning for lists and maps and is ignored there.
+    #[must_use]
+    pub fn expand(&self, values: &Variables) -> String {
+        expand::expand(&self.parts, values)
+    }
+
+    /// The values that a URI has in the places of the variables, in order of [`Self::variables`], or `None` if the URI
+    /// does not match as a whole.
+    ///
+    /// RFC 6570 §1.4 leaves matching open. Here:
+    ///
+    /// - Literal text matches itself, byte by byte; only the hexadecimal digits of triplets may be of either case. A
+    ///   character beyond ASCII, in the template or in the URI, is the same as its percent-encoding.
+    /// - `{a}` takes one or more characters that are unreserved or percent-encoded: never a raw `/`, `?` or `#`.
+    ///   `{a,b}` needs both, with a comma between them.
+    /// - `{+a}` also takes reserved characters, `/` among them, but no `?` if the template has one (or a `{?…}`)
+    ///   further on, and no `#` likewise. `{#a}` takes the same after a `#`.
+    /// - `{/a,b}` and `{.a,b}` take what `{a}` takes, each behind its mark, and `{#a}` after its `#`; a value that is
+    ///   there may be empty. Each variable of `{/…}` and `{.…}` may be absent, and so may a `{#…}` as a whole.
+    /// - `{?a,b}`, `{&a,b}` and `{;a,b}` take `name=value` or `name` alone, in any order. All are optional; one that the
+    ///   expression does not name, or one given twice, is no match. A value of `{;…}` takes what `{a}` takes and commas;
+    ///   one of a query also takes raw what RFC 3986 §3.4 allows there but `&` and `?`, and a `+` is a plus. It goes on
+    ///   for as long as it can.
+    /// - Of several values in `{.a,b}`, `{+a,b}` or `{#a,b}` only the last may have the dot or comma raw.
+    /// - An exploded variable is a list, even of one: the segments of `{/a*}`, the labels of `{.a*}`, what commas
+    ///   separate in `{a*}`, all the `a=` of `{?a*}`. Maps are not matched.
+    /// - `{a:3}` takes at most three characters. A variable that the template names twice must have the same value in
+    ///   both places, or in one of them its prefix.
+    /// - A triplet that is no UTF-8 is no match, nor is a URI longer than [`Self::MAX_URI_BYTES`].
+    /// - Where there is a choice, the earlier variable takes as much as it can, so long as an optional expression right
+    ///   behind it is there: of `a.tar.gz`, `{name}{.ext}` makes `a.tar` and `gz`.
+    ///
+    /// Values are decoded after matching. So a value can be any text: `%2F` gives a `/` in the value of `{a}`, `%00` a
+    /// NUL, and `..` is nothing special. **Who opens a file by a value must check it for these.**
+    ///
+    /// The time is proportional to the length of the template times that of the URI, whatever they are.
+    #[must_use]
+    pub fn match_uri(&self, uri: &str) -> Option<Variables> {
+        if uri.len() > Self::MAX_URI_BYTES {
+            return None;
+        }
+        let values = matching::read(&self.steps, self.names.len(), &encoding::normalise(uri))?;
+        let named = self.names.iter().zip(values);
+        Some(
+            named
+                .filter_map(|(name, value)| Some((name.clone(), value?)))
+                .collect(),
+        )
+    }
+}
+
+impl FromStr for UriTemplate {
+    type Err = UriTemplateError;
+
+    fn from_str(text: &str) -> Result<Self, UriTemplateError> {
+        Self::parse(text)
+    }
+}
+
+impl fmt::Display for UriTemplate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.text)
+    }
+}
+
+impl fmt::Debug for UriTemplate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "UriTemplate({:?})", self.text)
+    }
+}
+
+impl PartialEq for UriTemplate {
+    fn eq(&self, other: &Self) -> bool {
+        self.text == other.text
+    }
+}
+
+impl Eq for UriTemplate {}
+
+impl Hash for UriTemplate {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.text.hash(state);
+    }
+}
+
+/// A piece of a template.
+#[derive(Debug, Clone)]
+enum Part {
+    /// As it appears in URIs: percent-encoded where it must be.
+    Literal(String),
+    Expression(Operator, Vec<Variable>),
+}
+
+/// A variable in an expression.
+#[derive(Debug, Clone)]
+struct Variable {
+    name: String,
+    modifier: Modifier,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Modifier {
+    None,
+    /// At most so many characters, 1 to 9999.
+    Prefix(usize),
+    Explode,
+}
+
+/// The variables of a template in order, with their operators.
+fn variables_of(parts: &[Part]) -> impl Iterator<Item = (Operator, &Variable)> {
+    parts.iter().flat_map(|part| {
+        let (operator, variables) = match part {
+            Part::Literal(_) => (Operator::Simple, [].as_slice()),
+            Part::Expression(operator, variables) => (*operator, variables.as_slice()),
+        };
+        variables.iter().map(move |variable| (operator, variable))
+    })
+}

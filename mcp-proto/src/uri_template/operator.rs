@@ -1,0 +1,80 @@
+//! The operators of expressions: the table of RFC 6570, appendix A.
+
+/// What stands before the variables of an expression.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Operator {
+    /// `{a}`
+    Simple,
+    /// `{+a}`
+    Reserved,
+    /// `{#a}`
+    Fragment,
+    /// `{.a}`
+    Label,
+    /// `{/a}`
+    Path,
+    /// `{;a}`
+    Parameter,
+    /// `{?a}`
+    Query,
+    /// `{&a}`
+    Continuation,
+}
+
+impl Operator {
+    /// The operator that a character writes.
+    pub(super) fn of(character: char) -> Option<Self> {
+        Some(match character {
+            '+' => Self::Reserved,
+            '#' => Self::Fragment,
+            '.' => Self::Label,
+            '/' => Self::Path,
+            ';' => Self::Parameter,
+            '?' => Self::Query,
+            '&' => Self::Continuation,
+            _ => return None,
+        })
+    }
+
+    /// What an expansion begins with, if anything is defined.
+    pub(super) fn first(self) -> Option<char> {
+        match self {
+            Self::Simple | Self::Reserved => None,
+            Self::Fragment => Some('#'),
+            Self::Label => Some('.'),
+            Self::Path => Some('/'),
+            Self::Parameter => Some(';'),
+            Self::Query => Some('?'),
+            Self::Continuation => Some('&'),
+        }
+    }
+
+    /// What stands between the values of variables, and between those of an exploded one.
+    pub(super) fn separator(self) -> char {
+        match self {
+            Self::Simple | Self::Reserved | Self::Fragment => ',',
+            Self::Label => '.',
+            Self::Path => '/',
+            Self::Parameter => ';',
+            Self::Query | Self::Continuation => '&',
+        }
+    }
+
+    /// Whether values come with the names of their variables.
+    pub(super) fn is_named(self) -> bool {
+        matches!(self, Self::Parameter | Self::Query | Self::Continuation)
+    }
+
+    /// What stands behind the name of an empty value.
+    pub(super) fn if_empty(self) -> &'static str {
+        match self {
+            Self::Query | Self::Continuation => "=",
+            _ => "",
+        }
+    }
+
+    /// Whether reserved characters and triplets stay as they are in values.
+    pub(super) fn keeps_reserved(self) -> bool {
+        matches!(self, Self::Reserved | Self::Fragment)
+    }
+}

@@ -1,0 +1,171 @@
+//! What a template asks of a URI, step by step: the form in which it is matched.
+
+use super::encoding::{Charset, normalise};
+use super::operator::Operator;
+use super::{Modifier, Part, Variable};
+
+/// One thing that a URI must have next.
+#[derive(Debug, Clone)]
+pub(super) enum Step {
+    /// This text.
+    Literal(String),
+    /// The mark of something optional. Without it, the URI goes on at the step `skip`.
+    Mark { mark: u8, skip: usize },
+    /// The value of a variable.
+    Value(Value),
+    /// Named parameters in any order, perhaps none.
+    Parameters(Parameters),
+}
+
+/// The place of a value without a name.
+#[derive(Debug, Clone)]
+pub(super) struct Value {
+    /// The number of the variable among the names of the template.
+    pub(super) variable: usize,
+    pub(super) allowed: Charset,
+    pub(super) may_be_empty: bool,
+    /// The most characters, if it is a prefix.
+    pub(super) most: Option<usize>,
+    /// What stands between the items, if it is a list.
+    pub(super) separator: Option<char>,
+}
+
+/// The place of parameters with names.
+#[derive(Debug, Clone)]
+pub(super) struct Parameters {
+    pub(super) first: u8,
+    pub(super) separator: u8,
+    /// What values may have raw: neither `first` nor `separator`, so that no two values can overlap, wherever the
+    /// expression begins.
+    pub(super) allowed: Charset,
+    pub(super) known: Vec<Parameter>,
+}
+
+/// A parameter that an expression names.
+#[derive(Debug, Clone)]
+pub(super) struct Parameter {
+    pub(super) name: String,
+    /// The number of the variable among the names of the template.
+    pub(super) variable: usize,
+    pub(super) most: Option<usize>,
+    pub(super) is_list: bool,
+}
+
+/// The steps of a template with these names of variables.
+pub(super) fn compile(parts: &[Part], names: &[String]) -> Vec<Step> {
+    let mut steps = Vec::new();
+    for (number, part) in parts.iter().enumerate() {
+        match part {
+            Part::Literal(text) => steps.push(Step::Literal(normalise(text).into_owned())),
+            Part::Expression(operator, variables) if operator.is_named() => {
+                steps.push(parameters(*operator, variables, names));
+            }
+            Part::Expression(operator, variables) => {
+                let later = parts.get(number + 1..).unwrap_or_default();
+                values(&mut steps, *operator, variables, names, later);
+            }
+        }
+    }
+    steps
+}
+
+fn parameters(operator: Operator, variables: &[Variable], names: &[String]) -> Step {
+    let separator = operator.separator();
+    let known = variables.iter().map(|variable| Parameter {
+        name: normalise(&variable.name).into_owned(),
+        variable: number_of(variable, names),
+        most: most(variable),
+        is_list: variable.modifier == Modifier::Explode,
+    });
+    Step::Parameters(Parameters {
+        first: ascii(operator.first().unwrap_or(separator)),
+        separator: ascii(separator),
+        // Commas for lists that are not exploded.
+        allowed: if operator == Operator::Parameter {
+            Charset::unreserved().with(',')
+        } else {
+            Charset::query_value()
+        },
+        known: known.collect(),
+    })
+}
+
+fn values(
+    steps: &mut Vec<Step>,
+    operator: Operator,
+    variables: &[Variable],
+    names: &[String],
+    later: &[Part],
+) {
+    let separator = operator.separator();
+    let allowed = if operator.keeps_reserved() {
+        without_what_comes(Charset::reserved(), later)
+    } else {
+        Charset::unreserved()
+    };
+    // A fragment is there or not as a whole; in `{/…}` and `{.…}` that is so for each variable.
+    let is_each_optional = matches!(operator, Operator::Label | Operator::Path);
+    let end = steps.len() + 2 * variables.len();
+    for (number, variable) in variables.iter().enumerate() {
+        let is_list = variable.modifier == Modifier::Explode;
+        match operator.first() {
+            Some(mark) if is_each_optional || number == 0 => steps.push(Step::Mark {
+                mark: ascii(mark),
+                skip: if is_each_optional {
+                    steps.len() + 2
+                } else {
+                    end
+                },
+            }),
+            _ if number > 0 => steps.push(Step::Literal(separator.into())),
+            _ => {}
+        }
+        steps.push(Step::Value(Value {
+            variable: number_of(variable, names),
+            allowed: if is_list {
+                allowed.with(separator)
+            } else if number + 1 < variables.len() {
+                // Else the place of a value would depend on those before it: `..` could be one label or two.
+                allowed.without(separator)
+            } else {
+                allowed
+            },
+            may_be_empty: operator.first().is_some(),
+            most: most(variable),
+            separator: is_list.then_some(separator),
+        }));
+    }
+}
+
+/// What a value with reserved characters may have in front of a query or a fragment of the template.
+fn without_what_comes(allowed: Charset, later: &[Part]) -> Charset {
+    let comes = |mark: char| {
+        later.iter().any(|part| match part {
+            Part::Literal(text) => text.contains(mark),
+            Part::Expression(operator, _) => operator.first() == Some(mark),
+        })
+    };
+    ['?', '#']
+        .into_iter()
+        .filter(|mark| comes(*mark))
+        .fold(allowed, Charset::without)
+}
+
+fn number_of(variable: &Variable, names: &[String]) -> usize {
+    names
+        .iter()
+        .position(|name| *name == variable.name)
+        .unwrap_or(usize::MAX)
+}
+
+fn most(variable: &Variable) -> Option<usize> {
+    match variable.modifier {
+        Modifier::Prefix(most) => Some(most),
+        Modifier::None | Modifier::Explode => None,
+    }
+}
+
+/// The byte of an operator's mark or separator, which are ASCII.
+fn ascii(character: char) -> u8 {
+    u8::try_from(character).unwrap_or_default()
+}

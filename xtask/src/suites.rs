@@ -1,0 +1,137 @@
+//! The official conformance suites against `mcp-proto/examples/everything.rs`, and a verdict of our own on them.
+//!
+//! A suite calls a run green that left half of itself out: it counts neither warnings nor what it skipped. Here each
+//! result file is read, and what is not a success needs a reason in `suites/excused.rs`.
+
+mod excused;
+mod results;
+mod run;
+mod verdict;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use clap::Args;
+
+pub(crate) use self::run::SCENARIOS;
+use self::run::{RUNS, Run};
+use self::verdict::Verdict;
+use crate::install::{self, Installed, Toolbox};
+use crate::process::Server;
+use crate::{Result, interop, root, say, target};
+
+/// Where the lock file of the suites is, below `xtask`.
+const SOURCE: &str = "suites";
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Arguments {
+    /// The one scenario to run; by default all.
+    scenario: Option<String>,
+    /// Keep the suites' own result files in this folder, one folder for each run; none of them may exist yet.
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Test the server at this address instead of the fixture, which is built and started otherwise.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// Fail when the suites cannot be installed, instead of skipping them.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
+}
+
+impl Arguments {
+    /// Everything, as a step of the whole test.
+    pub(crate) fn whole(ci: bool) -> Self {
+        Self {
+            ci,
+            ..Self::default()
+        }
+    }
+}
+
+/// Runs the suites one after another and tells of each. `true` when none has a finding.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let folder = target().join("suites");
+    let installed = match install::install(Toolbox::Node, SOURCE, &folder) {
+        Ok(installed) => installed,
+        Err(missing) if arguments.ci => {
+            say(&format!("the suites FAILED to install: {missing}"))?;
+            return Ok(false);
+        }
+        Err(missing) => {
+            say(&format!(
+                "suites skipped: {missing} (set CI=true to make this a failure)"
+            ))?;
+            return Ok(true);
+        }
+    };
+    let results = match &arguments.keep {
+        Some(keep) => std::path::absolute(keep)?,
+        None => {
+            let results = folder.join("results");
+            if results.exists() {
+                std::fs::remove_dir_all(&results)?;
+            }
+            results
+        }
+    };
+    // Ends with this function, whatever happens in between.
+    let fixture = match &arguments.url {
+        Some(_) => None,
+        None => Some(start_fixture()?),
+    };
+    let url = match (&arguments.url, &fixture) {
+        (Some(url), _) => url.as_str(),
+        (None, Some(fixture)) => fixture.url(),
+        (None, None) => return Err("there is no server to test".into()),
+    };
+    let scenario = arguments.scenario.as_deref();
+    let mut verdicts = Vec::new();
+    for run in &RUNS {
+        verdicts.extend(try_run(run, &installed, url, &results, scenario)?);
+    }
+    if verdicts.is_empty() {
+        return Err("no run has such a scenario".into());
+    }
+    Ok(verdicts.iter().all(|verdict| verdict.findings.is_empty()))
+}
+
+/// One run, told in one line and one more for each skip and finding. `None` when it does not have the scenario.
+fn try_run(
+    run: &Run,
+    installed: &Installed,
+    url: &str,
+    results: &Path,
+    scenario: Option<&str>,
+) -> Result<Option<Verdict>> {
+    let begun = Instant::now();
+    let Some(verdict) = run::run(run, installed, url, results, scenario)? else {
+        return Ok(None);
+    };
+    let seconds = begun.elapsed().as_secs();
+    say(&format!("{:<38} {verdict}, {seconds} s", run.name))?;
+    for line in verdict.excused.iter().chain(&verdict.findings) {
+        say(&format!("  {line}"))?;
+    }
+    Ok(Some(verdict))
+}
+
+/// Builds the fixture as it is measured, in release, and starts it on a port of its own choice.
+fn start_fixture() -> Result<Server> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--locked", "--release"])
+        .args(["-p", "mcp-proto", "--example", "everything"])
+        .current_dir(root())
+        .status()?;
+    if !built.success() {
+        return Err("the fixture, mcp-proto/examples/everything.rs, does not build".into());
+    }
+    let binary = format!(
+        "release/examples/everything{}",
+        std::env::consts::EXE_SUFFIX
+    );
+    let arguments = ["--listen", "127.0.0.1:0"].map(OsString::from);
+    Server::start(&target().join(binary), &arguments)
+}

@@ -1,0 +1,207 @@
+//! What a suite writes: its list of scenarios, and one `checks.json` in a folder of its own for each that ran.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::Result;
+
+/// One thing that a scenario looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Check {
+    pub(super) id: String,
+    pub(super) description: String,
+    pub(super) status: Status,
+    /// What was wrong, or why it was not looked at, as the suite says it; empty if it says nothing.
+    pub(super) message: String,
+}
+
+/// A status as it is written, in a suite's own meaning.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Status {
+    /// The server did what it must or should.
+    Success,
+    /// It did not do what it must.
+    Failure,
+    /// It did not do what it should.
+    Warning,
+    /// Not looked at.
+    Skipped,
+    /// A line of a trace, or a note that something was not looked at.
+    Info,
+    /// A word that these suites do not have.
+    Unknown(String),
+}
+
+/// How a folder's name begins, and how long the time at its end is: `server-NAME-2026-01-31T12-00-00-000Z`.
+const PREFIX: &str = "server-";
+const TIME: usize = "-2026-01-31T12-00-00-000Z".len();
+
+/// The checks of each scenario that left a result in `folder`.
+///
+/// # Errors
+/// When a file is not what a suite writes, or a scenario has two.
+pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, Vec<Check>>> {
+    let mut ran = BTreeMap::new();
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let file = entry.path().join("checks.json");
+        // A scenario that broke leaves an empty folder; the verdict misses it.
+        if !file.is_file() {
+            continue;
+        }
+        let scenario = scenario(&name).ok_or_else(|| format!("{name} is no scenario's folder"))?;
+        let text = fs::read_to_string(&file)?;
+        let checks =
+            checks(&text).ok_or_else(|| format!("{} is no list of checks", file.display()))?;
+        if ran.insert(scenario.to_owned(), checks).is_some() {
+            return Err(format!("{scenario} has two results").into());
+        }
+    }
+    Ok(ran)
+}
+
+/// The scenarios for servers in what `list` prints, with those that a set of requirements runs without scoring them.
+pub(super) fn server_scenarios(listing: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut section = "";
+    for line in listing.lines().filter(|line| !line.trim().is_empty()) {
+        let Some(entry) = line.trim_start().strip_prefix("- ") else {
+            if !line.starts_with(' ') {
+                section = line;
+            }
+            continue;
+        };
+        let (name, mark) = entry.split_once(" [").unwrap_or((entry, ""));
+        let wanted = if section.starts_with("Run and reported") {
+            mark == "server]"
+        } else {
+            section.starts_with("Server scenarios")
+        };
+        if wanted {
+            names.insert(name.trim().to_owned());
+        }
+    }
+    names
+}
+
+fn scenario(folder: &str) -> Option<&str> {
+    let name = folder.strip_prefix(PREFIX)?;
+    let (name, time) = name.split_at_checked(name.len().checked_sub(TIME)?)?;
+    (!name.is_empty() && time.starts_with('-') && time.ends_with('Z')).then_some(name)
+}
+
+fn checks(text: &str) -> Option<Vec<Check>> {
+    let value: Value = serde_json::from_str(text).ok()?;
+    value.as_array()?.iter().map(check).collect()
+}
+
+fn check(value: &Value) -> Option<Check> {
+    let text = |name| value.get(name).and_then(Value::as_str);
+    // Why something was not looked at is not an error, so it is told among the details.
+    let note = value.pointer("/details/message").and_then(Value::as_str);
+    Some(Check {
+        id: text("id")?.to_owned(),
+        description: text("description").unwrap_or_default().to_owned(),
+        status: status(text("status")?),
+        message: text("errorMessage").or(note).unwrap_or_default().to_owned(),
+    })
+}
+
+fn status(word: &str) -> Status {
+    match word {
+        "SUCCESS" => Status::Success,
+        "FAILURE" => Status::Failure,
+        "WARNING" => Status::Warning,
+        "SKIPPED" => Status::Skipped,
+        "INFO" => Status::Info,
+        other => Status::Unknown(other.to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_names_its_scenario() {
+        assert_eq!(
+            scenario("server-tools-list-2026-11-22T02-51-07-123Z"),
+            Some("tools-list")
+        );
+        for other in ["server-2026-11-22T02-51-07-123Z", "notes", "server-x"] {
+            assert_eq!(scenario(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn a_result_is_read_with_every_status() {
+        let read = checks(
+            r#"[{"id":"a","description":"d","status":"WARNING","errorMessage":"m","timestamp":"t"},
+                {"id":"b","name":"B","status":"LOST","details":{"message":"why"}}]"#,
+        )
+        .expect("checks");
+        assert_eq!(read[0].status, Status::Warning);
+        assert_eq!(
+            (read[0].description.as_str(), read[0].message.as_str()),
+            ("d", "m")
+        );
+        assert_eq!(read[1].status, Status::Unknown("LOST".to_owned()));
+        assert_eq!(read[1].message, "why");
+        for broken in ["", "{}", "[1]", r#"[{"id":"a"}]"#, r#"[{"status":"INFO"}]"#] {
+            assert_eq!(checks(broken), None, "{broken}");
+        }
+    }
+
+    #[test]
+    fn results_are_found_by_folder_and_a_broken_one_is_an_error() {
+        let folder = crate::target().join(format!("xtask-results-{}", std::process::id()));
+        let write = |name: &str, text: &str| {
+            let own = folder.join(name);
+            fs::create_dir_all(&own).expect("folder");
+            fs::write(own.join("checks.json"), text).expect("file");
+        };
+        write(
+            "server-ping-2026-11-22T02-51-07-123Z",
+            r#"[{"id":"p","status":"SUCCESS"}]"#,
+        );
+        fs::create_dir_all(folder.join("server-lost-2026-11-22T02-51-07-124Z")).expect("folder");
+        let ran = read(&folder).expect("results");
+        assert_eq!(ran.keys().collect::<Vec<_>>(), ["ping"]);
+        write("server-ping-2026-11-22T02-51-08-000Z", "[]");
+        assert!(
+            read(&folder)
+                .expect_err("two")
+                .to_string()
+                .contains("two results")
+        );
+        write("server-ping-2026-11-22T02-51-08-000Z", "{}");
+        assert!(
+            read(&folder)
+                .expect_err("broken")
+                .to_string()
+                .contains("no list")
+        );
+        fs::remove_dir_all(&folder).expect("clean up");
+    }
+
+    #[test]
+    fn both_forms_of_a_list_are_read() {
+        let plain = "Server scenarios (test against a server):\n  - ping [2025-06-18]\n  - tasks [extension]\n";
+        assert_eq!(
+            server_scenarios(plain),
+            ["ping", "tasks"].map(String::from).into()
+        );
+        let required = "Required for X (3 scenarios):\n\nServer scenarios (test against a server):\n  - ping\n\n\
+            Client scenarios (test against a client):\n  - auth/x\n\nRun and reported, but never scored:\n  \
+            extension (2):\n    - auth/y [client]\n    - tasks [server]\n";
+        assert_eq!(
+            server_scenarios(required),
+            ["ping", "tasks"].map(String::from).into()
+        );
+        assert!(server_scenarios("Client scenarios:\n  - initialize\n").is_empty());
+    }
+}

@@ -1,0 +1,168 @@
+//! The runs, and how one of them is started and read.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use super::excused::EXCUSED;
+use super::results;
+use super::verdict::{Verdict, judge};
+use crate::Result;
+use crate::install::Installed;
+use crate::process as child;
+
+/// How long one run may take: about two minutes when all is well, 30 s for each scenario that hangs.
+const RUN_DEADLINE: Duration = Duration::from_secs(1200);
+/// How long a suite may take to list what it has.
+const LIST_DEADLINE: Duration = Duration::from_secs(60);
+
+/// One suite with one choice of scenarios.
+#[derive(Debug)]
+pub(super) struct Run {
+    /// What it is called in the output.
+    pub(super) name: &'static str,
+    /// The folder of its results.
+    folder: &'static str,
+    script: &'static str,
+    scope: Scope,
+}
+
+/// Which scenarios, at which revision of the protocol.
+#[derive(Debug, Clone, Copy)]
+enum Scope {
+    /// All there are, each at the revision of the suite's choice.
+    All,
+    /// What a revision requires, at that revision.
+    Revision(&'static str),
+}
+
+const STABLE: &str = "node_modules/conformance-stable/dist/index.js";
+const NEWEST: &str = "node_modules/@modelcontextprotocol/conformance/dist/index.js";
+/// All scenarios of the newest suite, one a line: what a row of the checklist may name.
+pub(crate) const SCENARIOS: &str = include_str!("../../suites/scenarios.txt");
+
+/// In the order in which they run. Each revision is a run of its own because the same scenario checks other things
+/// there.
+pub(super) const RUNS: [Run; 4] = [
+    Run {
+        name: "0.1.16 all",
+        folder: "stable-all",
+        script: STABLE,
+        scope: Scope::All,
+    },
+    Run {
+        name: "0.2.0-alpha.12 all",
+        folder: "all",
+        script: NEWEST,
+        scope: Scope::All,
+    },
+    Run {
+        name: "0.2.0-alpha.12 2025-11-25 required",
+        folder: "2025-11-25",
+        script: NEWEST,
+        scope: Scope::Revision("2025-11-25"),
+    },
+    Run {
+        name: "0.2.0-alpha.12 2026-07-28 required",
+        folder: "2026-07-28",
+        script: NEWEST,
+        scope: Scope::Revision("2026-07-28"),
+    },
+];
+
+/// Runs the suite against the server at `url`, or one of its scenarios, and judges what it wrote. `None` when it does
+/// not have that scenario.
+///
+/// # Errors
+/// When the suite does not start or end, or its results cannot be read.
+pub(super) fn run(
+    run: &Run,
+    installed: &Installed,
+    url: &str,
+    results: &Path,
+    scenario: Option<&str>,
+) -> Result<Option<Verdict>> {
+    let mut listed = list(run, installed)?;
+    let known = known(run, &listed);
+    if let Some(wanted) = scenario {
+        listed.retain(|name| name == wanted);
+        if listed.is_empty() {
+            return Ok(None);
+        }
+    }
+    let folder = results.join(run.folder);
+    if folder.exists() {
+        return Err(format!("{} exists already", folder.display()).into());
+    }
+    fs::create_dir_all(&folder)?;
+    let mut command = installed.command(run.script);
+    command
+        .args(["server", "--url", url, "--output-dir"])
+        .arg(&folder);
+    choose(&mut command, run.scope, scenario);
+    let finished = child::run(&mut command, RUN_DEADLINE)?;
+    let mut verdict = judge(&listed, &results::read(&folder)?, &EXCUSED);
+    if !known {
+        let finding = "the suite lists other scenarios than xtask/suites/scenarios.txt";
+        verdict.findings.push(finding.to_owned());
+    }
+    if !finished.success && verdict.failed == 0 {
+        // It says why it gave up on stderr.
+        let last = finished
+            .stderr
+            .lines()
+            .rfind(|line| !line.trim().is_empty());
+        let last = last.unwrap_or("no reason given").trim();
+        verdict
+            .findings
+            .push(format!("the suite failed without a failed check: {last}"));
+    }
+    Ok(Some(verdict))
+}
+
+/// Whether the newest suite has exactly the scenarios of the committed list, and each other run a part of it.
+fn known(run: &Run, listed: &BTreeSet<String>) -> bool {
+    let committed: BTreeSet<&str> = SCENARIOS.lines().collect();
+    let whole = run.script == NEWEST && matches!(run.scope, Scope::All);
+    listed.iter().all(|name| committed.contains(name.as_str()))
+        && (!whole || listed.len() == committed.len())
+}
+
+/// The options that choose the scenarios.
+fn choose(command: &mut Command, scope: Scope, scenario: Option<&str>) {
+    match (scope, scenario) {
+        (Scope::All, None) => command.args(["--suite", "all"]),
+        (Scope::All, Some(scenario)) => command.args(["--scenario", scenario]),
+        (Scope::Revision(revision), None) => command.args(["--requirements", revision]),
+        // The suite takes no scenario together with a set of requirements; `--force` is what it does for the set.
+        (Scope::Revision(revision), Some(scenario)) => command.args([
+            "--scenario",
+            scenario,
+            "--spec-version",
+            revision,
+            "--force",
+        ]),
+    };
+}
+
+/// The scenarios for servers that the suite says it has in this scope.
+fn list(run: &Run, installed: &Installed) -> Result<BTreeSet<String>> {
+    let mut command = installed.command(run.script);
+    match run.scope {
+        Scope::All => command.args(["list", "--server"]),
+        Scope::Revision(revision) => command.args(["list", "--requirements", revision]),
+    };
+    let finished = child::run(&mut command, LIST_DEADLINE)?;
+    let listed = results::server_scenarios(&finished.stdout);
+    if !finished.success || listed.is_empty() {
+        return Err(format!(
+            "{} does not list its scenarios: {}",
+            run.name,
+            finished.stderr.trim()
+        )
+        .into());
+    }
+    Ok(listed)
+}

@@ -1,0 +1,261 @@
+//! The table of the protocol's rules: each has a row, and each row a test that exists.
+//!
+//! A row is `| id | rule | tests |`. The tests are separated by commas: `` `file::function` `` for a function below
+//! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `suite: scenario` for a scenario of the
+//! official suites. A rule that binds clients alone may have the word `client` instead.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Where the table is.
+pub(super) const PATH: &str = "mcp-proto/CHECKLIST.md";
+
+/// The families of rules and how many each has, numbered from 1.
+const FAMILIES: [(&str, u32); 13] = [
+    ("B", 21),
+    ("D", 7),
+    ("H", 24),
+    ("X", 8),
+    ("T", 8),
+    ("R", 12),
+    ("L", 9),
+    ("K", 5),
+    ("O", 12),
+    ("E", 13),
+    ("I", 8),
+    ("P", 23),
+    ("Q", 13),
+];
+
+/// What a row says instead of tests when its rule binds clients alone.
+const CLIENT: &str = "client";
+
+/// What was read of the table.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Checklist {
+    pub(super) rows: usize,
+    /// The rules that bind clients alone and have no test.
+    pub(super) clients: Vec<String>,
+    pub(super) findings: Vec<String>,
+}
+
+/// Reads the table in `text` and looks each test up in `files`, by path, and among the `scenarios`.
+pub(super) fn check(
+    text: &str,
+    files: &BTreeMap<String, String>,
+    scenarios: &BTreeSet<&str>,
+) -> Checklist {
+    let wanted: Vec<String> = FAMILIES
+        .iter()
+        .flat_map(|(family, rules)| (1..=*rules).map(move |rule| format!("{family}{rule}")))
+        .collect();
+    let mut read = Checklist::default();
+    let mut seen = BTreeSet::new();
+    for (number, row) in rows(text) {
+        read.rows += 1;
+        let [id, rule, tests] = row.as_slice() else {
+            read.findings
+                .push(format!("{PATH}:{number}: a row is | id | rule | tests |"));
+            continue;
+        };
+        if !wanted.iter().any(|wanted| wanted == id) {
+            read.findings
+                .push(format!("{PATH}:{number}: there is no rule {id:?}"));
+        }
+        if !seen.insert(*id) {
+            read.findings
+                .push(format!("{PATH}:{number}: a second row for {id}"));
+        }
+        if rule.is_empty() {
+            read.findings
+                .push(format!("{PATH}:{number}: {id} does not say its rule"));
+        }
+        match *tests {
+            "" => read
+                .findings
+                .push(format!("{PATH}:{number}: {id} has no test")),
+            CLIENT => read.clients.push((*id).to_owned()),
+            tests => {
+                let wrong = tests
+                    .split(',')
+                    .filter_map(|test| fault(test.trim(), files, scenarios));
+                read.findings
+                    .extend(wrong.map(|fault| format!("{PATH}:{number}: {id}: {fault}")));
+            }
+        }
+    }
+    let missing = wanted.iter().filter(|id| !seen.contains(id.as_str()));
+    read.findings
+        .extend(missing.map(|id| format!("{PATH}: no row for {id}")));
+    read
+}
+
+/// The cells of each row with the number of its line; heads, rules and what is no table are left out.
+fn rows(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
+    (1..).zip(text.lines()).filter_map(|(number, line)| {
+        let inside = line.trim().strip_prefix('|')?;
+        let inside = inside.strip_suffix('|').unwrap_or(inside);
+        let cells: Vec<&str> = inside.split('|').map(str::trim).collect();
+        let head = cells.first().is_some_and(|cell| *cell == "id");
+        let rule = inside.chars().all(|c| "|-: ".contains(c)) && inside.contains('-');
+        (!head && !rule).then_some((number, cells))
+    })
+}
+
+/// What is wrong with one entry of a cell of tests.
+fn fault(
+    test: &str,
+    files: &BTreeMap<String, String>,
+    scenarios: &BTreeSet<&str>,
+) -> Option<String> {
+    if let Some(scenario) = test.strip_prefix("suite: ") {
+        return (!scenarios.contains(scenario))
+            .then(|| format!("the suites have no scenario {scenario:?}"));
+    }
+    let named = test
+        .strip_prefix('`')
+        .and_then(|test| test.strip_suffix('`'));
+    let Some((file, function)) = named.and_then(|test| test.split_once("::")) else {
+        return Some(format!(
+            "{test:?} is neither `file::function` nor suite: scenario nor the one word client"
+        ));
+    };
+    let path = match file.strip_prefix("src/") {
+        Some(file) => format!("mcp-proto/src/{file}.rs"),
+        None => format!("mcp-proto/tests/it/{file}.rs"),
+    };
+    match files.get(&path) {
+        None => Some(format!("there is no {path}")),
+        Some(text) if !has_test(text, function) => Some(format!("{path} has no test {function}")),
+        Some(_) => None,
+    }
+}
+
+/// Whether a function of this name stands below an attribute that makes it a test.
+fn has_test(text: &str, function: &str) -> bool {
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let named = |line: &str| {
+        let line = line.strip_prefix("async ").unwrap_or(line);
+        let rest = line
+            .strip_prefix("fn ")
+            .and_then(|line| line.strip_prefix(function));
+        rest.is_some_and(|rest| rest.starts_with(['(', '<']))
+    };
+    lines.iter().enumerate().any(|(at, line)| {
+        named(line)
+            && lines
+                .iter()
+                .take(at)
+                .rev()
+                .take_while(|line| line.starts_with("//") || !ends_an_item(line))
+                .any(|line| line.starts_with("#[") && line.contains("test"))
+    })
+}
+
+/// Whether what stands below this line no longer belongs to what stands above it.
+fn ends_an_item(line: &str) -> bool {
+    line.is_empty() || line.ends_with(['{', '}', ';'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: &str = "use x;\n\nfn helper() {}\n\n#[test]\nfn one() {}\n\n\
+        #[tokio::test(\n    start_paused = true\n)]\n/// Ends;\nasync fn two() {}\n\nfn no_test() {}\n";
+
+    /// A table with a good row for each rule, but for those that `change` replaces or, with nothing, leaves out.
+    fn table(changes: &[(&str, &str)]) -> String {
+        let mut text = String::from("# Rules\n\n| id | rule | tests |\n|---|:--|---|\n");
+        for (family, rules) in FAMILIES {
+            for rule in 1..=rules {
+                let id = format!("{family}{rule}");
+                let good = format!("| {id} | a rule | `room::one` |");
+                let row = changes.iter().find(|(changed, _)| *changed == id);
+                text.push_str(row.map_or(good.as_str(), |(_, row)| row));
+                text.push('\n');
+            }
+        }
+        text
+    }
+
+    fn checked(changes: &[(&str, &str)]) -> Checklist {
+        let files = ["mcp-proto/tests/it/room.rs", "mcp-proto/src/a/room.rs"]
+            .map(|path| (path.to_owned(), SOURCE.to_owned()));
+        check(&table(changes), &files.into(), &BTreeSet::from(["ping"]))
+    }
+
+    /// The one finding of a table with one change, without where it is.
+    fn finding(id: &str, row: &str) -> String {
+        let read = checked(&[(id, row)]);
+        let [finding] = read.findings.as_slice() else {
+            panic!("{:?}", read.findings);
+        };
+        finding.split_once(": ").expect("a place").1.to_owned()
+    }
+
+    #[test]
+    fn a_whole_table_passes_and_clients_are_told() {
+        let read = checked(&[
+            (
+                "B1",
+                "| B1 | a rule | suite: ping, `src/a/room::two`, `room::one` |",
+            ),
+            ("H6", "| H6 | a rule | client |"),
+        ]);
+        assert_eq!(read.findings, Vec::<String>::new());
+        assert_eq!((read.rows, read.clients), (163, vec!["H6".to_owned()]));
+    }
+
+    #[test]
+    fn each_rule_of_the_table_can_fail() {
+        assert_eq!(finding("B2", "| B2 | a rule | |"), "B2 has no test");
+        assert_eq!(
+            finding("B2", "| B2 | | client |"),
+            "B2 does not say its rule"
+        );
+        assert_eq!(finding("B2", "no row"), "no row for B2");
+        assert_eq!(
+            finding("B2", "| B2 | a rule | client |\n| B2 | a rule | client |"),
+            "a second row for B2"
+        );
+        assert_eq!(
+            finding(
+                "B21",
+                "| B21 | a rule | client |\n| B22 | a rule | client |"
+            ),
+            "there is no rule \"B22\""
+        );
+        assert_eq!(
+            finding("B2", "| B2 | a rule | client |\n| B2 | a rule |"),
+            "a row is | id | rule | tests |"
+        );
+    }
+
+    #[test]
+    fn a_test_has_to_exist_and_to_be_one() {
+        let tests = |tests: &str| finding("B2", &format!("| B2 | a rule | {tests} |"));
+        assert_eq!(
+            tests("`attic::one`"),
+            "B2: there is no mcp-proto/tests/it/attic.rs"
+        );
+        for function in ["on", "helper", "no_test", "one_more"] {
+            assert_eq!(
+                tests(&format!("`room::two`, `room::{function}`")),
+                format!("B2: mcp-proto/tests/it/room.rs has no test {function}")
+            );
+        }
+        assert_eq!(
+            tests("suite: pong"),
+            "B2: the suites have no scenario \"pong\""
+        );
+        for form in ["room::one", "`one`", "client, `room::one`", "by review"] {
+            assert!(tests(form).contains("is neither"), "{form}");
+        }
+    }
+
+    #[test]
+    fn the_table_is_there() {
+        let text = std::fs::read_to_string(crate::root().join(PATH)).expect("the table");
+        assert_eq!(check(&text, &BTreeMap::new(), &BTreeSet::new()).rows, 163);
+    }
+}
