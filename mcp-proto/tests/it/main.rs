@@ -7,6 +7,7 @@
     reason = "what fails here fails a test"
 )]
 
+mod asked;
 mod batches;
 mod bodies;
 mod bounds;
