@@ -92,6 +92,18 @@ impl StreamableHttpService {
     }
 
     /// The endpoint with bounds and a session store of its own.
+    ///
+    /// Several processes may share a store: any of them serves any request of any session, and modern requests need
+    /// nothing in common at all. What is alive of a legacy session stays in the process in which it began:
+    ///
+    /// - streams to be resumed: elsewhere the `Last-Event-ID` of a call gets 400, that of a GET stream a fresh stream;
+    /// - running calls to be cancelled by `notifications/cancelled`, and the answers to what they ask the client: they
+    ///   are passed over elsewhere;
+    /// - the one GET stream of a session, its subscriptions until it is opened again, and the bounds on running calls;
+    /// - a DELETE ends what runs in another process within [`HttpConfig::keep_alive`].
+    ///
+    /// So a load balancer should send the requests of one session to one process, by their `mcp-session-id` header. One
+    /// that does so as a rule is enough: whatever goes elsewhere, as after a restart, is served as said above.
     #[must_use]
     pub fn with_sessions(
         server: Server,
@@ -155,8 +167,9 @@ impl StreamableHttpService {
         self.0.detached.close();
     }
 
-    /// Waits until no call of a legacy client that went away runs any more; for after [`close`](Self::close) and the
-    /// end of [`serve`].
+    /// Waits until no call of a legacy client runs any more that went away or whose answer is an event stream: the
+    /// former run on without their connection, the latter notice its end a moment later. For after
+    /// [`close`](Self::close) and the end of [`serve`].
     pub async fn ended(&self) {
         self.0.detached.ended().await;
     }

@@ -43,8 +43,10 @@ impl StreamableHttpService {
         }
         let session = session_id(head)?;
         // Before the session is looked up: whoever ends it after that finds the call.
-        let entered = self.enter(&session, &request)?;
+        let entered = self.enter(&session, &request);
+        // What runs of a session is told to nobody but its owner.
         let session = self.load(head, &session).await?;
+        let entered = entered?;
         let extensions = std::mem::take(&mut head.extensions);
         let mut call = self.begin(&session, request, extensions, entered, accepts);
         match call.first(accepts).await {

@@ -61,18 +61,17 @@ impl StreamableHttpService {
                 None => return Err(Rejection::ForgottenStream),
             }
         }
-        match self.0.streams.standalone(&id)? {
+        // In the table before the session is looked up: whoever ends it after that finds the stream.
+        let standalone = self.0.streams.standalone(&id);
+        // What there is already of a session is told to nobody but its owner.
+        let session = self.load(head, &id).await?;
+        match standalone? {
             Standalone::Waiting(stream) => {
-                let session = self.load(head, &id).await?;
                 let reader = stream.take_up(keep_alive)?;
                 self.0.streams.subscribed(&id, &session.subscriptions);
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
-            // In the table before the session is looked up: whoever ends it after that finds the stream.
-            Standalone::New(stream, subscribed) => {
-                let session = self.load(head, &id).await?;
-                self.listen(&session, stream, subscribed)
-            }
+            Standalone::New(stream, subscribed) => self.listen(&session, stream, subscribed),
         }
     }
 

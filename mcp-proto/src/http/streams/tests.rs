@@ -59,7 +59,8 @@ async fn session(service: &StreamableHttpService) -> String {
 }
 
 async fn call(service: &StreamableHttpService, session: &str, seconds: u64) -> ResponseBody {
-    let params = json!({"name": "talk", "arguments": {"seconds": seconds}, "_meta": {"progressToken": 1}});
+    let params =
+        json!({"name": "talk", "arguments": {"seconds": seconds}, "_meta": {"progressToken": 1}});
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
     let response = send(service, Method::POST, Some(session), &body).await;
     response.into_body()
@@ -146,7 +147,12 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
     assert_eq!((sizes(&service).0, sizes(&service).1), (1, 2));
     settle().await;
     // A session that is no more takes what is left of it along when anybody asks for it.
-    service.0.sessions.remove(&crate::SessionId::from_header(&two)).await.unwrap();
+    service
+        .0
+        .sessions
+        .remove(&crate::SessionId::from_header(&two))
+        .await
+        .unwrap();
     let response = send(&service, Method::GET, Some(&two), &Value::Null).await;
     assert_eq!(response.status(), 404);
     drop(open);
