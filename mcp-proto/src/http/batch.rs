@@ -124,7 +124,8 @@ impl StreamableHttpService {
             let done = answers.into_iter().map(Step::Answer).chain(last);
             calls.stream(done, self.resumable(session))
         };
-        if !accepts.json && !(calls.is_empty() && answers.is_empty()) {
+        let quiet = calls.is_empty() && answers.is_empty();
+        if !accepts.json && !quiet {
             return stream(calls, answers, None);
         }
         while let Some(step) = calls.next().await {

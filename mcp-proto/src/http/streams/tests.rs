@@ -6,8 +6,11 @@ use http::{HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Map, Value, json};
 
+use crate::context::Context;
 use crate::http::{HttpConfig, ResponseBody, StreamableHttpService};
-use crate::{CallToolResult, Context, Server, Tool, ToolError};
+use crate::server::Server;
+use crate::session::SessionId;
+use crate::tool::{CallToolResult, Tool, ToolError};
 
 /// Says something much, waits for its seconds, answers.
 async fn talk(
@@ -107,9 +110,10 @@ async fn a_thousand_dropped_streams_leave_bounded_memory_and_then_nothing() {
 
 #[tokio::test(start_paused = true)]
 async fn streams_that_lose_their_clients_while_they_run_leave_nothing_in_the_end() {
-    let mut config = HttpConfig::default();
-    config.max_kept_streams = 10;
-    let service = service(config);
+    let service = service(HttpConfig {
+        max_kept_streams: 10,
+        ..HttpConfig::default()
+    });
     let mut left = Vec::new();
     for at in 0..50 {
         let session = session(&service).await;
@@ -150,7 +154,7 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
     service
         .0
         .sessions
-        .remove(&crate::SessionId::from_header(&two))
+        .remove(&SessionId::from_header(&two))
         .await
         .unwrap();
     let response = send(&service, Method::GET, Some(&two), &Value::Null).await;
