@@ -7,16 +7,21 @@ mod call;
 mod connection;
 mod lines;
 mod output;
+#[cfg(unix)]
+mod unix;
 
 use std::io;
 use std::time::Duration;
 
+use http::Extensions;
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::server::Server;
 use connection::Connection;
 
 pub(crate) use lines::{Line, Lines};
+#[cfg(unix)]
+pub use unix::{UnixConfig, UnixPeer, serve_unix};
 
 /// The bounds of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +62,27 @@ where
     R: AsyncRead + Unpin,
     W: AsyncWrite + Unpin,
 {
-    Connection::new(server, config).run(reader, writer).await
+    serve_with(server, reader, writer, config, Extensions::new()).await
+}
+
+/// [`serve`] for a connection whose other end is known: `extensions` reach the handlers of all its requests as
+/// [`Context::extensions`](crate::Context::extensions), a [`Principal`](crate::Principal) among them.
+///
+/// # Errors
+/// Those of [`serve`].
+pub async fn serve_with<R, W>(
+    server: Server,
+    reader: R,
+    writer: W,
+    config: StdioConfig,
+    extensions: Extensions,
+) -> io::Result<()>
+where
+    R: AsyncRead + Unpin,
+    W: AsyncWrite + Unpin,
+{
+    let connection = Connection::new(server, config, extensions);
+    connection.run(reader, writer).await
 }
 
 /// [`serve`] on this process's stdin and stdout with default bounds. Nothing else may write to stdout.

@@ -10,6 +10,8 @@ mod connection;
 mod count;
 mod load;
 
+pub(crate) use connection::Connection;
+
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;

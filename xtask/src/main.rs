@@ -4,6 +4,7 @@ mod bench;
 mod install;
 mod interop;
 mod process;
+mod soak;
 mod suites;
 mod test;
 mod tidy;
@@ -31,6 +32,8 @@ enum Chore {
     Bench(bench::Arguments),
     /// Puts the official clients through one scenario, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
+    /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).
+    Soak(soak::Arguments),
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, conformance
@@ -44,6 +47,7 @@ fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Soak(arguments) => soak::run(&arguments),
         Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Tidy(arguments) => tidy::run(&arguments),

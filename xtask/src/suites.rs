@@ -118,7 +118,7 @@ fn try_run(
 }
 
 /// Builds the fixture as it is measured, in release, and starts it on a port of its own choice.
-fn start_fixture() -> Result<Server> {
+pub(crate) fn start_fixture() -> Result<Server> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
         .args(["build", "--quiet", "--locked", "--release"])

@@ -102,6 +102,14 @@ pub(super) fn match_body(
     check(headers, &METHOD, method, false)
 }
 
+/// Checks that a version in the headers, if there is one, is that of the body.
+pub(super) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), ErrorObject> {
+    if headers.contains_key(&PROTOCOL_VERSION) {
+        check(headers, &PROTOCOL_VERSION, version, false)?;
+    }
+    Ok(())
+}
+
 /// The same for what the request names.
 pub(super) fn match_name(headers: &HeaderMap, name: &str) -> Result<(), ErrorObject> {
     check(headers, &NAME, name, true)

@@ -59,8 +59,15 @@ impl StreamableHttpService {
         accepts: Accepts,
         mut request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
-        let modern = ModernMeta::read(&request.params)?;
         let headers = &head.headers;
+        let modern = match ModernMeta::read(&request.params) {
+            // Two versions, none of which may be meant: that they differ is said first.
+            Err(error) if error.code == ErrorObject::UNSUPPORTED_VERSION => {
+                head::match_version(headers, requested(&error))?;
+                return Err(error.into());
+            }
+            read => read?,
+        };
         head::match_body(headers, modern.version.as_str(), &request.method)?;
         match named(&request) {
             Named::Nothing => {}
@@ -89,6 +96,12 @@ impl StreamableHttpService {
         let exchange = Exchange::new(call, notifications, self.0.config.keep_alive, place);
         Ok(exchange.respond(accepts).await)
     }
+}
+
+/// The version that a request was refused for.
+fn requested(error: &ErrorObject) -> &str {
+    let requested = error.data.as_ref().and_then(|data| data.get("requested"));
+    requested.and_then(Value::as_str).unwrap_or_default()
 }
 
 /// What the `Mcp-Name` header must repeat, for the methods that name something.

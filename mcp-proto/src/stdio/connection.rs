@@ -12,6 +12,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::SelectAll;
 use futures_util::{FutureExt as _, Stream as _};
+use http::Extensions;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::oneshot;
@@ -39,6 +40,8 @@ type Asked = HashMap<RequestId, oneshot::Sender<Response>>;
 pub(super) struct Connection {
     server: Server,
     config: StdioConfig,
+    /// What is known of the other end.
+    extensions: Extensions,
     calls: Calls,
     running: HashMap<RequestId, Running>,
     batches: Batches,
@@ -67,10 +70,11 @@ struct Running {
 }
 
 impl Connection {
-    pub(super) fn new(server: Server, config: StdioConfig) -> Self {
+    pub(super) fn new(server: Server, config: StdioConfig, extensions: Extensions) -> Self {
         Self {
             server,
             config,
+            extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
             batches: Batches::default(),
@@ -357,7 +361,7 @@ impl Connection {
             request_id: request.id.clone(),
             meta,
             outbox,
-            extensions: http::Extensions::new(),
+            extensions: self.extensions.clone(),
             peer: Some(Arc::clone(&self.peer)),
         }
     }

@@ -53,6 +53,22 @@ impl CallToolResult {
         }
     }
 
+    /// Content of any kind.
+    #[must_use]
+    pub fn content(content: impl Into<Vec<ContentBlock>>) -> Self {
+        Self {
+            content: content.into(),
+            ..Self::default()
+        }
+    }
+
+    /// The same as a failure that the model should read; [`ToolError`] says it with a code.
+    #[must_use]
+    pub fn with_error(mut self) -> Self {
+        self.is_error = true;
+        self
+    }
+
     /// A typed result: `structuredContent`, mirrored as one block of text. It is serialised once.
     ///
     /// # Errors

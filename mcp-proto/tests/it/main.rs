@@ -41,6 +41,8 @@ mod standalone;
 mod stdio;
 mod streams;
 mod tools;
+#[cfg(unix)]
+mod unix;
 mod uri_matching;
 mod uri_template;
 mod wanted;

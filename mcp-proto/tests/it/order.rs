@@ -102,10 +102,14 @@ async fn faults_of_the_headers_win_over_those_of_the_body() {
 async fn faults_of_the_body_win_in_their_order() {
     let service = StreamableHttpService::new(server());
     for (fault, text, wanted) in bodies() {
-        let raw = Raw {
+        let mut raw = Raw {
             body: text.into(),
             ..Raw::modern("tools/list", json!({}))
         };
+        if fault == "version" {
+            // The header agrees on it; the one of the method does not.
+            raw = raw.set("mcp-protocol-version", "2099-01-01");
+        }
         let (status, code, _) = raw.send(&service).await.refusal();
         assert_eq!((status, code), wanted, "{fault}");
     }
@@ -116,16 +120,20 @@ async fn faults_of_the_body_win_in_their_order() {
 }
 
 #[tokio::test]
-async fn an_unknown_version_wins_over_a_header_that_differs() {
+async fn an_unknown_version_is_told_unless_the_header_names_another() {
     let mut params = with_meta(json!({}));
     params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2099-01-01".into();
     let body = request(7, "tools/list", &params).to_string();
-    let raw = Raw {
-        body: body.into(),
+    let raw = || Raw {
+        body: body.clone().into(),
         ..Raw::modern("tools/list", json!({}))
     };
-    let reply = raw.send(&StreamableHttpService::new(server())).await;
-    assert_eq!(reply.refusal().1, -32022);
+    let service = StreamableHttpService::new(server());
+    let reply = raw().send(&service).await;
+    assert_eq!((reply.status.as_u16(), reply.refusal().1), (400, -32020));
+    let agreed = raw().set("mcp-protocol-version", "2099-01-01");
+    let reply = agreed.send(&service).await;
+    assert_eq!((reply.status.as_u16(), reply.refusal().1), (400, -32022));
     assert_eq!(reply.json()["error"]["data"]["requested"], "2099-01-01");
 }
 

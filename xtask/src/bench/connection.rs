@@ -15,17 +15,17 @@ const MAX_LINE: u64 = 8 << 10;
 const MAX_LINES: usize = 100;
 
 #[derive(Debug)]
-pub(super) struct Connection {
+pub(crate) struct Connection {
     stream: BufReader<TcpStream>,
     host: String,
     line: String,
 }
 
 #[derive(Debug, Default)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) session: Option<String>,
-    pub(super) body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) session: Option<String>,
+    pub(crate) body: String,
 }
 
 impl Connection {
@@ -33,7 +33,7 @@ impl Connection {
     ///
     /// # Errors
     /// When nobody listens there.
-    pub(super) fn open(url: &str) -> Result<Self> {
+    pub(crate) fn open(url: &str) -> Result<Self> {
         let host = url
             .strip_prefix("http://")
             .and_then(|rest| rest.split('/').next())
@@ -52,7 +52,7 @@ impl Connection {
     ///
     /// # Errors
     /// When the connection breaks or what comes is no HTTP answer with a content length.
-    pub(super) fn post(&mut self, path: &str, headers: &str, body: &str) -> Result<Answer> {
+    pub(crate) fn post(&mut self, path: &str, headers: &str, body: &str) -> Result<Answer> {
         let request = format!(
             "POST {path} HTTP/1.1\r\nhost: {}\r\n{headers}content-length: {}\r\n\r\n{body}",
             self.host,
