@@ -30,7 +30,7 @@ async fn greet(
     context: Context,
 ) -> Result<CallToolResult, ToolError> {
     // Before the question: in every round.
-    if context.meta.contains_key("progressToken") && arguments.contains_key("wait") {
+    if arguments.contains_key("wait") {
         context.progress(1.0, None, Some("wait")).await;
         go.notified().await;
     }
@@ -143,6 +143,23 @@ async fn a_client_that_cannot_be_asked_is_answered_at_once() {
         answer["error"].is_object() || answer["result"]["isError"] == true,
         "{answer}"
     );
+    assert_eq!(start.elapsed().as_secs(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_went_away_before_it_heard_anything_is_not_waited_for() {
+    let (server, go) = server();
+    let service = StreamableHttpService::new(server);
+    let session = session(&service, "2025-11-25").await;
+    let params = json!({"name": "greet", "arguments": {"wait": true}});
+    let raw = Raw::legacy(&session, "tools/call", &params);
+    // Without a progress token it says nothing, so the client has no id to come back with.
+    let soon = std::time::Duration::from_secs(1);
+    let waiting = tokio::time::timeout(soon, service.handle(raw.request()));
+    assert!(waiting.await.is_err());
+    let start = Instant::now();
+    go.notify_one();
+    service.ended().await;
     assert_eq!(start.elapsed().as_secs(), 0);
 }
 

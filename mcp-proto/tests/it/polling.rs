@@ -113,14 +113,20 @@ async fn a_call_that_has_no_place_without_its_client_keeps_its_connection() {
     paces.step("a");
     paces.step("a");
     assert_eq!(second.rest().await.len(), 2);
-    // The place is free again once the first is heard again.
     let rest = open(&service, get(&session, Some(&first.last)))
         .await
         .rest()
         .await;
     assert_eq!(rest.len(), 2);
+    // The place is free again, and once more when whoever took it is heard again, though it goes on.
     let mut third = open(&service, leave(&session)).await;
     while third.event().await.is_some() {}
+    let mut third = open(&service, get(&session, Some(&third.last))).await;
+    third.event().await.unwrap();
+    let mut fourth = open(&service, leave(&session)).await;
+    while fourth.event().await.is_some() {}
+    paces.step("a");
+    assert_eq!(third.rest().await.len(), 2);
 }
 
 #[tokio::test(start_paused = true)]

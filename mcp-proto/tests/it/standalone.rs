@@ -151,6 +151,26 @@ async fn only_so_many_listen_for_clients_that_are_away() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_client_that_is_back_makes_no_room_for_another() {
+    let server = server();
+    let mut config = HttpConfig::default();
+    config.max_kept_streams = 1;
+    let service = StreamableHttpService::with_config(server.clone(), config);
+    let (one, two) = (open_session(&service).await, open_session(&service).await);
+    let mut stream = open(&service, get(&one, None)).await;
+    stream.event().await.unwrap();
+    let last = stream.last.clone();
+    drop(stream);
+    sleep(Duration::from_secs(1)).await;
+    let mut back = open(&service, get(&one, Some(&last))).await;
+    back.event().await.unwrap();
+    drop(open(&service, get(&two, None)).await);
+    sleep(Duration::from_secs(1)).await;
+    server.notify(Change::ToolsListChanged);
+    assert!(back.message().await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_stream_without_a_connection_does_not_hold_its_session() {
     let server = server();
     let mut config = HttpConfig::default();
