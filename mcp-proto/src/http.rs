@@ -21,6 +21,7 @@ mod head;
 mod legacy;
 mod live;
 mod modern;
+mod params;
 mod rejection;
 mod serve;
 mod sessions;
@@ -167,11 +168,12 @@ impl StreamableHttpService {
         self.0.detached.close();
     }
 
-    /// Waits until no call of a legacy client runs any more that went away or whose answer is an event stream: the
-    /// former run on without their connection, the latter notice its end a moment later. For after
+    /// Waits until no call of a legacy client runs any more that went away or whose answer is an event stream, and no
+    /// task: calls that went away run on without their connection, the others notice its end a moment later. For after
     /// [`close`](Self::close) and the end of [`serve`].
     pub async fn ended(&self) {
         self.0.detached.ended().await;
+        self.0.server.tasks_ended().await;
     }
 
     async fn answer<B>(
@@ -192,7 +194,7 @@ impl StreamableHttpService {
             }
         };
         match verb {
-            Verb::Preflight => Ok(cors::preflight()),
+            Verb::Preflight => Ok(cors::preflight(&head.headers)),
             Verb::Get => self
                 .open_stream(&head)
                 .await

@@ -8,10 +8,12 @@
 //! carries the answers of earlier rounds, so that nothing is kept in the server. A legacy client gets a request on the
 //! stream of the call it is about.
 
+mod balance;
 mod elicit;
 mod field;
 mod questions;
 mod sample;
+mod urls;
 
 use std::collections::BTreeMap;
 
@@ -120,8 +122,9 @@ impl Context {
         }
     }
 
-    /// Whether a question can be put to this client.
+    /// Whether a question can be put to this client, or to anybody.
     fn require(&self, question: &Question) -> Result<(), Interrupt> {
+        question.judge()?;
         let Some(missing) = question.missing(&self.client_capabilities, self.protocol_version)
         else {
             return Ok(());

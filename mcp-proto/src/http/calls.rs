@@ -3,7 +3,6 @@
 
 use std::future::pending;
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -28,7 +27,6 @@ pub(super) struct Resumable {
     pub(super) streams: Arc<Streams>,
     pub(super) session: SessionId,
     pub(super) detached: Detached,
-    pub(super) keep_alive: Duration,
     /// Whether the client takes events that say nothing but their id.
     pub(super) primes: bool,
 }
@@ -70,11 +68,10 @@ impl Calls {
             streams,
             session,
             detached,
-            keep_alive,
             primes,
         } = resumable;
         let stream = streams.open(&session);
-        let reader = stream.read(keep_alive)?;
+        let reader = stream.read()?;
         let mut driving = Driving {
             calls: self,
             stream,
@@ -85,14 +82,10 @@ impl Calls {
             answered: false,
         };
         driving.prime();
-        let mut done = done.into_iter().peekable();
-        // Something, so that the head of the response reaches the client at once.
-        let quiet = !primes && matches!(done.peek(), Some(Step::Quiet));
         for step in done {
             driving.take(step);
         }
         tokio::spawn(driving.run());
-        let reader = reader.opened_by(quiet.then_some(sse::KEEP_ALIVE));
         Ok(event_stream(reader.into_body()))
     }
 
@@ -198,7 +191,8 @@ impl Driving {
                     self.set_away();
                 }
             }
-            Step::Quiet | Step::Cancelled => {}
+            Step::Quiet => self.stream.keep_alive(),
+            Step::Cancelled => {}
         }
     }
 

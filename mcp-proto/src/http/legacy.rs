@@ -117,7 +117,6 @@ impl StreamableHttpService {
             streams: Arc::clone(&self.0.streams),
             session: session.id.clone(),
             detached: self.0.detached.clone(),
-            keep_alive: self.0.config.keep_alive,
             primes: session.protocol_version.has_polling(),
         }
     }
@@ -136,16 +135,15 @@ impl StreamableHttpService {
             if response.outcome.is_err() {
                 return response;
             }
-            if let SessionChange::Subscribe(uri) = &change
-                && !session.has_room_for(uri)
-            {
-                return RpcResponse::error(Some(id), too_many_subscriptions());
-            }
             match self.0.sessions.change(&session.id, &change).await {
                 Ok(Some(changed)) => {
-                    let streams = &self.0.streams;
-                    streams.subscribed(&session.id, &changed.subscriptions);
-                    response
+                    self.0.streams.session_changed(&session.id);
+                    match &change {
+                        SessionChange::Subscribe(uri) if !changed.subscriptions.contains(uri) => {
+                            RpcResponse::error(Some(id), too_many_subscriptions())
+                        }
+                        _ => response,
+                    }
                 }
                 Ok(None) => RpcResponse::error(Some(id), Rejection::UnknownSession.error()),
                 Err(rejection) => RpcResponse::error(Some(id), rejection.error()),

@@ -1,6 +1,5 @@
 //! GET: what a legacy session hears outside of its calls, and the way back to a stream whose connection was lost.
 
-use std::collections::BTreeSet;
 use std::future::{pending, poll_fn};
 use std::pin::Pin;
 use std::time::Duration;
@@ -14,7 +13,7 @@ use super::answer::event_stream;
 use super::body::ResponseBody;
 use super::legacy::session_id;
 use super::rejection::Rejection;
-use super::sessions::Hold;
+use super::sessions::{Held, Hold};
 use super::streams::{Audience, EventId, Opened, Reader, Standalone};
 use super::{StreamableHttpService, head, sse};
 use crate::server::Listener;
@@ -25,8 +24,10 @@ const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// Listens for a session, whether its client is connected or about to come back.
 struct Listening {
     listener: Listener,
-    /// The session's subscriptions, whenever they change.
-    subscribed: watch::Receiver<BTreeSet<String>>,
+    /// Whenever the session has changed.
+    changed: watch::Receiver<()>,
+    /// It has, and the store has not said yet to what: what is to be heard waits.
+    is_stale: bool,
     stream: Opened,
     hold: Hold,
     keep_alive: Duration,
@@ -44,14 +45,13 @@ impl StreamableHttpService {
         head: &request::Parts,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let id = session_id(head)?;
-        let keep_alive = self.0.config.keep_alive;
         if let Some(last) = last_event_id(&head.headers)? {
-            let session = self.load(head, &id).await?;
+            self.load(head, &id).await?;
             match self.0.streams.find(&id, last.stream) {
                 Some(stream) => {
-                    let reader = stream.resume(last.number, keep_alive)?;
-                    // They may have changed elsewhere.
-                    self.0.streams.subscribed(&id, &session.subscriptions);
+                    let reader = stream.resume(last.number)?;
+                    // What it subscribes to may have changed elsewhere.
+                    self.0.streams.session_changed(&id);
                     return Ok(opened(reader, true));
                 }
                 // Whoever lost a standalone stream for good is best served by a new one: what it hears is news.
@@ -67,11 +67,11 @@ impl StreamableHttpService {
         let session = self.load(head, &id).await?;
         match standalone? {
             Standalone::Waiting(stream) => {
-                let reader = stream.take_up(keep_alive)?;
-                self.0.streams.subscribed(&id, &session.subscriptions);
+                let reader = stream.take_up()?;
+                self.0.streams.session_changed(&id);
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
-            Standalone::New(stream, subscribed) => self.listen(&session, stream, subscribed),
+            Standalone::New(stream, changed) => self.listen(&session, stream, changed),
         }
     }
 
@@ -79,7 +79,7 @@ impl StreamableHttpService {
         &self,
         session: &Session,
         stream: Opened,
-        subscribed: watch::Receiver<BTreeSet<String>>,
+        changed: watch::Receiver<()>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let mut interest = self.0.server.everything_told();
         interest.resources = session.subscriptions.clone();
@@ -87,13 +87,14 @@ impl StreamableHttpService {
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
         let config = &self.0.config;
         let primes = session.protocol_version.has_polling();
-        let reader = stream.read(config.keep_alive)?;
+        let reader = stream.read()?;
         if primes {
             stream.prime();
         }
         let listening = Listening {
             listener,
-            subscribed,
+            changed,
+            is_stale: false,
             stream,
             hold: self.0.sessions.hold(&session.id, config.keep_alive),
             keep_alive: config.keep_alive,
@@ -124,7 +125,9 @@ impl Listening {
                 Audience::Away { room } => {
                     if self.away.is_none() {
                         // Nobody is there for whom to hold the session.
-                        self.hold.rest();
+                        if !self.is_stale {
+                            self.hold.rest();
+                        }
                         self.stream.keep();
                         self.away = Some(Box::pin(tokio::time::sleep(self.keep_listening)));
                     }
@@ -134,13 +137,21 @@ impl Listening {
             tokio::select! {
                 biased;
                 () = self.stream.changed() => {}
-                Ok(()) = self.subscribed.changed() => {
-                    let resources = self.subscribed.borrow_and_update().clone();
-                    self.listener.subscribe_to(resources);
+                Ok(()) = self.changed.changed() => {
+                    self.is_stale = true;
+                    self.hold.ask_now();
                 }
-                () = poll_fn(|context| self.hold.poll_ended(context)) => return,
+                held = poll_fn(|context| self.hold.poll_held(context)) => match held {
+                    Held::Ended => return,
+                    // Another instance may have changed it, too.
+                    Held::Is(session) => {
+                        self.is_stale = false;
+                        self.listener.subscribe_to(session.subscriptions.clone());
+                    }
+                    Held::Unknown => self.is_stale = false,
+                },
                 // Without room the listener lags, and is told in the end that everything may have changed.
-                change = self.listener.next(), if room => {
+                change = self.listener.next(), if room && !self.is_stale => {
                     let Some(change) = change else { return };
                     self.stream.push(|id| sse::message_with_id(id, &change));
                     if here {
@@ -148,7 +159,10 @@ impl Listening {
                     }
                 }
                 () = over(&mut self.away) => return,
-                () = tokio::time::sleep(self.keep_alive), if here => self.hold.touch(),
+                () = tokio::time::sleep(self.keep_alive), if here => {
+                    self.hold.touch();
+                    self.stream.keep_alive();
+                }
             }
         }
     }

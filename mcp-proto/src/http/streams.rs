@@ -9,7 +9,6 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -55,8 +54,8 @@ pub(super) struct Opened {
 
 /// The standalone stream of a session.
 pub(super) enum Standalone {
-    /// There was none. What the session subscribes to, whenever it changes.
-    New(Opened, watch::Receiver<BTreeSet<String>>),
+    /// There was none. Tells whenever the session has changed.
+    New(Opened, watch::Receiver<()>),
     /// It waits for its client.
     Waiting(Arc<Stream>),
 }
@@ -91,8 +90,8 @@ impl Streams {
         let mut table = self.table();
         let Some(stream) = table.standalone(session) else {
             let opened = self.opened(session, StreamName::standalone());
-            let subscribed = table.insert_standalone(session, &opened.stream);
-            return Ok(Standalone::New(opened, subscribed));
+            let changed = table.insert_standalone(session, &opened.stream);
+            return Ok(Standalone::New(opened, changed));
         };
         match stream.audience(self.bounds.events) {
             Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
@@ -100,9 +99,10 @@ impl Streams {
         }
     }
 
-    /// Tells the standalone stream of a session, if there is one here, what the session subscribes to now.
-    pub(super) fn subscribed(&self, session: &SessionId, resources: &BTreeSet<String>) {
-        self.table().subscribed(session, resources);
+    /// Tells the standalone stream of a session, if there is one here, that the session has changed in the store. Not
+    /// how: of two changes at once, the store alone knows which was the last.
+    pub(super) fn session_changed(&self, session: &SessionId) {
+        self.table().session_changed(session);
     }
 
     fn opened(self: &Arc<Self>, session: &SessionId, name: StreamName) -> Opened {
@@ -156,8 +156,13 @@ impl Streams {
 
 impl Opened {
     /// Its first reader.
-    pub(super) fn read(&self, keep_alive: Duration) -> Result<Reader, Rejection> {
-        self.stream.take_up(keep_alive)
+    pub(super) fn read(&self) -> Result<Reader, Rejection> {
+        self.stream.take_up()
+    }
+
+    /// Nothing was said for long: tells whoever hears that the stream is alive.
+    pub(super) fn keep_alive(&self) {
+        self.stream.keep_alive();
     }
 
     /// Says something; the number of the event.

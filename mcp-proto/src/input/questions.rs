@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value, json};
 
 use super::{
-    CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root, has_urls,
+    CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root, balance,
+    has_urls,
 };
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::ErrorObject;
@@ -156,6 +157,20 @@ impl Question {
             Self::Roots => (client.has_roots(), json!({ "roots": {} })),
         };
         (!can).then_some(needed)
+    }
+
+    /// −32603 for what must not be asked of anybody: the server's own fault.
+    pub(super) fn judge(&self) -> Result<(), ErrorObject> {
+        let Self::Sample(message) = self else {
+            return Ok(());
+        };
+        balance::check(message).map_err(|problem| {
+            tracing::error!(
+                problem,
+                "a handler asks for sampling in a way that is not allowed"
+            );
+            ErrorObject::internal()
+        })
     }
 
     /// The request in the words of a revision.

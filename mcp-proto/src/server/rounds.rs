@@ -9,17 +9,19 @@ use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::tasks::Calling;
 use super::{Method, Server, wire};
 use crate::context::Context;
 use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Notification, Payload};
 use crate::seal::{Keys, StateBinding, TicketError, UsedOnce, digest, unix_now};
+use crate::task::{TaskMode, relate_params};
 use crate::tool::ToolError;
 use crate::version::{Era, ProtocolVersion};
 
-/// How often one legacy call may ask: a handler that asks anew every time would never end.
-const MAX_ROUNDS: usize = 32;
+/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
+pub(super) const MAX_ROUNDS: usize = 32;
 
 /// How clients are asked.
 #[derive(Debug, Clone)]
@@ -59,6 +61,8 @@ struct Kept {
     principal: Option<String>,
     input: Option<Arc<Input>>,
     version: ProtocolVersion,
+    /// For a call that may become a task.
+    context: Option<Box<Context>>,
 }
 
 impl Default for InputConfig {
@@ -84,13 +88,20 @@ impl Server {
         if era == Era::Modern {
             context.input = self.answers(method, &mut params, &context)?;
         }
-        if !context.can_be_asked() {
+        if method == Method::CallTool && self.0.tasks.is_some() {
+            match self.calling(&mut params, &context)? {
+                Calling::Now(mode) => context.task = mode,
+                Calling::AsTask(ttl) => return self.create_task(params, context, ttl),
+            }
+        }
+        let startable = matches!(context.task, TaskMode::Startable);
+        if !startable && !context.can_be_asked() {
             let ran = self.run(method, params, context).await;
             return ran.map_err(Interrupt::into_error);
         }
         match era {
-            Era::Modern => self.one_round(method, params, context).await,
-            Era::Legacy => self.all_rounds(method, params, context).await,
+            Era::Modern => Box::pin(self.one_round(method, params, context)).await,
+            Era::Legacy => Box::pin(self.all_rounds(method, params, context)).await,
         }
     }
 
@@ -106,11 +117,16 @@ impl Server {
             principal: context.principal().map(str::to_owned),
             input: context.input.clone(),
             version: context.protocol_version,
+            context: matches!(context.task, TaskMode::Startable).then(|| Box::new(context.clone())),
         };
         match self.run(method, params, context).await {
             Ok(payload) => Ok(payload),
-            Err(Interrupt(Reason::Error(error))) => Err(error),
             Err(Interrupt(Reason::Ask(questions))) => self.input_required(&questions, &kept),
+            Err(Interrupt(Reason::StartTask)) => match kept.context {
+                Some(context) => self.create_task(kept.params, *context, None),
+                None => Err(Interrupt(Reason::StartTask).into_error()),
+            },
+            Err(error) => Err(error.into_error()),
         }
     }
 
@@ -124,13 +140,13 @@ impl Server {
         for _ in 0..MAX_ROUNDS {
             match self.run(method, params.clone(), context.clone()).await {
                 Ok(payload) => return Ok(payload),
-                Err(Interrupt(Reason::Error(error))) => return Err(error),
                 Err(Interrupt(Reason::Ask(questions))) => {
                     match self.ask_client(&questions, &context).await {
                         Ok(given) => answers.extend(given),
                         Err(problem) => return self.not_answered(method, problem, &context),
                     }
                 }
+                Err(error) => return Err(error.into_error()),
             }
             context.input = Some(Arc::new(Input {
                 answers: answers.clone(),
@@ -243,7 +259,7 @@ impl Server {
     ) -> Result<BTreeMap<String, Value>, String> {
         let limit = self.0.rounds.config.answer_timeout;
         let answers = questions.iter().map(|(key, question)| async move {
-            let answer = ask(question, context, limit).await?;
+            let answer = ask(question, context, limit, None).await?;
             Ok((key.to_owned(), answer))
         });
         join_all(answers).await.into_iter().collect()
@@ -275,13 +291,25 @@ impl Interrupt {
                 tracing::error!("a handler asked a client that cannot be asked");
                 ErrorObject::internal()
             }
+            Reason::StartTask => {
+                tracing::error!("a handler started a task where there can be none");
+                ErrorObject::internal()
+            }
         }
     }
 }
 
-/// One question to a legacy client; its answer, or why there is none.
-async fn ask(question: &Question, context: &Context, limit: Duration) -> Result<Value, String> {
-    let request = question.to_request(context.protocol_version);
+/// One question to a legacy client, about a task if there is one; its answer, or why there is none.
+pub(super) async fn ask(
+    question: &Question,
+    context: &Context,
+    limit: Duration,
+    task: Option<&str>,
+) -> Result<Value, String> {
+    let mut request = question.to_request(context.protocol_version);
+    if let Some(task) = task {
+        relate_params(&mut request.params, task);
+    }
     let method = request.method;
     let asked = context.outbox.ask(method, request.params).await;
     let (id, answer) = asked.map_err(|_| {
@@ -295,7 +323,10 @@ async fn ask(question: &Question, context: &Context, limit: Duration) -> Result<
         Ok(Err(_gone)) => Err(format!("{method} cannot be answered: the client is gone")),
         Err(_elapsed) => {
             let cancelled = json!({ "requestId": id, "reason": "it took too long" });
-            let cancelled = Notification::new("notifications/cancelled", cancelled);
+            let mut cancelled = Notification::new("notifications/cancelled", cancelled);
+            if let Some(task) = task {
+                relate_params(&mut cancelled.params, task);
+            }
             // A client that is gone need not be told.
             let _gone = context.outbox.send(cancelled).await;
             Err(format!(

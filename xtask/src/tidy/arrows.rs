@@ -32,10 +32,12 @@ const STOREYS: [&[&str]; 6] = [
         "prompt",
         "completion",
         "skill",
+        "app",
+        "task",
     ],
     &["server"],
     &["session"],
-    &["http", "stdio", "client"],
+    &["http", "stdio", "client", "guide"],
 ];
 
 /// Rooms that do not know each other although they share a storey.

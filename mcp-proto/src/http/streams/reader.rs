@@ -2,31 +2,27 @@
 
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream;
 
 use super::stream::{Found, Stream};
 use crate::http::body::ResponseBody;
-use crate::http::sse;
 
 /// The end of a stream that a connection reads. Dropping it leaves the stream.
 #[derive(Debug)]
 pub(in crate::http) struct Reader {
     stream: Arc<Stream>,
     key: u64,
-    keep_alive: Duration,
     /// Written before the first event.
     opening: Option<Bytes>,
 }
 
 impl Reader {
-    pub(super) fn new(stream: Arc<Stream>, key: u64, keep_alive: Duration) -> Self {
+    pub(super) fn new(stream: Arc<Stream>, key: u64) -> Self {
         Self {
             stream,
             key,
-            keep_alive,
             opening: None,
         }
     }
@@ -45,7 +41,7 @@ impl Reader {
         }))
     }
 
-    /// The next event, or a comment where none came for as long as the keep-alive interval; `None` at the end.
+    /// The next event, or a comment where there was none for long; `None` at the end.
     async fn next(&mut self) -> Option<Bytes> {
         if let Some(opening) = self.opening.take() {
             return Some(opening);
@@ -59,11 +55,7 @@ impl Reader {
                 Found::End => return None,
                 Found::Nothing => {}
             }
-            tokio::select! {
-                biased;
-                () = news => {}
-                () = tokio::time::sleep(self.keep_alive) => return Some(sse::KEEP_ALIVE),
-            }
+            news.await;
         }
     }
 }

@@ -1,7 +1,6 @@
 //! One stream of a session: what was said on it lately, who says it, and the one connection that hears it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use bytes::Bytes;
 use tokio::sync::Notify;
@@ -11,6 +10,7 @@ use super::event_id::{EventId, StreamName};
 use super::reader::Reader;
 use super::ring::{Budget, Ring};
 use crate::http::rejection::Rejection;
+use crate::http::sse;
 
 /// How many events may wait for a connection before whoever says them waits.
 const MAX_UNHEARD: u64 = 16;
@@ -36,6 +36,8 @@ struct State {
     unheard: u64,
     /// A reader came for which there is nothing: an event would give it an id to come back with.
     wants_id: bool,
+    /// The reader has heard nothing for long.
+    is_quiet: bool,
     /// Nothing more will be said.
     ended: bool,
     /// Nobody may come back: the task has no reason to go on.
@@ -79,6 +81,7 @@ impl Stream {
                 next_key: 0,
                 unheard: 1,
                 wants_id: false,
+                is_quiet: false,
                 ended: false,
                 forgotten: false,
             }),
@@ -92,11 +95,7 @@ impl Stream {
     }
 
     /// A reader of everything after the event of this number that is still kept. It takes the place of another one.
-    pub(in crate::http) fn resume(
-        self: &Arc<Self>,
-        after: u64,
-        keep_alive: Duration,
-    ) -> Result<Reader, Rejection> {
+    pub(in crate::http) fn resume(self: &Arc<Self>, after: u64) -> Result<Reader, Rejection> {
         let mut state = self.state();
         if state.forgotten || after == 0 || after >= state.ring.next() {
             return Err(Rejection::ForgottenStream);
@@ -110,14 +109,11 @@ impl Stream {
         }
         let key = state.read_from(first.max(after + 1));
         drop(state);
-        Ok(self.reader(key, keep_alive))
+        Ok(self.reader(key))
     }
 
     /// A reader of what nobody was given yet, if nobody reads now.
-    pub(in crate::http) fn take_up(
-        self: &Arc<Self>,
-        keep_alive: Duration,
-    ) -> Result<Reader, Rejection> {
+    pub(in crate::http) fn take_up(self: &Arc<Self>) -> Result<Reader, Rejection> {
         let mut state = self.state();
         if state.reader.is_some() {
             return Err(Rejection::StreamTaken);
@@ -128,14 +124,20 @@ impl Stream {
         let next = state.unheard.max(state.ring.first());
         let key = state.read_from(next);
         drop(state);
-        Ok(self.reader(key, keep_alive))
+        Ok(self.reader(key))
     }
 
-    fn reader(self: &Arc<Self>, key: u64, keep_alive: Duration) -> Reader {
+    fn reader(self: &Arc<Self>, key: u64) -> Reader {
         // The reader before, if any, and the task that speaks.
         self.news.notify_waiters();
         self.changed.notify_one();
-        Reader::new(Arc::clone(self), key, keep_alive)
+        Reader::new(Arc::clone(self), key)
+    }
+
+    /// Writes a comment to whoever hears, if there is nothing else to read.
+    pub(super) fn keep_alive(&self) {
+        self.state().is_quiet = true;
+        self.news.notify_waiters();
     }
 
     /// Says something. One task does so, so that numbers are in order.
@@ -236,6 +238,7 @@ impl Stream {
             ring,
             reader: Some(reader),
             unheard,
+            is_quiet,
             ended,
             ..
         } = &mut *state
@@ -245,8 +248,13 @@ impl Stream {
         if reader.key != key || reader.until.is_some_and(|until| reader.next > until) {
             return Found::End;
         }
+        let was_quiet = std::mem::take(is_quiet);
         let Some(event) = ring.get(reader.next) else {
-            return if *ended { Found::End } else { Found::Nothing };
+            return match (*ended, was_quiet) {
+                (true, _) => Found::End,
+                (false, true) => Found::Event(sse::KEEP_ALIVE),
+                (false, false) => Found::Nothing,
+            };
         };
         let event = event.clone();
         let was_full = ring.next() - reader.next >= MAX_UNHEARD;
@@ -282,6 +290,7 @@ impl Stream {
 impl State {
     fn read_from(&mut self, next: u64) -> u64 {
         self.next_key += 1;
+        self.is_quiet = false;
         self.wants_id = next == self.ring.next() && !self.ended;
         self.reader = Some(Reading {
             key: self.next_key,

@@ -30,8 +30,8 @@ struct OfSession {
 #[derive(Debug)]
 struct Listening {
     name: StreamName,
-    /// What the session subscribes to.
-    subscribed: watch::Sender<BTreeSet<String>>,
+    /// Told whenever the session has changed.
+    changed: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -52,26 +52,26 @@ impl Table {
         of_session.streams.insert(name, entry);
     }
 
-    /// Enters the standalone stream of a session; gives what the session subscribes to, whenever it changes.
+    /// Enters the standalone stream of a session; tells whenever the session has changed.
     pub(super) fn insert_standalone(
         &mut self,
         session: &SessionId,
         stream: &Arc<Stream>,
-    ) -> watch::Receiver<BTreeSet<String>> {
+    ) -> watch::Receiver<()> {
         self.insert(session, stream);
-        let (subscribed, subscriptions) = watch::channel(BTreeSet::new());
+        let (changed, changes) = watch::channel(());
         let of_session = self.sessions.entry(session.clone()).or_default();
         of_session.standalone = Some(Listening {
             name: stream.name(),
-            subscribed,
+            changed,
         });
-        subscriptions
+        changes
     }
 
-    pub(super) fn subscribed(&self, session: &SessionId, resources: &BTreeSet<String>) {
+    pub(super) fn session_changed(&self, session: &SessionId) {
         let of_session = self.sessions.get(session);
         if let Some(listening) = of_session.and_then(|of_session| of_session.standalone.as_ref()) {
-            listening.subscribed.send_replace(resources.clone());
+            listening.changed.send_replace(());
         }
     }
 
