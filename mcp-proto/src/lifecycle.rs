@@ -366,6 +366,31 @@ impl SessionChange {
     }
 }
 
+/// Whether a `_meta` key may end so: alphanumeric at both ends, with `-`, `_` and `.` between (2026-07-28, *General
+/// fields*).
+pub(crate) fn is_meta_name(name: &str) -> bool {
+    let ends_well = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
+    ends_well(name.bytes().next())
+        && ends_well(name.bytes().next_back())
+        && name
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
+}
+
+/// Whether an extension may be named so: as a `_meta` key that has a prefix, whose labels begin with a letter and end
+/// with a letter or digit (2026-07-28, *Extensions*).
+pub(crate) fn is_extension_id(id: &str) -> bool {
+    let is_label = |label: &str| {
+        label.starts_with(|c: char| c.is_ascii_alphabetic())
+            && label.ends_with(|c: char| c.is_ascii_alphanumeric())
+            && label
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+    };
+    id.split_once('/')
+        .is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_meta_name(name))
+}
+
 fn read_level(level: &Value) -> Option<LogLevel> {
     level.as_str()?.parse().ok()
 }
@@ -412,4 +437,46 @@ fn missing(key: &str) -> ErrorObject {
 
 fn malformed(key: &str, wanted: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("params._meta[{key:?}] must be {wanted}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_meta_keys() {
+        for good in ["license", "allowed-tools", "a.b_c", "x", "7"] {
+            assert!(is_meta_name(good), "{good}");
+        }
+        for bad in ["", "-a", "a-", "a b", "a/b", "é", "_x"] {
+            assert!(!is_meta_name(bad), "{bad}");
+        }
+    }
+
+    #[test]
+    fn names_of_extensions() {
+        for good in [
+            "com.example/thing",
+            "io.modelcontextprotocol/ui",
+            "a/b",
+            "a-1.b2/c.d_e-f",
+        ] {
+            assert!(is_extension_id(good), "{good}");
+        }
+        for bad in [
+            "",
+            "thing",
+            "/thing",
+            "com.example/",
+            "1com/thing",
+            "com..example/thing",
+            "com-/thing",
+            ".com/thing",
+            "com example/thing",
+            "com.example/a/b",
+            "com.example/-a",
+        ] {
+            assert!(!is_extension_id(bad), "{bad}");
+        }
+    }
 }

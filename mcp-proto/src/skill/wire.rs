@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::lifecycle::is_meta_name;
+
 /// What every `_meta` key of a skill's resource begins with (SEP-2640, *Resource Metadata*).
 const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
 
@@ -61,31 +63,5 @@ impl SkillEntry {
             .map(|(key, value)| (format!("{META_PREFIX}{key}"), value.clone()))
             .collect();
         (!meta.is_empty()).then_some(meta)
-    }
-}
-
-/// Whether a `_meta` key may end so: alphanumeric at both ends, with `-`, `_` and `.` between (2026-07-28, *General
-/// fields*).
-fn is_meta_name(name: &str) -> bool {
-    let ends_well = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    ends_well(name.bytes().next())
-        && ends_well(name.bytes().next_back())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_meta_keys() {
-        for good in ["license", "allowed-tools", "a.b_c", "x", "7"] {
-            assert!(is_meta_name(good), "{good}");
-        }
-        for bad in ["", "-a", "a-", "a b", "a/b", "é", "_x"] {
-            assert!(!is_meta_name(bad), "{bad}");
-        }
     }
 }

@@ -13,7 +13,7 @@ use super::{BuildError, ServerBuilder};
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{ListCapability, ServerCapabilities, Settings};
+use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_extension_id};
 use crate::seal::{Keys, UsedOnce};
 use crate::version::ProtocolVersion;
 
@@ -29,7 +29,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
         self.complete_closed_sets();
         self.check_completions()?;
-        self.declare_skills()?;
+        self.settle_extensions()?;
         let capabilities = self.capabilities();
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
@@ -71,7 +71,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         Ok(Server(inner))
     }
 
-    fn declare_skills(&mut self) -> Result<(), BuildError> {
+    fn settle_extensions(&mut self) -> Result<(), BuildError> {
         let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
         if self.skills.is_some() {
             self.extensions.insert(id, Value::Object(settings));
@@ -80,7 +80,12 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
                 "the extension {id} is declared by ServerBuilder::skills, not by hand"
             )));
         }
-        Ok(())
+        match self.extensions.keys().find(|id| !is_extension_id(id)) {
+            None => Ok(()),
+            Some(id) => Err(BuildError::Server(format!(
+                "{id:?} is no name for an extension: it has a prefix, such as com.example/thing"
+            ))),
+        }
     }
 
     fn capabilities(&self) -> ServerCapabilities {
