@@ -5,20 +5,22 @@
 //! rest to the caller: there is no reconnecting, no authorization and no TLS. Every wait is bounded by
 //! [`ClientConfig::timeout`].
 
+mod answering;
 mod config;
 mod http;
 mod pipe;
+mod rounds;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::process::Command;
 use tokio::sync::broadcast;
 
 use self::http::HttpLink;
-use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
+use crate::jsonrpc::{Notification, Request, RequestId};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION};
 use crate::server::Server;
 use crate::tool::Tool;
@@ -121,7 +123,8 @@ impl Client {
         self.notify("notifications/initialized", json!({})).await
     }
 
-    /// Sends a request and waits for its result, at most [`ClientConfig::timeout`]. Dropping the future gives the
+    /// Sends a request and waits for its result, which may be that the server needs input first
+    /// (`input_required`, see [`Client::request_in_rounds`]), at most [`ClientConfig::timeout`]. Dropping the future gives the
     /// request up: in the modern era, and on stdio in both, the server is told.
     ///
     /// # Errors
@@ -184,13 +187,13 @@ impl Client {
             .map_err(|_| ClientError::Timeout(limit))?
     }
 
-    /// `tools/call`: its result as it came, failures of the tool (`isError`) among them.
+    /// `tools/call`, in as many rounds as it takes: its result as it came, failures of the tool (`isError`) among them.
     ///
     /// # Errors
-    /// As for [`Client::request`].
+    /// As for [`Client::request_in_rounds`].
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
         let params = json!({ "name": name, "arguments": arguments });
-        self.request("tools/call", params).await
+        self.request_in_rounds("tools/call", params).await
     }
 
     /// `tools/list`, all its pages.
@@ -266,17 +269,4 @@ impl Client {
         }
         params
     }
-}
-
-/// What a client without capabilities answers to a request of the server.
-fn answer(request: &Request) -> Message {
-    let outcome = if request.method == "ping" {
-        crate::jsonrpc::Payload::of(&Map::new())
-    } else {
-        Err(ErrorObject::method_not_found(&request.method))
-    };
-    Message::Response(Response {
-        id: Some(request.id.clone()),
-        outcome,
-    })
 }

@@ -2,17 +2,20 @@
 
 mod outbox;
 mod progress;
+mod trace;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
+use crate::change::Notify;
 use crate::input::Input;
 use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
+use crate::task::{Entry, TaskMode};
 use crate::version::{Era, ProtocolVersion};
 use progress::Progress;
 
@@ -47,6 +50,10 @@ pub struct Context {
     pub(crate) peer: Option<Arc<str>>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
+    /// What the call has to do with tasks.
+    pub(crate) task: TaskMode,
+    /// The server that handles it.
+    pub(crate) server: Option<Weak<dyn Notify>>,
     /// Made by the first report of progress.
     progress: Option<Arc<Progress>>,
 }
@@ -92,6 +99,8 @@ impl Context {
             extensions: Extensions::new(),
             peer: None,
             input: None,
+            task: TaskMode::None,
+            server: None,
             progress: None,
         }
     }
@@ -208,6 +217,8 @@ impl Context {
             extensions: incoming.extensions,
             peer: incoming.peer,
             input: None,
+            task: TaskMode::None,
+            server: None,
         }
     }
 
@@ -221,7 +232,19 @@ impl Context {
         }
     }
 
-    async fn say(&self, method: &str, params: Map<String, Value>) {
+    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
+    pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
+        if self.era() == Era::Modern {
+            self.progress = None;
+            self.log_level = None;
+        }
+        self.outbox = outbox;
+        self.task = TaskMode::Running(task);
+        self
+    }
+
+    /// Sends a notification about this request.
+    pub(crate) async fn say(&self, method: &str, params: Map<String, Value>) {
         let notification = Notification {
             method: method.to_owned(),
             params,

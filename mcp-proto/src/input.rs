@@ -8,12 +8,16 @@
 //! carries the answers of earlier rounds, so that nothing is kept in the server. A legacy client gets a request on the
 //! stream of the call it is about.
 
+mod balance;
 mod elicit;
 mod field;
 mod questions;
 mod sample;
+mod typed;
+mod urls;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -22,7 +26,7 @@ use crate::context::Context;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::ClientCapabilities;
-use crate::version::{Era, ProtocolVersion};
+use crate::version::Era;
 
 pub use elicit::{ElicitAction, ElicitForm, ElicitResult, ElicitUrl};
 pub use field::{Choice, Field};
@@ -33,10 +37,18 @@ pub use sample::{
     SamplingMessage, SamplingTool, ToolChoice,
 };
 
-/// What the client has answered in earlier rounds, by the key of the question.
-#[derive(Debug, Clone, Default)]
+/// The most questions that one call may have open at once ([`Context::ask`]).
+pub const MAX_QUESTIONS: usize = 32;
+
+/// The longest key of a question, in bytes.
+pub const MAX_QUESTION_KEY_BYTES: usize = 128;
+
+/// What the client has answered so far, by the key of the question.
+#[derive(Debug, Default)]
 pub(crate) struct Input {
-    pub(crate) answers: BTreeMap<String, Value>,
+    answers: BTreeMap<String, Value>,
+    /// The keys that the handler has asked for in this round. What it did not ask is not kept for the next.
+    used: Mutex<BTreeSet<String>>,
 }
 
 /// A folder that the client lets the server work in (schema: `Root`).
@@ -93,40 +105,57 @@ impl Context {
         self.ask(&Questions::new().roots(key))?.roots(key)
     }
 
-    /// Asks several things at once. Those that are answered already are not asked again.
+    /// Asks several things at once, at most [`MAX_QUESTIONS`] of them. Those that are answered already are not asked
+    /// again.
     ///
     /// # Errors
-    /// As for [`Context::elicit`].
+    /// As for [`Context::elicit`]; −32603 and a line in the log for a question that cannot be asked at all, such as a
+    /// form whose default is no answer to it.
     pub fn ask(&self, questions: &Questions) -> Result<Answers, Interrupt> {
         let mut open = Questions::new();
         let mut answers = BTreeMap::new();
         for (key, question) in questions.iter() {
-            let answered = self.input.as_ref().and_then(|input| input.answers.get(key));
-            match answered {
+            match self.input.as_ref().and_then(|input| input.answer(key)) {
                 Some(answer) => {
-                    question.check(key, answer, self.era())?;
-                    answers.insert(key.to_owned(), answer.clone());
+                    let answer = question.read(answer);
+                    let answer = answer.map_err(|problem| self.bad_answer(key, &problem))?;
+                    answers.insert(key.to_owned(), answer);
                 }
                 None => {
-                    self.require(question)?;
+                    if let Some(refusal) =
+                        question.refusal(&self.client_capabilities, self.protocol_version)
+                    {
+                        return Err(refusal.into());
+                    }
+                    let problem = match key.len() {
+                        0..=MAX_QUESTION_KEY_BYTES => question.problem(),
+                        _ => Some(format!(
+                            "its key is longer than {MAX_QUESTION_KEY_BYTES} bytes"
+                        )),
+                    };
+                    if let Some(problem) = problem {
+                        return Err(cannot_be_asked(key, &problem));
+                    }
                     open.push(key, question.clone());
                 }
             }
         }
-        if open.is_empty() {
-            Ok(Answers(answers))
-        } else {
-            Err(Interrupt(Reason::Ask(Box::new(open))))
+        match open.len() {
+            0 => Ok(Answers(answers)),
+            1..=MAX_QUESTIONS => Err(Interrupt(Reason::Ask(Box::new(open)))),
+            count => Err(cannot_be_asked(
+                "",
+                &format!("{count} questions at once are more than {MAX_QUESTIONS}"),
+            )),
         }
     }
 
-    /// Whether a question can be put to this client.
-    fn require(&self, question: &Question) -> Result<(), Interrupt> {
-        let Some(missing) = question.missing(&self.client_capabilities, self.protocol_version)
-        else {
-            return Ok(());
-        };
-        Err(Interrupt::from(missing_capability(self.era(), &missing)))
+    /// −32602 for what is no answer to a question.
+    pub(crate) fn bad_answer(&self, key: &str, problem: &str) -> ErrorObject {
+        ErrorObject::invalid_params(match self.era() {
+            Era::Modern => format!("params.inputResponses[{key:?}]: {problem}"),
+            Era::Legacy => format!("the answer to {key:?}: {problem}"),
+        })
     }
 
     /// Whether any question could be put to this client, so that what it takes to come back must be kept.
@@ -157,7 +186,43 @@ pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
     }
 }
 
-/// Whether a revision has URL elicitation.
-pub(crate) fn has_urls(version: ProtocolVersion) -> bool {
-    version >= ProtocolVersion::V2025_11_25
+/// A mistake of the handler's author.
+fn cannot_be_asked(key: &str, problem: &str) -> Interrupt {
+    tracing::error!(key, problem, "a handler asks what cannot be asked");
+    ErrorObject::internal().into()
+}
+
+impl Input {
+    pub(crate) fn new(answers: BTreeMap<String, Value>) -> Self {
+        Self {
+            answers,
+            used: Mutex::default(),
+        }
+    }
+
+    fn answer(&self, key: &str) -> Option<&Value> {
+        let answer = self.answers.get(key)?;
+        self.used().insert(key.to_owned());
+        Some(answer)
+    }
+
+    /// All answers.
+    pub(crate) fn all(&self) -> BTreeMap<String, Value> {
+        self.answers.clone()
+    }
+
+    /// The answers that the handler has asked for in this round.
+    pub(crate) fn used_answers(&self) -> BTreeMap<String, Value> {
+        let used = self.used();
+        let answers = self.answers.iter();
+        let answers = answers.filter(|(key, _)| used.contains(*key));
+        answers
+            .map(|(key, answer)| (key.clone(), answer.clone()))
+            .collect()
+    }
+
+    fn used(&self) -> std::sync::MutexGuard<'_, BTreeSet<String>> {
+        // Nothing panics while it holds the keys.
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }

@@ -1,15 +1,30 @@
 //! Servers of the [Model Context Protocol](https://modelcontextprotocol.io) on hyper: both eras on one endpoint,
 //! Streamable HTTP and stdio, no SDK.
 //!
-//! A [`Server`] is a set of tools behind one verb, `handle(Request, Context) -> Response`. Transports call it: the
-//! HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function of a state, its
-//! arguments and a [`Context`]; the schemas that clients see are derived from its types, and they are enforced. What a
-//! handler says before it answers goes through its [`Outbox`] and turns the HTTP answer into an event stream; one that
-//! only answers is answered in JSON. Nothing of this has to be configured.
+//! A [`Server`] is what it offers (tools, resources, prompts) behind one verb, `handle(Request, Context) -> Response`.
+//! Transports call it: the HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function of
+//! a state, its arguments and a [`Context`]; the schemas that clients see are derived from its types, and they are
+//! enforced. What a handler says before it answers goes through its [`Context`] and turns the HTTP answer into an event
+//! stream; one that only answers is answered in JSON. Nothing of this has to be configured.
 //!
-//! Both eras are served at once. Requests of the revision 2026-07-28 are stateless: each says which version it speaks,
-//! and a client that goes away cancels its call by going. Clients of the revisions from 2024-11-05 to 2025-11-25 open a
-//! session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may serve it.
+//! Both eras are served at once, by the same handlers. Requests of the revision 2026-07-28 are stateless: each says which
+//! version it speaks, and a client that goes away cancels its call by going. Clients of the revisions from 2024-11-05 to
+//! 2025-11-25 open a session by `initialize`; a [`Session`] is a small record in a [`SessionStore`], so any process may
+//! serve it.
+//!
+//! # The guide
+//!
+//! - [Into a hyper service that you have](guide::embedding)
+//! - [Over stdin and stdout, pipes and Unix sockets](guide::stdio)
+//! - [Tools](guide::tools)
+//! - [Resources, prompts and subscriptions](guide::resources)
+//! - [Asking the client](guide::asking)
+//! - [Pages beside results](guide::apps)
+//! - [Tasks](guide::tasks)
+//! - [Sessions behind a load balancer](guide::sessions)
+//! - [Coming from an SDK](guide::migrating)
+//!
+//! `examples/everything.rs` is a tour of the whole: it offers everything there is.
 //!
 //! # Into a hyper service
 //!
@@ -116,12 +131,20 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
-//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SKILL_BYTES`],
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`TasksConfig`],
+//! [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
+//! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`],
 //! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
 //! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
+/// The examples of the README are run.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;
+
+mod app;
 mod cache;
+mod change;
 pub mod client;
 mod completion;
 mod content;
@@ -142,11 +165,14 @@ mod server;
 mod session;
 mod skill;
 pub mod stdio;
+mod task;
 mod tool;
 mod uri_template;
 mod version;
 
+pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
+pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
@@ -158,14 +184,14 @@ pub use context::{
 pub use http::StreamableHttpService;
 pub use input::{
     Answers, Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult,
-    ElicitUrl, Field, ModelHint, ModelPreferences, Questions, Root, SamplingContent,
-    SamplingMessage, SamplingTool, ToolChoice,
+    ElicitUrl, Field, MAX_QUESTION_KEY_BYTES, MAX_QUESTIONS, ModelHint, ModelPreferences,
+    Questions, Root, SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
     ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, MAX_SUBSCRIPTIONS,
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
+    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
@@ -174,7 +200,7 @@ pub use resource::{
 };
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
-pub use server::{BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder};
+pub use server::{BuildError, InputConfig, Server, ServerBuilder, WeakServer};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
@@ -182,6 +208,7 @@ pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
     Skills, SkillsConfig,
 };
+pub use task::{MAX_TASK_STATUS, TaskSupport, TasksConfig};
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

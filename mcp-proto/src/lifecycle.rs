@@ -1,5 +1,8 @@
 //! Who is talking and what each side can do: the legacy handshake and the modern `_meta` and `server/discover`.
 
+mod meta_key;
+
+use std::borrow::Cow;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +13,8 @@ use crate::json;
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
+
+pub(crate) use meta_key::{is_extension_id, is_meta_key};
 
 /// `_meta` key of every modern request: its protocol version.
 pub const META_PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -22,8 +27,14 @@ pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// `_meta` key of every message of a `subscriptions/listen` stream.
 pub const META_SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// `_meta` key of what belongs to a task of 2025-11-25: an object with its `taskId`.
+pub const META_RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
 /// `_meta` key of a modern request: the least level of the log messages it wants.
 pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// The identifier of the tasks extension.
+pub(crate) const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are
 /// display alone, are dropped first; an `initialize` that is still larger is refused.
@@ -95,12 +106,34 @@ pub(crate) struct ServerCapabilities {
     pub(crate) completions: Option<Settings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) logging: Option<Settings>,
-    /// The experimental tasks of 2025-11-25.
+    /// The experimental tasks of 2025-11-25, as they are told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tasks: Option<Value>,
     /// By identifier.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) extensions: Settings,
+    /// Whether there are tasks, which each era tells in its own place.
+    #[serde(skip)]
+    pub(crate) has_tasks: bool,
+}
+
+impl ServerCapabilities {
+    /// As they are told in a revision.
+    pub(crate) fn told(&self, version: ProtocolVersion) -> Cow<'_, Self> {
+        if !self.has_tasks {
+            return Cow::Borrowed(self);
+        }
+        let mut told = self.clone();
+        if version.era() == Era::Modern {
+            told.extensions
+                .insert(EXTENSION_TASKS.to_owned(), json!({}));
+        } else if version == ProtocolVersion::V2025_11_25 {
+            told.tasks = Some(json!({
+                "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } },
+            }));
+        }
+        Cow::Owned(told)
+    }
 }
 
 /// The settings of a capability; often none.
@@ -366,31 +399,6 @@ impl SessionChange {
     }
 }
 
-/// Whether a `_meta` key may end so: alphanumeric at both ends, with `-`, `_` and `.` between (2026-07-28, *General
-/// fields*).
-pub(crate) fn is_meta_name(name: &str) -> bool {
-    let ends_well = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    ends_well(name.bytes().next())
-        && ends_well(name.bytes().next_back())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-}
-
-/// Whether an extension may be named so: as a `_meta` key that has a prefix, whose labels begin with a letter and end
-/// with a letter or digit (2026-07-28, *Extensions*).
-pub(crate) fn is_extension_id(id: &str) -> bool {
-    let is_label = |label: &str| {
-        label.starts_with(|c: char| c.is_ascii_alphabetic())
-            && label.ends_with(|c: char| c.is_ascii_alphanumeric())
-            && label
-                .bytes()
-                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    id.split_once('/')
-        .is_some_and(|(prefix, name)| prefix.split('.').all(is_label) && is_meta_name(name))
-}
-
 fn read_level(level: &Value) -> Option<LogLevel> {
     level.as_str()?.parse().ok()
 }
@@ -437,46 +445,4 @@ fn missing(key: &str) -> ErrorObject {
 
 fn malformed(key: &str, wanted: &str) -> ErrorObject {
     ErrorObject::invalid_params(format!("params._meta[{key:?}] must be {wanted}"))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_meta_keys() {
-        for good in ["license", "allowed-tools", "a.b_c", "x", "7"] {
-            assert!(is_meta_name(good), "{good}");
-        }
-        for bad in ["", "-a", "a-", "a b", "a/b", "é", "_x"] {
-            assert!(!is_meta_name(bad), "{bad}");
-        }
-    }
-
-    #[test]
-    fn names_of_extensions() {
-        for good in [
-            "com.example/thing",
-            "io.modelcontextprotocol/ui",
-            "a/b",
-            "a-1.b2/c.d_e-f",
-        ] {
-            assert!(is_extension_id(good), "{good}");
-        }
-        for bad in [
-            "",
-            "thing",
-            "/thing",
-            "com.example/",
-            "1com/thing",
-            "com..example/thing",
-            "com-/thing",
-            ".com/thing",
-            "com example/thing",
-            "com.example/a/b",
-            "com.example/-a",
-        ] {
-            assert!(!is_extension_id(bad), "{bad}");
-        }
-    }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::{ContentBlock, Icon, Role};
+use crate::version::ProtocolVersion;
 
 pub(crate) use registry::PromptRegistry;
 
@@ -181,6 +182,16 @@ impl GetPromptResult {
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
+        self
+    }
+
+    /// The same in the content of a revision.
+    pub(crate) fn for_version(mut self, version: ProtocolVersion) -> Self {
+        for message in &mut self.messages {
+            if let Some(older) = message.content.for_version(version) {
+                message.content = older;
+            }
+        }
         self
     }
 }

@@ -21,7 +21,7 @@ pub(crate) use cursor::{cursor, open_cursor};
 pub(crate) use digest::digest;
 pub use keys::Keys;
 pub(crate) use ticket::{StateBinding, Ticket, TicketError, unix_now};
-pub(crate) use used::UsedOnce;
+pub(crate) use used::{DEFAULT_MAX_USED, UsedOnce};
 
 use keys::KeyId;
 

@@ -9,19 +9,22 @@ mod lists;
 mod method;
 mod rounds;
 mod skills;
+mod tasks;
 mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, Weak};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
+use crate::change::{Change, Notify};
 use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::{Interrupt, RequestError};
@@ -30,14 +33,15 @@ use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, Serv
 use crate::logging::LogLevel;
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
+use crate::schema::MirroredParam;
 use crate::skill::Skills;
+use crate::task::Tasks;
 use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
 use method::Method;
 use rounds::Rounds;
 
 pub use builder::{BuildError, ServerBuilder};
-pub use changes::{Change, ResourceUpdate};
 pub(crate) use changes::{Changes, Interest, Listener};
 pub use rounds::InputConfig;
 
@@ -46,13 +50,19 @@ pub use rounds::InputConfig;
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
+/// A [`Server`] that is not kept alive by it: for whoever tells it of changes and is itself part of what its handlers
+/// share.
+#[derive(Debug, Clone)]
+pub struct WeakServer(Weak<Inner>);
+
 struct Inner {
     info: Implementation,
     /// `info` as JSON text; part of every modern result.
     info_json: Box<RawValue>,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    tools: ToolRegistry,
+    /// Shared with tasks, which must not keep the whole server.
+    tools: Arc<ToolRegistry>,
     resources: ResourceRegistry,
     prompts: PromptRegistry,
     completions: CompletionRegistry,
@@ -63,6 +73,7 @@ struct Inner {
     /// Whether a resource may be subscribed to, where the resources themselves do not say.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
+    tasks: Option<Tasks>,
     rounds: Rounds,
     page_size: usize,
     list_cache: Option<CacheHint>,
@@ -75,8 +86,8 @@ type SubscribeCheck =
 #[derive(Debug, Default)]
 struct Ready {
     discover: Option<Payload>,
-    /// Each list in both eras.
-    lists: Vec<(Method, Payload, Payload)>,
+    /// Each list in each revision.
+    lists: Vec<(Method, ProtocolVersion, Payload)>,
 }
 
 impl Server {
@@ -95,10 +106,14 @@ impl Server {
     /// Answers one request. Infallible: what fails is told in the answer.
     ///
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
-    pub async fn handle(&self, request: Request, context: Context) -> Response {
+    pub async fn handle(&self, request: Request, mut context: Context) -> Response {
         let id = request.id.clone();
+        let span = span(&request, &context);
+        let server: Weak<Inner> = Arc::downgrade(&self.0);
+        context.server = Some(server);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
+            .instrument(span)
             .await;
         let outcome = outcome.unwrap_or_else(|_panic| {
             tracing::error!(request_id = %id, "a request panicked");
@@ -113,31 +128,46 @@ impl Server {
     /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
     /// builder did not declare ([`ServerBuilder::tools_list_changed`] and its like) is told to nobody.
     pub fn notify(&self, change: Change) {
-        if self.tells(&change) {
-            self.0.changes.send(change);
-        }
+        self.0.notify(change);
+    }
+
+    /// Whether an update of a resource may be of interest to anybody: false as long as nobody has subscribed to one, or
+    /// when nobody listens. For who wants to save the making of an update that nobody hears.
+    #[must_use]
+    pub fn has_subscribers(&self) -> bool {
+        self.tells_updates() && self.0.changes.has_subscribers()
+    }
+
+    /// A handle that does not keep the server alive.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakServer {
+        WeakServer(Arc::downgrade(&self.0))
     }
 
     /// Whether the builder declared changes of this kind.
     fn tells(&self, change: &Change) -> bool {
-        let declared = &self.0.capabilities;
-        let list = match change {
-            Change::ToolsListChanged => declared.tools,
-            Change::PromptsListChanged => declared.prompts,
-            Change::ResourcesListChanged => declared.resources,
-            Change::ResourceUpdated(_) => return self.tells_updates(),
-        };
-        list.is_some_and(|list| list.list_changed)
+        self.0.tells(change)
     }
 
     fn tells_updates(&self) -> bool {
-        let resources = self.0.capabilities.resources;
-        resources.is_some_and(|resources| resources.subscribe)
+        self.0.tells_updates()
     }
 
-    /// Ends every listener: listens get their final result, GET streams end. Calls go on. Cannot be undone.
+    /// Ends every listener: listens get their final result, GET streams end. Calls go on; tasks do for
+    /// [`TasksConfig::max_time_after_close`](crate::TasksConfig::max_time_after_close), and no more are started. Cannot
+    /// be undone.
     pub fn close(&self) {
         self.0.changes.close();
+        if let Some(tasks) = &self.0.tasks {
+            tasks.close();
+        }
+    }
+
+    /// Waits until no task runs; for after [`Server::close`].
+    pub async fn tasks_ended(&self) {
+        if let Some(tasks) = &self.0.tasks {
+            tasks.ended().await;
+        }
     }
 
     /// The one match from a method to its room.
@@ -158,7 +188,7 @@ impl Server {
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
-        if let Some(ready) = self.ready(method, &params, era) {
+        if let Some(ready) = self.ready(method, &params, context.protocol_version) {
             return Ok(ready);
         }
         // What is not called all the time is boxed, so that the future of a plain call is small.
@@ -178,6 +208,11 @@ impl Server {
             Method::Subscribe => Box::pin(self.subscribe(&params, &context)).await,
             Method::Unsubscribe => Self::unsubscribe(&params),
             Method::SetLogLevel => set_log_level(&params),
+            Method::GetTask
+            | Method::CancelTask
+            | Method::UpdateTask
+            | Method::TaskResult
+            | Method::ListTasks => Box::pin(self.about_tasks(method, params, context)).await,
             Method::Ping => Payload::of(&json!({})),
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()),
@@ -227,9 +262,10 @@ impl Server {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
-        let era = context.era();
+        let version = context.protocol_version;
         let prompt = self.0.prompts.fill_in(params, context).await?;
-        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), era)?)
+        let prompt = prompt.for_version(version);
+        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
     }
 
     /// A result as it is sent in an era.
@@ -262,7 +298,12 @@ impl Server {
     }
 
     /// A result that was made when the server was built.
-    fn ready(&self, method: Method, params: &Map<String, Value>, era: Era) -> Option<Payload> {
+    fn ready(
+        &self,
+        method: Method,
+        params: &Map<String, Value>,
+        version: ProtocolVersion,
+    ) -> Option<Payload> {
         if method == Method::Discover {
             return self.0.ready.discover.clone();
         }
@@ -270,18 +311,15 @@ impl Server {
             return None;
         }
         let mut lists = self.0.ready.lists.iter();
-        let (_, legacy, modern) = lists.find(|(list, _, _)| *list == method)?;
-        Some(match era {
-            Era::Legacy => legacy.clone(),
-            Era::Modern => modern.clone(),
-        })
+        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
+        ready.map(|(_, _, list)| list.clone())
     }
 
     /// The result of a legacy `initialize`; the transport makes the session.
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
         Payload::of(&wire::InitializeResult {
             protocol_version: version,
-            capabilities: &self.0.capabilities,
+            capabilities: &self.0.capabilities.told(version),
             server_info: &self.0.info,
             instructions: self.0.instructions.as_deref(),
         })
@@ -297,6 +335,11 @@ impl Server {
         self.method(method, era).is_some()
     }
 
+    /// The parameters of a tool that headers repeat (2026-07-28).
+    pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
+        self.0.tools.mirrored(tool)
+    }
+
     /// What a method's name means in an era, if this server offers it.
     fn method(&self, name: &str, era: Era) -> Option<Method> {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
@@ -310,6 +353,57 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+impl Inner {
+    fn tells(&self, change: &Change) -> bool {
+        let declared = &self.capabilities;
+        let list = match change {
+            Change::ToolsListChanged => declared.tools,
+            Change::PromptsListChanged => declared.prompts,
+            Change::ResourcesListChanged => declared.resources,
+            Change::ResourceUpdated(_) => return self.tells_updates(),
+        };
+        list.is_some_and(|list| list.list_changed)
+    }
+
+    fn tells_updates(&self) -> bool {
+        let resources = self.capabilities.resources;
+        resources.is_some_and(|resources| resources.subscribe)
+    }
+}
+
+impl Notify for Inner {
+    fn notify(&self, change: Change) {
+        let is_heard = match &change {
+            Change::ResourceUpdated(_) => self.tells_updates() && self.changes.has_subscribers(),
+            _ => self.tells(&change),
+        };
+        if is_heard {
+            self.changes.send(change);
+        }
+    }
+}
+
+impl WeakServer {
+    /// The server, if there still is one.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Server> {
+        self.0.upgrade().map(Server)
+    }
+}
+
+/// The span around the handling of a request. One that comes with a trace is told of at the level of information, others
+/// to those who debug; a span that nobody wants costs a look.
+fn span(request: &Request, context: &Context) -> Span {
+    let wanted = tracing::span_enabled!(Level::INFO);
+    let parent = if wanted { context.trace_parent() } else { None };
+    match parent {
+        Some(traceparent) => {
+            tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
+        }
+        None => tracing::debug_span!("request", id = %request.id, method = request.method),
     }
 }
 

@@ -1,10 +1,12 @@
 //! What may be set about a client, and how its calls fail.
 
+use std::future::Future;
 use std::time::Duration;
 
 use serde_json::{Map, Value};
 
-use crate::jsonrpc::ErrorObject;
+use super::answering::Answers;
+use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
 
@@ -17,8 +19,8 @@ pub struct ClientConfig {
     pub version: ProtocolVersion,
     /// Who the client says it is.
     pub info: Implementation,
-    /// What it says it can do (schema: `ClientCapabilities`). Nothing by default, and nothing is answered: a request
-    /// of the server other than `ping` gets −32601.
+    /// What it says it can do (schema: `ClientCapabilities`). Nothing by default; what is said here is for
+    /// [`ClientConfig::with_answers`] to keep.
     pub capabilities: Map<String, Value>,
     /// How long a request may take to be answered and everything else to be done. 30 s by default.
     pub timeout: Duration,
@@ -26,6 +28,7 @@ pub struct ClientConfig {
     pub max_message_bytes: usize,
     /// Speak HTTP/2 from the first byte ("prior knowledge") instead of HTTP/1.1. Off by default.
     pub http2: bool,
+    pub(super) answers: Option<Answers>,
 }
 
 /// Why a call of the client failed.
@@ -35,6 +38,9 @@ pub enum ClientError {
     /// The server answered with an error.
     #[error("the server answered {}: {}", .0.code, .0.message)]
     Rpc(ErrorObject),
+    /// The callback of [`ClientConfig::with_answers`] refused what the server needs to go on.
+    #[error("the server's question was refused: {}", .0.message)]
+    Refused(ErrorObject),
     /// The HTTP response carried no answer.
     #[error("the server answered HTTP {status}: {body}")]
     Http {
@@ -71,6 +77,59 @@ impl ClientConfig {
             timeout: Duration::from_secs(30),
             max_message_bytes: 16 * 1024 * 1024,
             http2: false,
+            answers: None,
         }
+    }
+
+    /// The same, with what answers the server's questions: `elicitation/create`, `sampling/createMessage` and
+    /// `roots/list`, in both eras. Without it, everything but a `ping` is refused (−32601).
+    ///
+    /// Several questions are answered at once. A future is dropped when its answer is not wanted any more.
+    ///
+    /// ```
+    /// use mcp_proto::client::{Client, ClientConfig};
+    /// use mcp_proto::jsonrpc::ErrorObject;
+    /// use mcp_proto::{Context, ElicitForm, Era, Field, Server, Tool, ToolError};
+    /// use serde_json::{Value, json};
+    /// # #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// # struct Nothing {}
+    /// # #[derive(serde::Serialize, schemars::JsonSchema)]
+    /// # struct Greeting { text: String }
+    ///
+    /// async fn greet((): (), _: Nothing, context: Context) -> Result<Greeting, ToolError> {
+    ///     let form = ElicitForm::new("What is your name?").field("name", Field::text().required());
+    ///     let answer = context.elicit("name", &form)?;
+    ///     let text = format!("Hello, {}!", answer.text("name").unwrap_or("stranger"));
+    ///     Ok(Greeting { text })
+    /// }
+    ///
+    /// # #[tokio::main(flavor = "current_thread")]
+    /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let server = Server::builder("greeter", "0.1.0", ())
+    ///     .tool(Tool::new("greet", "Greets you."), greet)
+    ///     .build()?;
+    /// for era in [Era::Legacy, Era::Modern] {
+    ///     let mut config = ClientConfig::new(era).with_answers(async |question| {
+    ///         match question.method.as_str() {
+    ///             "elicitation/create" => Ok(json!({ "action": "accept", "content": { "name": "Alice" } })),
+    ///             other => Err(ErrorObject::method_not_found(other)),
+    ///         }
+    ///     });
+    ///     config.capabilities.insert("elicitation".to_owned(), json!({}));
+    ///     let client = Client::memory(server.clone(), config).await?;
+    ///     let result = client.call_tool("greet", json!({})).await?;
+    ///     assert_eq!(result["structuredContent"]["text"], "Hello, Alice!");
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn with_answers<F, R>(mut self, answers: F) -> Self
+    where
+        F: Fn(Request) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<Value, ErrorObject>> + Send + 'static,
+    {
+        self.answers = Some(Answers::new(answers));
+        self
     }
 }

@@ -14,7 +14,8 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
-use super::{ClientConfig, ClientError, answer};
+use super::answering::{Answering, Answers};
+use super::{ClientConfig, ClientError};
 use crate::http::EventReader;
 use crate::jsonrpc::{Message, Notification, Request, Response};
 use crate::version::{Era, ProtocolVersion};
@@ -29,6 +30,7 @@ pub(super) struct HttpLink {
     uri: Uri,
     max_message_bytes: usize,
     notifications: broadcast::Sender<Notification>,
+    answers: Option<Answers>,
     /// The revision that the header names: from the start in the modern era, from the handshake in the legacy one.
     version: OnceLock<ProtocolVersion>,
     session: OnceLock<HeaderValue>,
@@ -62,6 +64,7 @@ impl HttpLink {
             uri,
             max_message_bytes: config.max_message_bytes,
             notifications,
+            answers: config.answers.clone(),
             version,
             session: OnceLock::new(),
         })
@@ -185,6 +188,20 @@ impl HttpLink {
             .map_err(|error| ClientError::Connection(told(&error)))
     }
 
+    /// Answers a request of the server.
+    async fn respond(&self, answer: Response) -> Result<(), ClientError> {
+        let message = Message::Response(answer);
+        let response = self.post(&message, "", &Map::new()).await?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(());
+        }
+        Err(ClientError::Http {
+            status: status.as_u16(),
+            body: shown(&self.whole(response).await?),
+        })
+    }
+
     async fn read_json(&self, response: HttpResponse<Incoming>) -> Result<Response, ClientError> {
         let status = response.status();
         let body = self.whole(response).await?;
@@ -213,7 +230,18 @@ impl HttpLink {
     ) -> Result<Response, ClientError> {
         let mut reader = EventReader::new(self.max_message_bytes);
         let mut body = response.into_body();
-        while let Some(frame) = body.frame().await {
+        let mut answering = Answering::new(self.answers.clone(), |response| {
+            Box::pin(self.respond(response))
+        });
+        loop {
+            let frame = tokio::select! {
+                frame = body.frame() => frame,
+                answered = answering.next() => {
+                    answered?;
+                    continue;
+                }
+            };
+            let Some(frame) = frame else { break };
             let frame = frame.map_err(|error| ClientError::Connection(told(&error)))?;
             let Some(data) = frame.data_ref() else {
                 continue;
@@ -227,13 +255,15 @@ impl HttpLink {
                 match message {
                     Message::Response(response) => return Ok(response),
                     Message::Notification(notification) => {
+                        answering.cancel(&notification);
                         // Fails only when nobody listens.
                         let _heard = self.notifications.send(notification);
                     }
-                    Message::Request(asked) => {
-                        let refused = answer(&asked);
-                        self.post(&refused, "", &Map::new()).await?;
-                    }
+                    // What needs no thinking goes out before the answer to the call can end this.
+                    Message::Request(asked) => match answering.at_once(&asked) {
+                        Some(response) => self.respond(response).await?,
+                        None => answering.take(asked),
+                    },
                 }
             }
         }

@@ -14,7 +14,8 @@ use tokio::process::{Child, Command};
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use super::{ClientConfig, ClientError, answer};
+use super::answering::Answering;
+use super::{ClientConfig, ClientError};
 use crate::jsonrpc::{Message, Notification, Request, RequestId, Response};
 use crate::server::Server;
 use crate::stdio::{self, Line, Lines, StdioConfig};
@@ -96,10 +97,13 @@ impl Pipe {
         let (outgoing, lines) = mpsc::channel(OUTGOING);
         let waiting = Arc::new(Waiting(Mutex::new(Some(HashMap::new()))));
         let closing = Arc::new(Notify::new());
+        let sender = outgoing.downgrade();
         let reading = Reading {
             waiting: Arc::clone(&waiting),
             notifications,
-            outgoing: outgoing.downgrade(),
+            answering: Answering::new(config.answers.clone(), move |response| {
+                Box::pin(respond(sender.clone(), response))
+            }),
         };
         Self {
             outgoing,
@@ -204,17 +208,27 @@ impl Waiting {
 struct Reading {
     waiting: Arc<Waiting>,
     notifications: broadcast::Sender<Notification>,
-    outgoing: mpsc::WeakSender<Vec<u8>>,
+    answering: Answering<'static>,
 }
 
 impl Reading {
-    async fn run(self, mut reader: impl AsyncRead + Unpin, max_line_bytes: usize) {
+    async fn run(mut self, mut reader: impl AsyncRead + Unpin, max_line_bytes: usize) {
         let mut lines = Lines::new(max_line_bytes);
         loop {
             while let Some(line) = lines.next() {
                 self.take(&line);
             }
-            match lines.read(&mut reader).await {
+            // Reading must not wait for writing.
+            let read = tokio::select! {
+                read = lines.read(&mut reader) => read,
+                answered = self.answering.next() => {
+                    if let Err(error) = answered {
+                        tracing::debug!(%error, "a request of the server was not answered");
+                    }
+                    continue;
+                }
+            };
+            match read {
                 Ok(0) => break,
                 Ok(_) => {}
                 Err(error) => {
@@ -231,7 +245,7 @@ impl Reading {
         drop(ended);
     }
 
-    fn take(&self, line: &Line) {
+    fn take(&mut self, line: &Line) {
         let Line::Text(text) = line else {
             tracing::warn!("a line of the server was longer than allowed and was dropped");
             return;
@@ -242,16 +256,11 @@ impl Reading {
         match Message::from_slice(text) {
             Ok(Message::Response(response)) => self.answered(response),
             Ok(Message::Notification(notification)) => {
+                self.answering.cancel(&notification);
                 // Fails only when nobody listens.
                 let _heard = self.notifications.send(notification);
             }
-            Ok(Message::Request(request)) => {
-                // Reading must not wait for writing.
-                let sent = line_to(&self.outgoing, &answer(&request));
-                if !sent {
-                    tracing::debug!(id = %request.id, "a request of the server was not answered");
-                }
-            }
+            Ok(Message::Request(request)) => self.answering.take(request),
             Err(broken) => {
                 tracing::warn!(
                     problem = broken.error.message,
@@ -319,9 +328,12 @@ fn line(message: &impl Serialize) -> Result<Vec<u8>, ClientError> {
     Ok(line)
 }
 
-fn line_to(outgoing: &mpsc::WeakSender<Vec<u8>>, message: &Message) -> bool {
-    let (Some(outgoing), Ok(line)) = (outgoing.upgrade(), line(message)) else {
-        return false;
-    };
-    outgoing.try_send(line).is_ok()
+/// Answers a request of the server.
+async fn respond(
+    outgoing: mpsc::WeakSender<Vec<u8>>,
+    response: Response,
+) -> Result<(), ClientError> {
+    let line = line(&Message::Response(response))?;
+    let outgoing = outgoing.upgrade().ok_or(ClientError::Closed)?;
+    outgoing.send(line).await.map_err(|_| ClientError::Closed)
 }

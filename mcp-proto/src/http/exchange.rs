@@ -48,6 +48,8 @@ pub(super) struct LegacyCall {
     pub(super) hold: Hold,
     /// How it may run on without its client; `None` once it does.
     pub(super) detached: Option<Detached>,
+    /// Whether its client takes events, so that it can be told and asked something.
+    pub(super) hears: bool,
 }
 
 /// The next thing an exchange has to say.
@@ -151,10 +153,13 @@ impl Exchange {
                 }
                 Outgoing::Request(request, answer) => {
                     let event = sse::message(&request);
-                    if let Some(legacy) = &self.legacy {
+                    if let Some(legacy) = &self.legacy
+                        && legacy.hears
+                    {
                         legacy.guard.expect_answer(request.id, answer);
                         return Poll::Ready(Step::Said(event));
                     }
+                    // Whoever asked is told that nobody answers: the other end goes.
                 }
                 Outgoing::Release(_) => {}
             }
@@ -205,6 +210,7 @@ impl Drop for Exchange {
             );
             return;
         };
+        legacy.hears = false;
         let (_, outgoing) = Outbox::channel();
         let mut rest = Self {
             call: Some(call),

@@ -76,6 +76,7 @@ impl StreamableHttpService {
             guard,
             hold: self.0.sessions.hold(&session.id, keep_alive),
             detached: Some(self.0.detached.clone()),
+            hears: accepts.events,
         };
         let exchange = Exchange::new(call, notifications, keep_alive, place).in_session(legacy);
         Ok(exchange.respond(accepts, Era::Legacy).await)

@@ -23,8 +23,8 @@ struct Table {
 struct LiveSession {
     /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
     calls: HashMap<u64, Running>,
-    /// Requests to the client that wait for its answer, by the key of the call that asked.
-    asked: HashMap<RequestId, (u64, oneshot::Sender<Response>)>,
+    /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
+    asked: HashMap<RequestId, oneshot::Sender<Response>>,
     stream: Option<OpenStream>,
 }
 
@@ -45,6 +45,8 @@ struct Running {
     _cancel: oneshot::Sender<()>,
     /// Its client went away.
     detached: bool,
+    /// What it has asked the client, answered or not.
+    asked: Vec<RequestId>,
 }
 
 /// Holds the entry of a call; dropping it ends the entry.
@@ -96,6 +98,7 @@ impl Live {
             request: request.clone(),
             _cancel: cancel,
             detached: false,
+            asked: Vec::new(),
         };
         calls.insert(key, running);
         drop(table);
@@ -140,7 +143,10 @@ impl Live {
     pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) {
         let mut table = self.table();
         if let Some(live) = table.sessions.get_mut(session) {
-            live.calls.retain(|_, running| running.request != *request);
+            let calls = live.calls.iter();
+            let calls = calls.filter(|(_, running)| running.request == *request);
+            let keys: Vec<u64> = calls.map(|(key, _)| *key).collect();
+            keys.into_iter().for_each(|key| live.end_call(key));
         }
     }
 
@@ -152,7 +158,7 @@ impl Live {
             .zip(response.id.as_ref())
             .and_then(|(asked, id)| asked.remove(id));
         drop(table);
-        waiting.is_some_and(|(_, answer)| answer.send(response).is_ok())
+        waiting.is_some_and(|answer| answer.send(response).is_ok())
     }
 
     /// Ends everything of a session.
@@ -184,12 +190,30 @@ impl Table {
     }
 }
 
+impl LiveSession {
+    /// Takes a call out, and what it has asked.
+    fn end_call(&mut self, key: u64) {
+        for request in self
+            .calls
+            .remove(&key)
+            .into_iter()
+            .flat_map(|call| call.asked)
+        {
+            self.asked.remove(&request);
+        }
+    }
+}
+
 impl CallGuard {
-    /// Enters a request to the client; its answer goes to `answer`. A call that was ended waits in vain.
+    /// Enters a request to the client; its answer goes to `answer`. A call that was ended is answered by nobody.
     pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
         let mut table = self.0.live.table();
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
-            live.asked.insert(request, (self.0.key, answer));
+            let Some(call) = live.calls.get_mut(&self.0.key) else {
+                return;
+            };
+            call.asked.push(request.clone());
+            live.asked.insert(request, answer);
         }
     }
 
@@ -214,8 +238,7 @@ impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut table = self.0.live.table();
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
-            live.calls.remove(&self.0.key);
-            live.asked.retain(|_, (key, _)| *key != self.0.key);
+            live.end_call(self.0.key);
         }
         table.forget_if_idle(&self.0.session);
     }
@@ -238,7 +261,10 @@ impl Drop for StreamGuard {
 
 #[cfg(test)]
 mod tests {
+    use tokio::sync::oneshot::error::TryRecvError;
+
     use super::*;
+    use crate::jsonrpc::Payload;
 
     #[test]
     fn what_is_refused_leaves_nothing_behind() {
@@ -250,6 +276,45 @@ mod tests {
         let stream = live.open_stream(&session).unwrap();
         live.open_stream(&session).unwrap_err();
         drop(stream);
+        assert!(live.table().sessions.is_empty());
+    }
+
+    fn response(id: &str) -> Response {
+        Response::result(id.into(), Payload::of(&serde_json::json!({})).unwrap())
+    }
+
+    #[test]
+    fn what_a_call_has_asked_ends_with_it() {
+        let live = Arc::<Live>::default();
+        let session = SessionId::random();
+        let begin = |id| {
+            live.begin_call(&session, &RequestId::Number(id), 9)
+                .unwrap()
+        };
+        let (one, two) = (begin(1), begin(2));
+        let ask = |guard: &CallGuard, id: &str| {
+            let (answer, answered) = oneshot::channel();
+            guard.expect_answer(id.into(), answer);
+            answered
+        };
+        let (mut first, mut second) = (ask(&one.0, "a"), ask(&one.0, "b"));
+        let mut other = ask(&two.0, "c");
+        // Somebody else's session answers nothing.
+        assert!(!live.answer(&SessionId::random(), response("a")));
+        assert!(live.answer(&session, response("a")));
+        assert!(!live.answer(&session, response("a")));
+        first.try_recv().unwrap();
+
+        live.cancel(&session, &RequestId::Number(1));
+        assert_eq!(second.try_recv().unwrap_err(), TryRecvError::Closed);
+        assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Empty);
+        // It was cancelled: whoever asks now has its answer at once.
+        let mut late = ask(&one.0, "d");
+        assert_eq!(late.try_recv().unwrap_err(), TryRecvError::Closed);
+        assert_eq!(live.table().sessions[&session].asked.len(), 1);
+        drop(two);
+        assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Closed);
+        drop(one);
         assert!(live.table().sessions.is_empty());
     }
 }

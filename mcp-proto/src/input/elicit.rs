@@ -1,12 +1,15 @@
 //! Elicitation: a form for the user to fill in, or a URL to open (MCP "Elicitation").
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Field;
+use crate::schema;
 use crate::version::{Era, ProtocolVersion};
 
 /// A form of named fields (schema: `ElicitRequestFormParams`). Never ask for secrets in it.
+///
+/// The fields of a JSON object have no order: they are sent, and mostly shown, by name.
 #[derive(Debug, Clone, PartialEq)]
 #[must_use]
 pub struct ElicitForm {
@@ -25,7 +28,7 @@ pub struct ElicitUrl {
 }
 
 /// What the user made of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum ElicitAction {
     /// Filled in and sent; or agreed to open the URL.
@@ -37,13 +40,13 @@ pub enum ElicitAction {
 }
 
 /// The user's answer (schema: `ElicitResult`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// What the user did.
     pub action: ElicitAction,
-    /// What was filled in, checked against the form; empty unless a form was accepted.
-    #[serde(default)]
+    /// What was filled in, checked against the form: its fields alone, without those that were left empty. Empty unless
+    /// a form was accepted.
     pub content: Map<String, Value>,
 }
 
@@ -56,14 +59,18 @@ impl ElicitForm {
         }
     }
 
-    /// The same with one more field.
+    /// The same with one more field; one of the same name is replaced.
     pub fn field(mut self, name: impl Into<String>, field: Field) -> Self {
-        self.fields.push((name.into(), field));
+        let name = name.into();
+        match self.fields.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, known)) => *known = field,
+            None => self.fields.push((name, field)),
+        }
         self
     }
 
     /// The form as JSON Schema (`requestedSchema`).
-    fn schema(&self) -> Value {
+    fn schema(&self, version: ProtocolVersion) -> Value {
         let required: Vec<_> = self
             .fields
             .iter()
@@ -73,7 +80,7 @@ impl ElicitForm {
         let properties: Map<_, _> = self
             .fields
             .iter()
-            .map(|(name, field)| (name.clone(), field.to_schema()))
+            .map(|(name, field)| (name.clone(), field.to_schema(version)))
             .collect();
         let mut schema = json!({ "type": "object", "properties": properties });
         if !required.is_empty()
@@ -91,25 +98,49 @@ impl ElicitForm {
             params.insert("mode".to_owned(), json!("form"));
         }
         params.insert("message".to_owned(), json!(self.message));
-        params.insert("requestedSchema".to_owned(), self.schema());
+        params.insert("requestedSchema".to_owned(), self.schema(version));
         params
     }
 
-    pub(super) fn check(&self, answer: &Value) -> Result<(), String> {
-        let answer = ElicitResult::read(answer)?;
-        if answer.action != ElicitAction::Accept {
-            return Ok(());
-        }
-        for (name, field) in &self.fields {
-            match answer.content.get(name) {
-                Some(value) => field
-                    .check(value)
-                    .map_err(|problem| format!("content.{name}: {problem}"))?,
-                None if field.is_required() => return Err(format!("content.{name} is missing")),
-                None => {}
+    /// Whether clients before 2025-11-25 have no way to show it.
+    pub(super) fn has_several_choices(&self) -> bool {
+        self.fields
+            .iter()
+            .any(|(_, field)| field.has_several_choices())
+    }
+
+    /// What is wrong with the form itself.
+    pub(super) fn problem(&self) -> Option<String> {
+        self.fields.iter().find_map(|(name, field)| {
+            let problem = field.problem()?;
+            Some(format!("the field {name:?}: {problem}"))
+        })
+    }
+
+    /// An answer with the fields of this form alone, or what is wrong with it.
+    pub(super) fn read(&self, answer: &Value) -> Result<ElicitResult, String> {
+        let action = read_action(answer)?;
+        let mut content = Map::new();
+        if action == ElicitAction::Accept {
+            let none = Map::new();
+            let given = match answer.get("content") {
+                None | Some(Value::Null) => &none,
+                Some(Value::Object(given)) => given,
+                Some(_) => return Err("content must be an object".to_owned()),
+            };
+            for (name, field) in &self.fields {
+                match given.get(name) {
+                    None | Some(Value::Null) if !field.is_required() => {}
+                    None | Some(Value::Null) => return Err(format!("content.{name} is missing")),
+                    Some(value) => {
+                        let value = field.read(value);
+                        let value = value.map_err(|problem| format!("content.{name}: {problem}"));
+                        content.insert(name.clone(), value?);
+                    }
+                }
             }
         }
-        Ok(())
+        Ok(ElicitResult { action, content })
     }
 }
 
@@ -123,11 +154,24 @@ impl ElicitUrl {
         }
     }
 
-    /// The same under a name of the server's own, by which [`Context::elicitation_complete`](crate::Context::elicitation_complete)
-    /// tells a client of 2025-11-25 that what was to happen at the URL has happened. It must be unguessable.
+    /// The same under a name of the server's own (`elicitationId`), which must be unguessable.
     pub fn with_id(mut self, id: impl Into<String>) -> Self {
         self.id = id.into();
         self
+    }
+
+    /// What is wrong with the URL itself.
+    pub(super) fn problem(&self) -> Option<String> {
+        let unfit = schema::check_once(&json!({ "format": "uri" }), &json!(self.url)).is_err();
+        unfit.then(|| format!("{:?} is no absolute URL", self.url))
+    }
+
+    /// A URL has no content to bring back.
+    pub(super) fn read(answer: &Value) -> Result<ElicitResult, String> {
+        Ok(ElicitResult {
+            action: read_action(answer)?,
+            content: Map::new(),
+        })
     }
 
     pub(crate) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {
@@ -154,24 +198,13 @@ impl ElicitResult {
     pub fn text(&self, field: &str) -> Option<&str> {
         self.accepted()?.get(field)?.as_str()
     }
+}
 
-    pub(super) fn read(answer: &Value) -> Result<Self, String> {
-        let action = answer.get("action").and_then(Value::as_str);
-        let action = match action {
-            Some("accept") => ElicitAction::Accept,
-            Some("decline") => ElicitAction::Decline,
-            Some("cancel") => ElicitAction::Cancel,
-            _ => {
-                return Err(
-                    "an object whose action is accept, decline or cancel is wanted".to_owned(),
-                );
-            }
-        };
-        let content = match answer.get("content") {
-            None | Some(Value::Null) => Map::new(),
-            Some(Value::Object(content)) => content.clone(),
-            Some(_) => return Err("content must be an object".to_owned()),
-        };
-        Ok(Self { action, content })
+fn read_action(answer: &Value) -> Result<ElicitAction, String> {
+    match answer.get("action").and_then(Value::as_str) {
+        Some("accept") => Ok(ElicitAction::Accept),
+        Some("decline") => Ok(ElicitAction::Decline),
+        Some("cancel") => Ok(ElicitAction::Cancel),
+        _ => Err("an object whose action is accept, decline or cancel is wanted".to_owned()),
     }
 }

@@ -2,7 +2,12 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::schema;
+use crate::json;
+use crate::schema::{self, Unfit};
+use crate::version::ProtocolVersion;
+
+/// Where a field, or its items, list the choices.
+const CHOICES: [&str; 3] = ["enum", "oneOf", "anyOf"];
 
 /// One field of an [`ElicitForm`](super::ElicitForm).
 #[derive(Debug, Clone, PartialEq)]
@@ -16,8 +21,8 @@ pub struct Field {
 /// One choice of a field: what is sent, and what the user reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    value: String,
-    title: String,
+    pub(super) value: String,
+    pub(super) title: String,
 }
 
 impl Field {
@@ -26,9 +31,24 @@ impl Field {
         Self::of("string")
     }
 
-    /// A text of a format that the client checks too: `email`, `uri`, `date` or `date-time`.
-    pub fn format(format: &str) -> Self {
-        Self::text().with("format", format)
+    /// A text that is an e-mail address.
+    pub fn email() -> Self {
+        Self::text().with("format", "email")
+    }
+
+    /// A text that is a URI.
+    pub fn uri() -> Self {
+        Self::text().with("format", "uri")
+    }
+
+    /// A text that is a date such as `2026-07-28`.
+    pub fn date() -> Self {
+        Self::text().with("format", "date")
+    }
+
+    /// A text that is a date with a time and an offset such as `2026-07-28T12:00:00Z`.
+    pub fn date_time() -> Self {
+        Self::text().with("format", "date-time")
     }
 
     /// A number.
@@ -52,7 +72,7 @@ impl Field {
         Self::text().with("enum", values)
     }
 
-    /// One of these choices (titles since 2025-11-25).
+    /// One of these choices. Clients before 2025-11-25 get them as [`Field::one_of_named`] writes them.
     pub fn one_of_titled(choices: impl IntoIterator<Item = Choice>) -> Self {
         Self::text().with("oneOf", titled(choices))
     }
@@ -66,13 +86,13 @@ impl Field {
         Self::text().with("enum", values).with("enumNames", names)
     }
 
-    /// Any of these texts (since 2025-11-25).
+    /// Any of these texts (since 2025-11-25; a client before that cannot be asked).
     pub fn any_of<T: Into<String>>(values: impl IntoIterator<Item = T>) -> Self {
         let values: Vec<String> = values.into_iter().map(Into::into).collect();
         Self::of("array").with("items", json!({ "type": "string", "enum": values }))
     }
 
-    /// Any of these choices (since 2025-11-25).
+    /// Any of these choices (since 2025-11-25; a client before that cannot be asked).
     pub fn any_of_titled(choices: impl IntoIterator<Item = Choice>) -> Self {
         Self::of("array").with("items", json!({ "anyOf": titled(choices) }))
     }
@@ -93,7 +113,8 @@ impl Field {
         self.with("description", description.into())
     }
 
-    /// The same with what it holds before the user touches it (since 2025-11-25; of booleans since 2025-06-18).
+    /// The same with what it holds before the user touches it (since 2025-11-25; of booleans since 2025-06-18). It must
+    /// be an answer that the field would accept.
     pub fn with_default(self, default: impl Into<Value>) -> Self {
         self.with("default", default)
     }
@@ -132,13 +153,65 @@ impl Field {
         self.required
     }
 
-    pub(super) fn to_schema(&self) -> Value {
-        Value::Object(self.members.clone())
+    /// Whether clients before 2025-11-25 have no way to show it.
+    pub(super) fn has_several_choices(&self) -> bool {
+        self.is_a("array")
     }
 
-    /// What is wrong with a value, by the same schema that the client was shown.
-    pub(super) fn check(&self, value: &Value) -> Result<(), String> {
-        schema::check_once(&self.to_schema(), value)
+    /// Its schema in the words of a revision.
+    pub(super) fn to_schema(&self, version: ProtocolVersion) -> Value {
+        match self.members.get("oneOf") {
+            Some(Value::Array(choices)) if version < ProtocolVersion::V2025_11_25 => {
+                let all = |member| -> Vec<Value> {
+                    let choices = choices.iter();
+                    choices.filter_map(|one| one.get(member).cloned()).collect()
+                };
+                let mut field = self.clone();
+                field.members.remove("oneOf");
+                let field = field.with("enum", all("const"));
+                Value::Object(field.with("enumNames", all("title")).members)
+            }
+            _ => Value::Object(self.members.clone()),
+        }
+    }
+
+    /// What is wrong with the field itself: its author's mistake.
+    pub(super) fn problem(&self) -> Option<String> {
+        let empty = |choices: &Value| choices.as_array().is_some_and(Vec::is_empty);
+        let items = self.members.get("items").and_then(Value::as_object);
+        let mut lists = [Some(&self.members), items].into_iter().flatten();
+        if lists.any(|members| {
+            CHOICES
+                .iter()
+                .any(|name| members.get(*name).is_some_and(empty))
+        }) {
+            return Some("it has no choices".to_owned());
+        }
+        let default = self.members.get("default");
+        let schema = Value::Object(self.members.clone());
+        // Null is no answer to any field, but it shows whether the schema is good.
+        match schema::check_once(&schema, default.unwrap_or(&Value::Null)) {
+            Err(Unfit::Value(problem)) if default.is_some() => {
+                Some(format!("its default is no answer to it: {problem}"))
+            }
+            Err(problem @ Unfit::Schema(_)) => Some(problem.to_string()),
+            _ => None,
+        }
+    }
+
+    /// The value as it is kept, or what is wrong with it by the same schema that the client was shown.
+    pub(super) fn read(&self, value: &Value) -> Result<Value, String> {
+        schema::check_once(&Value::Object(self.members.clone()), value)
+            .map_err(|problem| problem.to_string())?;
+        // JSON Schema takes `1.0` for an integer; handlers should not have to.
+        let whole = self
+            .is_a("integer")
+            .then(|| json::with_whole_numbers(value));
+        Ok(whole.flatten().unwrap_or_else(|| value.clone()))
+    }
+
+    fn is_a(&self, kind: &str) -> bool {
+        self.members.get("type").is_some_and(|known| known == kind)
     }
 
     fn of(kind: &str) -> Self {
@@ -150,7 +223,7 @@ impl Field {
         }
     }
 
-    fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
+    pub(super) fn with(mut self, name: &str, value: impl Into<Value>) -> Self {
         self.members.insert(name.to_owned(), value.into());
         self
     }

@@ -2,15 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{
-    CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root, has_urls,
+    CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root, balance,
+    missing_capability,
 };
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::ClientCapabilities;
-use crate::version::{Era, ProtocolVersion};
+use crate::version::ProtocolVersion;
 
 /// Several questions to the client, each under a key of its own.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -19,7 +21,7 @@ pub struct Questions(Vec<(String, Question)>);
 
 /// The answers to [`Questions`], by the same keys.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answers(pub(super) BTreeMap<String, Value>);
+pub struct Answers(pub(super) BTreeMap<String, Answer>);
 
 /// One question.
 #[derive(Debug, Clone, PartialEq)]
@@ -28,6 +30,14 @@ pub(crate) enum Question {
     Url(ElicitUrl),
     Sample(Box<CreateMessage>),
     Roots,
+}
+
+/// The answer to a question, as the question wants it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Answer {
+    Elicited(ElicitResult),
+    Sampled(Box<CreateMessageResult>),
+    Roots(Vec<Root>),
 }
 
 /// A question as the request that carries it.
@@ -67,6 +77,12 @@ impl Questions {
         self
     }
 
+    /// How many there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether there is no question.
     #[must_use]
     pub fn is_empty(&self) -> bool {
@@ -93,69 +109,93 @@ impl Answers {
     /// What the user made of a form or a URL.
     ///
     /// # Errors
-    /// −32603 for a key that was not asked.
+    /// −32603 for a key that was not asked this.
     pub fn elicited(&self, key: &str) -> Result<ElicitResult, Interrupt> {
-        self.get(key)
+        match self.0.get(key) {
+            Some(Answer::Elicited(answer)) => Ok(answer.clone()),
+            other => Err(not_asked(key, other)),
+        }
     }
 
     /// What the client's model said.
     ///
     /// # Errors
-    /// −32603 for a key that was not asked.
+    /// −32603 for a key that was not asked this.
     pub fn sampled(&self, key: &str) -> Result<CreateMessageResult, Interrupt> {
-        self.get(key)
+        match self.0.get(key) {
+            Some(Answer::Sampled(answer)) => Ok(CreateMessageResult::clone(answer)),
+            other => Err(not_asked(key, other)),
+        }
     }
 
     /// The client's roots.
     ///
     /// # Errors
-    /// −32603 for a key that was not asked.
+    /// −32603 for a key that was not asked this.
     pub fn roots(&self, key: &str) -> Result<Vec<Root>, Interrupt> {
-        #[derive(serde::Deserialize)]
-        struct Roots {
-            roots: Vec<Root>,
+        match self.0.get(key) {
+            Some(Answer::Roots(roots)) => Ok(roots.clone()),
+            other => Err(not_asked(key, other)),
         }
-        self.get(key).map(|Roots { roots }| roots)
-    }
-
-    fn get<T: serde::de::DeserializeOwned>(&self, key: &str) -> Result<T, Interrupt> {
-        let answer = self.0.get(key).cloned();
-        answer
-            .and_then(|answer| serde_json::from_value(answer).ok())
-            .ok_or_else(|| {
-                tracing::error!(
-                    key,
-                    "a handler reads the answer to a question of another kind, or to none"
-                );
-                ErrorObject::internal().into()
-            })
     }
 }
 
+/// The handler's mistake: it reads what it has not asked.
+fn not_asked(key: &str, answer: Option<&Answer>) -> Interrupt {
+    tracing::error!(
+        key,
+        ?answer,
+        "a handler reads the answer to a question that it did not ask under this key"
+    );
+    ErrorObject::internal().into()
+}
+
 impl Question {
-    /// The capability that the client lacks for it, as the object that declares it.
-    pub(crate) fn missing(
+    /// Why it cannot be put to a client.
+    pub(crate) fn refusal(
         &self,
         client: &ClientCapabilities,
         version: ProtocolVersion,
-    ) -> Option<Value> {
+    ) -> Option<ErrorObject> {
         let (can, needed) = match self {
             Self::Form(_) => (
-                client.can_elicit_forms(),
+                client.can_elicit_forms() && version >= ProtocolVersion::V2025_06_18,
                 json!({ "elicitation": { "form": {} } }),
             ),
             Self::Url(_) => (
-                client.can_elicit_urls() && has_urls(version),
+                client.can_elicit_urls() && version >= ProtocolVersion::V2025_11_25,
                 json!({ "elicitation": { "url": {} } }),
             ),
             Self::Sample(message) if message.needs_tools() => (
-                client.can_sample_with_tools(),
+                client.can_sample_with_tools() && version >= ProtocolVersion::V2025_11_25,
                 json!({ "sampling": { "tools": {} } }),
             ),
             Self::Sample(_) => (client.can_sample(), json!({ "sampling": {} })),
             Self::Roots => (client.has_roots(), json!({ "roots": {} })),
         };
-        (!can).then_some(needed)
+        if !can {
+            return Some(missing_capability(version.era(), &needed));
+        }
+        let newer = ProtocolVersion::V2025_11_25;
+        match self {
+            Self::Form(form) if form.has_several_choices() && version < newer => {
+                Some(ErrorObject::invalid_params(format!(
+                    "this needs a form with several choices in one field, which clients show since {newer}; \
+                     this client speaks {version}"
+                )))
+            }
+            _ => None,
+        }
+    }
+
+    /// What is wrong with the question itself: its author's mistake.
+    pub(crate) fn problem(&self) -> Option<String> {
+        match self {
+            Self::Form(form) => form.problem(),
+            Self::Url(url) => url.problem(),
+            Self::Sample(message) => balance::check(message).err(),
+            Self::Roots => None,
+        }
     }
 
     /// The request in the words of a revision.
@@ -163,47 +203,32 @@ impl Question {
         let (method, params) = match self {
             Self::Form(form) => ("elicitation/create", form.to_params(version)),
             Self::Url(url) => ("elicitation/create", url.to_params(version)),
-            Self::Sample(message) => ("sampling/createMessage", message.to_params()),
+            Self::Sample(message) => ("sampling/createMessage", message.to_params(version)),
             Self::Roots => ("roots/list", Map::new()),
         };
         SentRequest { method, params }
     }
 
-    /// −32602 for what is no answer to it.
-    pub(crate) fn check(&self, key: &str, answer: &Value, era: Era) -> Result<(), ErrorObject> {
-        let problem = match self {
-            Self::Form(form) => form.check(answer),
-            Self::Url(_) => ElicitResult::read(answer).map(drop),
-            Self::Sample(message) => message.check(answer),
-            Self::Roots => check_roots(answer),
-        };
-        problem.map_err(|problem| {
-            let place = match era {
-                Era::Modern => format!("params.inputResponses[{key:?}]"),
-                Era::Legacy => format!(
-                    "the answer to {}",
-                    self.to_request(ProtocolVersion::LATEST_LEGACY).method
-                ),
-            };
-            ErrorObject::invalid_params(format!("{place}: {problem}"))
-        })
+    /// An answer to it, or what is wrong with what came as one.
+    pub(crate) fn read(&self, answer: &Value) -> Result<Answer, String> {
+        match self {
+            Self::Form(form) => form.read(answer).map(Answer::Elicited),
+            Self::Url(_) => ElicitUrl::read(answer).map(Answer::Elicited),
+            Self::Sample(message) => message.read(answer).map(Box::new).map(Answer::Sampled),
+            Self::Roots => read_roots(answer).map(Answer::Roots),
+        }
     }
 }
 
-fn check_roots(answer: &Value) -> Result<(), String> {
+fn read_roots(answer: &Value) -> Result<Vec<Root>, String> {
     let roots = answer.get("roots").and_then(Value::as_array);
     let roots = roots.ok_or("an object with the array roots is wanted")?;
-    for root in roots {
-        let uri = root.get("uri").and_then(Value::as_str);
-        if !uri.is_some_and(|uri| uri.starts_with("file://")) {
-            return Err("the uri of a root must begin with file://".to_owned());
+    let read = |root: &Value| {
+        let root = Root::deserialize(root).map_err(|problem| format!("a root: {problem}"))?;
+        if root.uri.starts_with("file://") {
+            return Ok(root);
         }
-        if root
-            .get("name")
-            .is_some_and(|name| !name.is_string() && !name.is_null())
-        {
-            return Err("the name of a root must be a string".to_owned());
-        }
-    }
-    Ok(())
+        Err("the uri of a root must begin with file://".to_owned())
+    };
+    roots.iter().map(read).collect()
 }

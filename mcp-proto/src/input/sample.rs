@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::balance;
 use crate::content::{ContentBlock, Role};
+use crate::version::ProtocolVersion;
 
 /// What the client's model is asked (schema: `CreateMessageRequestParams`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -202,27 +204,48 @@ impl CreateMessage {
     }
 
     pub(super) fn needs_tools(&self) -> bool {
-        !self.tools.is_empty() || self.tool_choice.is_some()
+        !self.tools.is_empty() || self.tool_choice.is_some() || balance::has_tools(&self.messages)
     }
 
-    pub(super) fn to_params(&self) -> Map<String, Value> {
-        match serde_json::to_value(self) {
+    pub(super) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {
+        // Before 2025-11-25 a message is one piece: several are as many messages.
+        let split = self
+            .messages
+            .iter()
+            .any(|message| message.content.len() > 1)
+            && version < ProtocolVersion::V2025_11_25;
+        let message = match split {
+            true => serde_json::to_value(self.split()),
+            false => serde_json::to_value(self),
+        };
+        match message {
             Ok(Value::Object(params)) => params,
             _ => Map::new(),
         }
     }
 
-    pub(super) fn check(&self, answer: &Value) -> Result<(), String> {
-        let said: CreateMessageResult = serde_json::from_value(answer.clone())
+    fn split(&self) -> Self {
+        let messages = self.messages.iter().flat_map(|message| {
+            let pieces = message.content.iter().cloned();
+            pieces.map(|piece| SamplingMessage::new(message.role, [piece]))
+        });
+        Self {
+            messages: messages.collect(),
+            ..self.clone()
+        }
+    }
+
+    pub(super) fn read(&self, answer: &Value) -> Result<CreateMessageResult, String> {
+        let said = CreateMessageResult::deserialize(answer)
             .map_err(|problem| format!("a CreateMessageResult is wanted: {problem}"))?;
         let uses_tools = said
             .content
             .iter()
             .any(|content| matches!(content, SamplingContent::ToolUse { .. }));
-        if uses_tools && !self.needs_tools() {
+        if uses_tools && self.tools.is_empty() {
             return Err("the model uses tools, although it was given none".to_owned());
         }
-        Ok(())
+        Ok(said)
     }
 }
 

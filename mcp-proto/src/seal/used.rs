@@ -1,17 +1,20 @@
 //! Tickets that are good once: the ids of those that were used, until they would have expired anyway.
 
-use std::collections::BTreeSet;
-use std::sync::{Mutex, PoisonError};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use super::{Nonce, Ticket, TicketError};
 
 /// How many used tickets are remembered unless configured.
-pub(crate) const DEFAULT_MAX_USED: usize = 10_000;
+pub(crate) const DEFAULT_MAX_USED: usize = 100_000;
+
+/// The part of them that one authenticated caller may fill: one in so many.
+const SHARE: usize = 10;
 
 /// Remembers which tickets were used, so that each is good once.
 ///
 /// It is bounded, and when it is full of tickets that have not expired, no other is accepted until one has: whoever
-/// could push an id out could use that ticket again. It is the memory of one process: processes that share keys, but
+/// could push an id out could use that ticket again. A single caller can fill a tenth of it only. It is the memory of one process: processes that share keys, but
 /// not this, accept a ticket once each.
 #[derive(Debug)]
 pub(crate) struct UsedOnce {
@@ -22,7 +25,9 @@ pub(crate) struct UsedOnce {
 #[derive(Debug, Default)]
 struct Table {
     /// By expiry; the expiry of a ticket is sealed, so its id never comes with another.
-    used: BTreeSet<(u64, Nonce)>,
+    used: BTreeMap<(u64, Nonce), Option<Arc<str>>>,
+    /// How many of them each authenticated caller has used.
+    by_caller: HashMap<Arc<str>, usize>,
     /// The latest expiry among the forgotten. A clock that is set back must not bring their tickets back.
     forgotten: u64,
 }
@@ -36,8 +41,14 @@ impl UsedOnce {
         }
     }
 
-    /// Uses the ticket: `Ok` once in its life, `now` being in seconds since 1970 (UTC).
-    pub(crate) fn accept<T>(&self, ticket: &Ticket<T>, now: u64) -> Result<(), TicketError> {
+    /// Uses the ticket of `caller`: `Ok` once in its life, `now` being in seconds since 1970 (UTC). Callers that nobody
+    /// authenticated cannot be told apart, so no share is theirs.
+    pub(crate) fn accept<T>(
+        &self,
+        ticket: &Ticket<T>,
+        caller: Option<&str>,
+        now: u64,
+    ) -> Result<(), TicketError> {
         // No code panics while it holds the table.
         let mut table = self.table.lock().unwrap_or_else(PoisonError::into_inner);
         table.forget(now);
@@ -45,13 +56,17 @@ impl UsedOnce {
             return Err(TicketError::Expired);
         }
         let entry = (ticket.expires, ticket.id);
-        if table.used.contains(&entry) {
+        if table.used.contains_key(&entry) {
             return Err(TicketError::Used);
         }
         if table.used.len() >= self.max {
             return Err(TicketError::Full);
         }
-        table.used.insert(entry);
+        let caller = match caller {
+            None => None,
+            Some(caller) => Some(table.count(caller, self.max.div_ceil(SHARE))?),
+        };
+        table.used.insert(entry, caller);
         Ok(())
     }
 }
@@ -63,14 +78,30 @@ impl Default for UsedOnce {
 }
 
 impl Table {
+    /// Counts one more for the caller, if it has less than `share`.
+    fn count(&mut self, caller: &str, share: usize) -> Result<Arc<str>, TicketError> {
+        let name = match self.by_caller.get_key_value(caller) {
+            Some((_, count)) if *count >= share => return Err(TicketError::Full),
+            Some((name, _)) => Arc::clone(name),
+            None => Arc::from(caller),
+        };
+        *self.by_caller.entry(Arc::clone(&name)).or_default() += 1;
+        Ok(name)
+    }
+
     fn forget(&mut self, now: u64) {
-        while self
-            .used
-            .first()
-            .is_some_and(|(expires, _)| *expires <= now)
+        while let Some(first) = self.used.first_entry()
+            && first.key().0 <= now
         {
-            if let Some((expires, _)) = self.used.pop_first() {
-                self.forgotten = expires;
+            let ((expires, _), caller) = first.remove_entry();
+            self.forgotten = expires;
+            if let Some(caller) = caller
+                && let Some(count) = self.by_caller.get_mut(&caller)
+            {
+                *count -= 1;
+                if *count == 0 {
+                    self.by_caller.remove(&caller);
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Building a [`Server`]: every mistake shows at `build()`, before a socket opens.
 
+mod apps;
 mod changes;
 mod completions;
 mod finish;
@@ -20,7 +21,7 @@ use crate::completion::CompletionRegistry;
 use crate::content::Icon;
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::lifecycle::{Implementation, Settings};
+use crate::lifecycle::{Implementation, Settings, is_extension_id};
 use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
 use crate::resource::{
     Page, PageRequest, ReadResourceResult, Resource, ResourceRegistry, ResourceTemplate,
@@ -28,6 +29,7 @@ use crate::resource::{
 };
 use crate::seal::Keys;
 use crate::skill::Skills;
+use crate::task::TasksConfig;
 use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
 
 /// How many items a page of a list has unless the builder says otherwise.
@@ -55,6 +57,7 @@ pub struct ServerBuilder<S> {
     on_subscribe: Option<SubscribeCheck>,
     matcher: Option<Matcher>,
     extensions: Settings,
+    tasks: Option<TasksConfig>,
     input: InputConfig,
     keys: Option<Keys>,
     page_size: usize,
@@ -125,6 +128,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             on_subscribe: None,
             matcher: None,
             extensions: Settings::new(),
+            tasks: None,
             input: InputConfig::default(),
             keys: None,
             page_size: DEFAULT_PAGE_SIZE,
@@ -361,9 +365,24 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Declares an extension such as `com.example/thing`, with its settings.
+    /// Declares an extension such as `com.example/thing`, with its settings. Its identifier is a `_meta` key with a
+    /// prefix: labels of a domain turned round, a slash, a name.
     pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
-        self.extensions.insert(id.into(), Value::Object(settings));
+        let id = id.into();
+        if !is_extension_id(&id) {
+            let problem = format!(
+                "the extension {id:?} needs an identifier such as \"com.example/thing\": labels, a slash, a name"
+            );
+            self.keep_first(Err(problem), BuildError::Server);
+        }
+        self.extensions.insert(id, Value::Object(settings));
+        self
+    }
+
+    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run as one
+    /// ([`Tool::with_task_support`]).
+    pub fn tasks(mut self, config: TasksConfig) -> Self {
+        self.tasks = Some(config);
         self
     }
 

@@ -11,6 +11,7 @@ use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
 use crate::lifecycle::{MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID};
 use crate::resource::{MAX_URI_BYTES, not_found};
+use crate::task::Watched;
 
 impl Server {
     /// The refusal of a listener for which there is no place.
@@ -29,6 +30,7 @@ impl Server {
             resources_list: self.tells(&Change::ResourcesListChanged),
             resources: BTreeSet::new(),
             may_subscribe: self.tells_updates(),
+            tasks: false,
         }
     }
 
@@ -43,12 +45,18 @@ impl Server {
                 "subscriptions/listen needs params.notifications, an object such as {\"toolsListChanged\": true}",
             ));
         };
-        let interest = self.agree(&wanted, &context).await?;
+        let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context)?;
+        let mut interest = self.agree(&wanted, &context).await?;
         let subscribes = self.tells_updates()
             && wanted
                 .get("resourceSubscriptions")
                 .is_some_and(Value::is_array);
-        let agreed = agreed(&interest, subscribes);
+        let mut agreed = agreed(&interest, subscribes);
+        if let Some(tasks) = &tasks {
+            interest.tasks = !tasks.is_empty();
+            let ids = tasks.iter().map(|task| &*task.id);
+            agreed.insert("taskIds".to_owned(), ids.collect());
+        }
         let Some(mut listener) = self.changes().listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
             return Err(Self::too_many_listeners());
@@ -60,7 +68,12 @@ impl Server {
         );
         // A failed send means that nobody reads any more; the transport drops this future in a moment.
         if context.outbox.send(acknowledged).await.is_ok() {
-            while let Some(mut change) = listener.next().await {
+            let mut tasks = Watched::new(tasks.unwrap_or_default());
+            while let Some(mut change) = tokio::select! {
+                biased;
+                change = listener.next() => change,
+                task = tasks.next() => Some(task),
+            } {
                 mark(&mut change, &context.request_id);
                 if context.outbox.send(change).await.is_err() {
                     break;
@@ -131,6 +144,8 @@ impl Server {
         let uri = read_uri(params)?;
         let checked = self.check_subscription(uri, context.clone()).await;
         checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
+        // Before the client knows, so that it misses nothing that comes after.
+        self.changes().expect_updates();
         Payload::of(&json!({}))
     }
 

@@ -41,8 +41,9 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let era = context.era();
-        let tools: Vec<_> = self.0.tools.list().map(|tool| tool.listed(era)).collect();
+        let version = context.protocol_version;
+        let tools = self.0.tools.list().map(|tool| tool.listed(version));
+        let tools: Vec<_> = tools.collect();
         let tools = tools.iter().map(AsRef::as_ref);
         self.list(Method::ListTools, tools, |tool| &tool.name, params, context)
     }

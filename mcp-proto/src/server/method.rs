@@ -23,6 +23,11 @@ pub(super) enum Method {
     Subscribe,
     Unsubscribe,
     SetLogLevel,
+    GetTask,
+    CancelTask,
+    UpdateTask,
+    TaskResult,
+    ListTasks,
     Ping,
     Initialize,
 }
@@ -47,6 +52,11 @@ impl Method {
             ("resources/subscribe", Era::Legacy) => Self::Subscribe,
             ("resources/unsubscribe", Era::Legacy) => Self::Unsubscribe,
             ("logging/setLevel", Era::Legacy) => Self::SetLogLevel,
+            ("tasks/get", _) => Self::GetTask,
+            ("tasks/cancel", _) => Self::CancelTask,
+            ("tasks/update", Era::Modern) => Self::UpdateTask,
+            ("tasks/result", Era::Legacy) => Self::TaskResult,
+            ("tasks/list", Era::Legacy) => Self::ListTasks,
             ("ping", Era::Legacy) => Self::Ping,
             ("initialize", Era::Legacy) => Self::Initialize,
             _ => return None,
@@ -72,6 +82,11 @@ impl Method {
             Self::Subscribe => "resources/subscribe",
             Self::Unsubscribe => "resources/unsubscribe",
             Self::SetLogLevel => "logging/setLevel",
+            Self::GetTask => "tasks/get",
+            Self::CancelTask => "tasks/cancel",
+            Self::UpdateTask => "tasks/update",
+            Self::TaskResult => "tasks/result",
+            Self::ListTasks => "tasks/list",
             Self::Ping => "ping",
             Self::Initialize => "initialize",
         }
@@ -84,6 +99,7 @@ impl Method {
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
             Self::ListSkills => "skills",
+            Self::ListTasks => "tasks",
             _ => "resources",
         }
     }
@@ -104,6 +120,11 @@ impl Method {
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),
             Self::SetLogLevel => server.logging.is_some(),
+            Self::GetTask
+            | Self::CancelTask
+            | Self::UpdateTask
+            | Self::TaskResult
+            | Self::ListTasks => server.has_tasks,
             Self::Discover | Self::Listen | Self::Ping | Self::Initialize => true,
         }
     }

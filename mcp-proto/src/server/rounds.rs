@@ -1,40 +1,64 @@
 //! Requests whose handlers may ask the client: in the modern era by `input_required` results (2026-07-28, "Multi
 //! round-trip requests"), in the legacy era by requests on the call's own stream.
 
+mod legacy;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::future::join_all;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::tasks::Calling;
 use super::{Method, Server, wire};
 use crate::context::Context;
 use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
-use crate::jsonrpc::{ErrorObject, Notification, Payload};
-use crate::seal::{Keys, StateBinding, TicketError, UsedOnce, digest, unix_now};
-use crate::tool::ToolError;
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::seal::{
+    DEFAULT_MAX_USED, Keys, MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, UsedOnce,
+    digest, unix_now,
+};
+use crate::task::TaskMode;
 use crate::version::{Era, ProtocolVersion};
 
-/// How often one legacy call may ask: a handler that asks anew every time would never end.
-const MAX_ROUNDS: usize = 32;
+/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
+pub(super) const MAX_ROUNDS: usize = 32;
 
 /// How clients are asked.
+///
+/// ```
+/// let mut config = mcp_proto::InputConfig::default();
+/// config.single_use = true;
+/// # let server = mcp_proto::Server::builder("shop", "1.0.0", ())
+/// #     .input(config)
+/// #     .build()?;
+/// # Ok::<_, mcp_proto::BuildError>(())
+/// ```
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct InputConfig {
-    /// How long a modern client may take to come back with its answers. 10 minutes by default.
+    /// How long a modern client may take to come back with its answers, in whole seconds. 10 minutes by default.
+    ///
+    /// The answers travel in the state from the first question to the last. What is sealed has at most 48 KiB: a request
+    /// whose answers are longer, except for those to its last questions, gets −32602.
     pub state_lifetime: Duration,
     /// Whether a `requestState` is good once: a request that was answered cannot be made again with the same answers.
-    /// Remembered by this process alone. Off by default.
+    /// Remembered by this process alone. Implies [`InputConfig::require_state`]. Off by default.
     pub single_use: bool,
+    /// The most used states that are remembered until they expire; while there are as many, no other is accepted
+    /// (−32603), so that nobody can push one out. A single [`Principal`](crate::Principal) gets a tenth of them. 100,000
+    /// by default.
+    pub max_used_states: usize,
     /// Whether answers count only with the `requestState` of the question; without it the client is asked anew. Off by
     /// default: answers to first questions stand for themselves, as the revision allows.
     pub require_state: bool,
-    /// How long a legacy client may take for an answer. 5 minutes by default.
+    /// How long a legacy client may take for the answers to what a handler asks at once. 5 minutes by default.
     pub answer_timeout: Duration,
+    /// The most bytes of JSON that all answers of one legacy call may have together; then the call fails. 4 MiB by
+    /// default.
+    pub max_answer_bytes: usize,
 }
 
 /// [`InputConfig`] and what it takes to keep it.
@@ -43,6 +67,16 @@ pub(super) struct Rounds {
     pub(super) config: InputConfig,
     pub(super) keys: Keys,
     pub(super) used: UsedOnce,
+}
+
+impl Rounds {
+    pub(super) fn new(config: InputConfig, keys: Keys) -> Self {
+        Self {
+            used: UsedOnce::new(config.max_used_states),
+            config,
+            keys,
+        }
+    }
 }
 
 /// What a `requestState` holds: whatever must not be asked again.
@@ -59,6 +93,8 @@ struct Kept {
     principal: Option<String>,
     input: Option<Arc<Input>>,
     version: ProtocolVersion,
+    /// For a call that may become a task.
+    context: Option<Box<Context>>,
 }
 
 impl Default for InputConfig {
@@ -66,8 +102,10 @@ impl Default for InputConfig {
         Self {
             state_lifetime: Duration::from_secs(10 * 60),
             single_use: false,
+            max_used_states: DEFAULT_MAX_USED,
             require_state: false,
             answer_timeout: Duration::from_secs(5 * 60),
+            max_answer_bytes: 4 * 1024 * 1024,
         }
     }
 }
@@ -84,7 +122,14 @@ impl Server {
         if era == Era::Modern {
             context.input = self.answers(method, &mut params, &context)?;
         }
-        if !context.can_be_asked() {
+        if method == Method::CallTool && self.0.tasks.is_some() {
+            match self.calling(&mut params, &context)? {
+                Calling::Now(mode) => context.task = mode,
+                Calling::AsTask(ttl) => return self.create_task(params, context, ttl),
+            }
+        }
+        let startable = matches!(context.task, TaskMode::Startable);
+        if !startable && !context.can_be_asked() {
             let ran = self.run(method, params, context).await;
             return ran.map_err(Interrupt::into_error);
         }
@@ -106,38 +151,17 @@ impl Server {
             principal: context.principal().map(str::to_owned),
             input: context.input.clone(),
             version: context.protocol_version,
+            context: matches!(context.task, TaskMode::Startable).then(|| Box::new(context.clone())),
         };
         match self.run(method, params, context).await {
             Ok(payload) => Ok(payload),
-            Err(Interrupt(Reason::Error(error))) => Err(error),
             Err(Interrupt(Reason::Ask(questions))) => self.input_required(&questions, &kept),
+            Err(Interrupt(Reason::StartTask)) => match kept.context {
+                Some(context) => self.create_task(kept.params, *context, None),
+                None => Err(Interrupt(Reason::StartTask).into_error()),
+            },
+            Err(error) => Err(error.into_error()),
         }
-    }
-
-    async fn all_rounds(
-        &self,
-        method: Method,
-        params: Map<String, Value>,
-        mut context: Context,
-    ) -> Result<Payload, ErrorObject> {
-        let mut answers = BTreeMap::new();
-        for _ in 0..MAX_ROUNDS {
-            match self.run(method, params.clone(), context.clone()).await {
-                Ok(payload) => return Ok(payload),
-                Err(Interrupt(Reason::Error(error))) => return Err(error),
-                Err(Interrupt(Reason::Ask(questions))) => {
-                    match self.ask_client(&questions, &context).await {
-                        Ok(given) => answers.extend(given),
-                        Err(problem) => return self.not_answered(method, problem, &context),
-                    }
-                }
-            }
-            context.input = Some(Arc::new(Input {
-                answers: answers.clone(),
-            }));
-        }
-        tracing::error!(?method, "a handler asked its client {MAX_ROUNDS} times");
-        Err(ErrorObject::internal())
     }
 
     /// The answers that a modern request brings along, taken out of its params; `None` where it brings none.
@@ -162,7 +186,9 @@ impl Server {
         };
         let config = &self.0.rounds.config;
         let answers = match state {
-            None if responses.is_empty() || config.require_state => return Ok(None),
+            None if responses.is_empty() || config.require_state || config.single_use => {
+                return Ok(None);
+            }
             None => responses.into_iter().collect(),
             Some(Value::String(state)) => {
                 let Remembered { mut answers, asked } =
@@ -178,7 +204,7 @@ impl Server {
                 ));
             }
         };
-        Ok(Some(Arc::new(Input { answers })))
+        Ok(Some(Arc::new(Input::new(answers))))
     }
 
     fn remembered(
@@ -194,7 +220,7 @@ impl Server {
             .open(&rounds.keys, state, now)
             .and_then(|ticket| {
                 if rounds.config.single_use {
-                    rounds.used.accept(&ticket, now)?;
+                    rounds.used.accept(&ticket, context.principal(), now)?;
                 }
                 Ok(ticket.content)
             });
@@ -211,19 +237,14 @@ impl Server {
             answers: kept
                 .input
                 .as_ref()
-                .map(|input| input.answers.clone())
+                .map(|input| input.used_answers())
                 .unwrap_or_default(),
             asked: questions.iter().map(|(key, _)| key.to_owned()).collect(),
         };
         let expires = unix_now().saturating_add(rounds.config.state_lifetime.as_secs());
         let state = binding(kept.method, &kept.params, kept.principal.as_deref())
             .seal(&rounds.keys, &remembered, expires)
-            .map_err(|problem| {
-                tracing::warn!(%problem, "the answers of a request cannot be kept by its client");
-                ErrorObject::invalid_params(
-                    "the answers given so far are too large to be carried to the next question",
-                )
-            })?;
+            .map_err(cannot_seal)?;
         let requests: Map<_, _> = questions
             .iter()
             .map(|(key, question)| (key.to_owned(), request(question, kept.version)))
@@ -234,35 +255,6 @@ impl Server {
             &self.0.info_json,
         ))
     }
-
-    /// Puts questions to a legacy client and waits for the answers.
-    async fn ask_client(
-        &self,
-        questions: &Questions,
-        context: &Context,
-    ) -> Result<BTreeMap<String, Value>, String> {
-        let limit = self.0.rounds.config.answer_timeout;
-        let answers = questions.iter().map(|(key, question)| async move {
-            let answer = ask(question, context, limit).await?;
-            Ok((key.to_owned(), answer))
-        });
-        join_all(answers).await.into_iter().collect()
-    }
-
-    /// A call that cannot go on without an answer: a tool tells its model, anything else is a protocol error.
-    fn not_answered(
-        &self,
-        method: Method,
-        problem: String,
-        context: &Context,
-    ) -> Result<Payload, ErrorObject> {
-        if method != Method::CallTool {
-            return Err(ErrorObject::new(ErrorObject::INTERNAL, problem));
-        }
-        let failed = ToolError::new("CLIENT_DID_NOT_ANSWER", problem);
-        let result = failed.into_result().map_err(Interrupt::into_error)?;
-        self.tool_result(&result, context.protocol_version)
-    }
 }
 
 impl Interrupt {
@@ -271,37 +263,27 @@ impl Interrupt {
         match self.0 {
             Reason::Error(error) => error,
             Reason::Ask(_) => {
-                // A client that cannot be asked is refused where the handler asks.
-                tracing::error!("a handler asked a client that cannot be asked");
+                // A client that can answer nothing is refused where the handler asks.
+                tracing::error!("a handler asked where the client cannot be asked");
+                ErrorObject::internal()
+            }
+            Reason::StartTask => {
+                tracing::error!("a handler started a task where there can be none");
                 ErrorObject::internal()
             }
         }
     }
 }
 
-/// One question to a legacy client; its answer, or why there is none.
-async fn ask(question: &Question, context: &Context, limit: Duration) -> Result<Value, String> {
-    let request = question.to_request(context.protocol_version);
-    let method = request.method;
-    let asked = context.outbox.ask(method, request.params).await;
-    let (id, answer) = asked.map_err(|_| {
-        format!("{method} cannot be sent: the client takes no event stream for this call")
-    })?;
-    match tokio::time::timeout(limit, answer).await {
-        Ok(Ok(response)) => match response.outcome {
-            Ok(result) => Ok(result.to_value()),
-            Err(error) => Err(format!("the client refused {method}: {}", error.message)),
-        },
-        Ok(Err(_gone)) => Err(format!("{method} cannot be answered: the client is gone")),
-        Err(_elapsed) => {
-            let cancelled = json!({ "requestId": id, "reason": "it took too long" });
-            let cancelled = Notification::new("notifications/cancelled", cancelled);
-            // A client that is gone need not be told.
-            let _gone = context.outbox.send(cancelled).await;
-            Err(format!(
-                "the client did not answer {method} within {} s",
-                limit.as_secs_f64()
-            ))
+fn cannot_seal(problem: SealError) -> ErrorObject {
+    match problem {
+        SealError::TooLong(bytes) => ErrorObject::invalid_params(format!(
+            "there is more to ask, but the answers given so far take {bytes} bytes of state and at most \
+             {MAX_PLAINTEXT_BYTES} can be carried along: give shorter answers"
+        )),
+        problem => {
+            tracing::error!(%problem, "the state of a request cannot be sealed");
+            ErrorObject::internal()
         }
     }
 }
@@ -320,6 +302,7 @@ fn binding<'a>(
     StateBinding {
         principal,
         method: method.name(),
-        arguments: digest(method.name(), params, &[]),
+        // Each round has a `_meta` of its own.
+        arguments: digest(method.name(), params, &["_meta"]),
     }
 }

@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::lifecycle::is_meta_name;
+use crate::lifecycle::is_meta_key;
 
 /// What every `_meta` key of a skill's resource begins with (SEP-2640, *Resource Metadata*).
 const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
@@ -56,11 +56,11 @@ impl SkillEntry {
     /// `_meta` of its `SKILL.md`: the other fields of the frontmatter, their names after
     /// `io.modelcontextprotocol.skills/`. A field whose name could not be that of a `_meta` key is left out.
     pub(super) fn meta(&self) -> Option<Map<String, Value>> {
-        let fields = self.frontmatter.iter().filter(|(key, _)| {
-            !matches!(key.as_str(), "name" | "description") && is_meta_name(key)
-        });
-        let meta: Map<_, _> = fields
+        let fields = self.frontmatter.iter();
+        let others = fields.filter(|(key, _)| !matches!(key.as_str(), "name" | "description"));
+        let meta: Map<_, _> = others
             .map(|(key, value)| (format!("{META_PREFIX}{key}"), value.clone()))
+            .filter(|(key, _)| is_meta_key(key))
             .collect();
         (!meta.is_empty()).then_some(meta)
     }

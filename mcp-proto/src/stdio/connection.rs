@@ -13,10 +13,10 @@ use futures_util::{FutureExt as _, Stream as _};
 use http::Extensions;
 use serde_json::{Map, Value, json};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::sync::oneshot;
 use tokio::time::Sleep;
 
 use super::StdioConfig;
+use super::asked::Asked;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
@@ -29,9 +29,6 @@ use crate::version::{Era, ProtocolVersion};
 
 /// The calls of a connection, each to be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
-
-/// By the id of the request.
-type Asked = HashMap<RequestId, oneshot::Sender<Response>>;
 
 /// The state of a connection; see [`super::serve`].
 pub(super) struct Connection {
@@ -71,7 +68,7 @@ impl Connection {
             extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
-            asked: HashMap::new(),
+            asked: Asked::new(),
             changes: Vec::new(),
             session: None,
             peer: uuid::Uuid::new_v4().to_string().into(),
@@ -133,6 +130,7 @@ impl Connection {
             self.take_line(&line);
         }
         self.listener = None;
+        self.asked.end();
         self.running
             .values()
             .filter(|running| running.listens)
@@ -156,10 +154,9 @@ impl Connection {
                         write_line(out, &notification);
                     }
                     Poll::Ready(Some(Said::Request(request, answer))) => {
-                        // Whoever asked may have gone meanwhile, and with it its interest.
-                        asked.retain(|_, answer| !answer.is_closed());
-                        write_line(out, &request);
-                        asked.insert(request.id, answer);
+                        if asked.expect(&request.id, answer) {
+                            write_line(out, &request);
+                        }
                     }
                     Poll::Ready(Some(Said::Answer(answer))) => {
                         changes.extend(take_answer(running, out, &answer));
@@ -362,12 +359,9 @@ impl Connection {
     }
 
     fn take_response(&mut self, response: Response) {
-        match response.id.as_ref().and_then(|id| self.asked.remove(id)) {
-            // Fails when whoever asked has gone, which is fine.
-            Some(answer) => drop(answer.send(response)),
-            None => {
-                tracing::debug!(id = ?response.id, "a response to no request of ours was ignored")
-            }
+        // Whoever asked may have gone meanwhile, and with it its interest.
+        if !self.asked.take(response) {
+            tracing::debug!("a response to no request that waits was passed over");
         }
     }
 

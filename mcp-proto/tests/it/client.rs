@@ -20,7 +20,7 @@ fn config(era: Era) -> ClientConfig {
 }
 
 /// Answers one request after the other with the bytes given, and gives back what it was sent.
-async fn scripted(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
+pub(crate) async fn scripted(answers: Vec<String>) -> (String, JoinHandle<Vec<String>>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let script = tokio::spawn(async move {
@@ -53,7 +53,7 @@ async fn read_request(stream: &mut tokio::net::TcpStream) -> String {
     }
 }
 
-fn answer(status: &str, media: &str, body: &str) -> String {
+pub(crate) fn answer(status: &str, media: &str, body: &str) -> String {
     format!(
         "HTTP/1.1 {status}\r\ncontent-type: {media}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
         body.len()

@@ -35,7 +35,7 @@ pub(crate) struct Probe {
 pub(crate) struct Events(mpsc::UnboundedReceiver<&'static str>);
 
 /// Tells that it was dropped.
-struct Guard(Probe);
+pub(crate) struct Guard(Probe);
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Echo {
@@ -60,8 +60,13 @@ pub(crate) fn probe() -> (Probe, Events) {
 }
 
 impl Probe {
-    fn tell(&self, event: &'static str) {
+    pub(crate) fn tell(&self, event: &'static str) {
         let _test_is_over = self.events.send(event);
+    }
+
+    /// Tells `dropped` when it is.
+    pub(crate) fn guard(&self) -> Guard {
+        Guard(self.clone())
     }
 }
 

@@ -7,6 +7,15 @@
     reason = "what fails here fails a test"
 )]
 
+mod apps;
+mod asking;
+mod asking_client;
+mod asking_common;
+mod asking_forms;
+mod asking_kinds;
+mod asking_legacy;
+mod asking_state;
+mod asking_wire;
 mod bodies;
 mod bounds;
 mod caching;
@@ -14,10 +23,15 @@ mod cancel;
 mod client;
 mod common;
 mod completion;
+mod degrade;
+mod dialects;
 mod doors;
 mod ends;
 mod handshake;
+mod header_annotations;
+mod header_params;
 mod headers;
+mod icons;
 mod identity;
 mod keepalive;
 mod large;
@@ -34,6 +48,7 @@ mod pipe;
 mod progress;
 mod prompts;
 mod property;
+mod required;
 mod resources;
 mod results;
 mod schema;
@@ -46,7 +61,14 @@ mod stdio;
 mod streams;
 mod subscribe;
 mod subscriptions;
+mod tasks;
+mod tasks_bounds;
+mod tasks_common;
+mod tasks_legacy;
+mod tasks_listen;
+mod tasks_names;
 mod tools;
+mod traces;
 #[cfg(unix)]
 mod unix;
 mod uri_matching;

@@ -237,15 +237,6 @@ fn an_extension_that_is_built_in_is_not_declared_by_hand() {
     skills(by_hand()).build().unwrap();
 }
 
-#[test]
-fn an_extension_has_a_name_with_a_prefix() {
-    for name in ["thing", "", "com.example/", "1/thing", "com.example/a/b"] {
-        let error = new().extension(name, Map::new()).build().unwrap_err();
-        let told = error.to_string();
-        assert!(told.contains("such as com.example/thing"), "{told}");
-    }
-}
-
 /// A server that has everything.
 fn everything() -> Server {
     skills(completions(resources(tools(new()))))

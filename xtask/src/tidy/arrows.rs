@@ -24,6 +24,7 @@ const STOREYS: [&[&str]; 6] = [
     &["cache", "content", "lifecycle", "logging"],
     &[
         "schema",
+        "change",
         "context",
         "interrupt",
         "input",
@@ -32,6 +33,8 @@ const STOREYS: [&[&str]; 6] = [
         "prompt",
         "completion",
         "skill",
+        "app",
+        "task",
     ],
     &["server"],
     &["session"],

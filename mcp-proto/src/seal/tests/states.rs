@@ -151,14 +151,14 @@ fn a_ticket_is_used_once_until_it_expires() {
     let keys = Keys::new(KEY);
     let used = UsedOnce::default();
     let (one, two) = (ticket(&keys, 1000), ticket(&keys, 1000));
-    assert_eq!(used.accept(&one, 10), Ok(()));
-    assert_eq!(used.accept(&one, 10), Err(TicketError::Used));
-    assert_eq!(used.accept(&one, 999), Err(TicketError::Used));
-    assert_eq!(used.accept(&two, 999), Ok(()));
-    assert_eq!(used.accept(&one, 1000), Err(TicketError::Expired));
+    assert_eq!(used.accept(&one, None, 10), Ok(()));
+    assert_eq!(used.accept(&one, None, 10), Err(TicketError::Used));
+    assert_eq!(used.accept(&one, None, 999), Err(TicketError::Used));
+    assert_eq!(used.accept(&two, None, 999), Ok(()));
+    assert_eq!(used.accept(&one, None, 1000), Err(TicketError::Expired));
     // Both are forgotten now; a clock that is set back does not bring them back.
-    assert_eq!(used.accept(&one, 10), Err(TicketError::Expired));
-    assert_eq!(used.accept(&ticket(&keys, 1001), 10), Ok(()));
+    assert_eq!(used.accept(&one, None, 10), Err(TicketError::Expired));
+    assert_eq!(used.accept(&ticket(&keys, 1001), None, 10), Ok(()));
 }
 
 #[test]
@@ -170,17 +170,43 @@ fn when_full_nothing_is_pushed_out_before_its_time() {
         ticket(&keys, 2000),
         ticket(&keys, 3000),
     );
-    assert_eq!(used.accept(&two, 10), Ok(()));
-    assert_eq!(used.accept(&one, 10), Ok(()));
-    assert_eq!(used.accept(&three, 999), Err(TicketError::Full));
-    assert_eq!(used.accept(&one, 999), Err(TicketError::Used));
-    assert_eq!(used.accept(&three, 1000), Ok(()));
-    assert_eq!(used.accept(&two, 1000), Err(TicketError::Used));
+    assert_eq!(used.accept(&two, None, 10), Ok(()));
+    assert_eq!(used.accept(&one, None, 10), Ok(()));
+    assert_eq!(used.accept(&three, None, 999), Err(TicketError::Full));
+    assert_eq!(used.accept(&one, None, 999), Err(TicketError::Used));
+    assert_eq!(used.accept(&three, None, 1000), Ok(()));
+    assert_eq!(used.accept(&two, None, 1000), Err(TicketError::Used));
     assert_eq!(
-        used.accept(&ticket(&keys, 4000), 1000),
+        used.accept(&ticket(&keys, 4000), None, 1000),
         Err(TicketError::Full)
     );
-    assert_eq!(UsedOnce::new(0).accept(&three, 10), Err(TicketError::Full));
+    assert_eq!(
+        UsedOnce::new(0).accept(&three, None, 10),
+        Err(TicketError::Full)
+    );
+}
+
+#[test]
+fn one_caller_fills_its_share_and_no_more() {
+    let keys = Keys::new(KEY);
+    let used = UsedOnce::new(20);
+    let ticket = |expires| ticket(&keys, expires);
+    assert_eq!(used.accept(&ticket(1000), Some("ann"), 10), Ok(()));
+    assert_eq!(used.accept(&ticket(2000), Some("ann"), 10), Ok(()));
+    let third = ticket(2000);
+    assert_eq!(used.accept(&third, Some("ann"), 10), Err(TicketError::Full));
+    assert_eq!(used.accept(&ticket(2000), Some("bob"), 10), Ok(()));
+    // Nobody has no share of its own.
+    for _ in 3..20 {
+        assert_eq!(used.accept(&ticket(2000), None, 10), Ok(()));
+    }
+    assert_eq!(used.accept(&ticket(2000), None, 10), Err(TicketError::Full));
+    // One of hers has expired.
+    assert_eq!(used.accept(&third, Some("ann"), 1000), Ok(()));
+    assert_eq!(
+        used.accept(&ticket(2000), Some("ann"), 1000),
+        Err(TicketError::Full)
+    );
 }
 
 proptest! {

@@ -1,0 +1,88 @@
+//! Requests that take several rounds (2026-07-28, "Multi round-trip requests"), from the client's side.
+
+use futures_util::future::try_join_all;
+use serde_json::{Map, Value, json};
+
+use super::answering::Answers;
+use super::{Client, ClientError};
+use crate::jsonrpc::{Request, RequestId};
+use crate::version::Era;
+
+/// How often one request is made again.
+const MAX_ROUNDS: usize = 32;
+
+impl Client {
+    /// [`Client::request`], and whatever it takes to get a result: where the server needs input, the callback of
+    /// [`ClientConfig::with_answers`](super::ClientConfig::with_answers) is asked, and the request made again with its
+    /// answers. Each round, and each answer, may take [`ClientConfig::timeout`](super::ClientConfig::timeout).
+    ///
+    /// The callback gets each question as a request whose id is the question's key. Without a callback the
+    /// `input_required` result is given back as it came, as [`Client::request`] always does.
+    ///
+    /// # Errors
+    /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`] for a
+    /// server that still asks after 32 rounds.
+    pub async fn request_in_rounds(
+        &self,
+        method: &str,
+        params: Value,
+    ) -> Result<Value, ClientError> {
+        let config = &self.0.config;
+        let Some(answers) = config
+            .answers
+            .as_ref()
+            .filter(|_| self.era() == Era::Modern)
+        else {
+            return self.request(method, params).await;
+        };
+        let mut round = params.clone();
+        for _ in 0..MAX_ROUNDS {
+            let result = self.request(method, round).await?;
+            if result.get("resultType").and_then(Value::as_str) != Some("input_required") {
+                return Ok(result);
+            }
+            round = params.clone();
+            let answered = self.answer(answers, &result).await?;
+            if let Some(members) = round.as_object_mut() {
+                members.extend(answered);
+            }
+        }
+        Err(ClientError::Protocol(format!(
+            "{method} still needs input after {MAX_ROUNDS} rounds"
+        )))
+    }
+
+    /// What the next round says besides the request.
+    async fn answer(
+        &self,
+        answers: &Answers,
+        result: &Value,
+    ) -> Result<Map<String, Value>, ClientError> {
+        let broken = || ClientError::Protocol(format!("an input_required result is {result}"));
+        let mut round = Map::new();
+        if let Some(requests) = result.get("inputRequests") {
+            let requests = requests.as_object().ok_or_else(broken)?;
+            let answered = requests.iter().map(|(key, question)| async move {
+                let method = question.get("method").and_then(Value::as_str);
+                let params = question.get("params").cloned().unwrap_or_else(|| json!({}));
+                let id = RequestId::String(key.clone());
+                let question = Request::new(id, method.ok_or_else(broken)?, params);
+                let answer = answers.ask(question).await.map_err(ClientError::Refused)?;
+                Ok((key.clone(), answer))
+            });
+            let limit = self.0.config.timeout;
+            let answered = tokio::time::timeout(limit, try_join_all(answered)).await;
+            let answered = answered.map_err(|_elapsed| ClientError::Timeout(limit))??;
+            let answered = answered.into_iter().collect();
+            round.insert("inputResponses".to_owned(), Value::Object(answered));
+        }
+        match result.get("requestState") {
+            Some(state @ Value::String(_)) => {
+                round.insert("requestState".to_owned(), state.clone());
+            }
+            None if !round.is_empty() => {}
+            _ => return Err(broken()),
+        }
+        Ok(round)
+    }
+}
