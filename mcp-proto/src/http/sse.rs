@@ -12,6 +12,9 @@ pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 /// The comment line that opens a stream, so that its headers reach the client at once.
 pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
+/// What a stream may begin with.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A notification or a request as an event.
 pub(super) fn message(message: &impl Serialize) -> Bytes {
     event(message, 256)
@@ -47,9 +50,12 @@ pub struct Event {
     pub id: Option<String>,
 }
 
-/// Cuts a stream of bytes into [`Event`]s. Accepts LF, CRLF and CR, and chunks cut anywhere.
+/// Cuts a stream of bytes into [`Event`]s. Accepts LF, CRLF and CR, a byte order mark at the beginning, and
+/// chunks cut anywhere.
 #[derive(Debug)]
 pub struct EventReader {
+    /// The first line has been read.
+    begun: bool,
     line: Vec<u8>,
     current: Event,
     has_data: bool,
@@ -68,6 +74,7 @@ impl EventReader {
     #[must_use]
     pub fn new(max_event_bytes: usize) -> Self {
         Self {
+            begun: false,
             line: Vec::new(),
             current: Event::default(),
             has_data: false,
@@ -104,6 +111,9 @@ impl EventReader {
     }
 
     fn end_line(&mut self) -> Option<Event> {
+        if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(BYTE_ORDER_MARK) {
+            self.line.drain(..BYTE_ORDER_MARK.len());
+        }
         if self.line.is_empty() {
             self.size = 0;
             let event = std::mem::take(&mut self.current);
@@ -122,7 +132,8 @@ impl EventReader {
                 self.has_data = true;
             }
             "event" => value.clone_into(&mut self.current.event),
-            "id" => self.current.id = Some(value.to_owned()),
+            // An id that no header can carry back is none.
+            "id" if !value.contains('\0') => self.current.id = Some(value.to_owned()),
             _ => {}
         }
         None

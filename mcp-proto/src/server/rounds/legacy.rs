@@ -12,13 +12,20 @@ use tokio::sync::oneshot;
 use super::super::{Method, Server};
 use super::MAX_ROUNDS;
 use crate::context::{Context, OutboxClosed};
-use crate::input::{Input, Question, Questions};
+use crate::input::{Input, Question};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId, Response};
+use crate::task::relate_params;
 use crate::tool::ToolError;
 
 /// Why a call cannot go on: a name for programs and a sentence.
-type Problem = (&'static str, String);
+pub(in crate::server) type Problem = (&'static str, String);
+
+/// The name where this request of the client is no way to ask it, and another may be.
+pub(in crate::server) const CANNOT_BE_ASKED: &str = "CLIENT_CANNOT_BE_ASKED";
+
+/// What becomes of each answer: its question's key, itself, its bytes as JSON. False when there is no room for it.
+type Take<'t> = &'t mut (dyn FnMut(&str, Value, usize) -> bool + Send);
 
 /// A question that was sent.
 struct Sent<'q> {
@@ -42,11 +49,15 @@ impl Server {
             match self.run(method, params.clone(), context.clone()).await {
                 Ok(payload) => return Ok(payload),
                 Err(Interrupt(Reason::Ask(questions))) => {
-                    match self.ask_client(&questions, &context, &mut room).await {
-                        Ok(given) => answers.extend(given),
-                        Err(problem) => {
-                            return self.not_answered(method, &params, problem, &context);
-                        }
+                    let mut take = |key: &str, answer, bytes| {
+                        let left = room.checked_sub(bytes);
+                        room = left.unwrap_or(room);
+                        answers.insert(key.to_owned(), answer);
+                        left.is_some()
+                    };
+                    let asked = self.ask_client(questions.iter(), &context, None, &mut take);
+                    if let Err(problem) = asked.await {
+                        return self.not_answered(method, &params, problem, &context);
                     }
                 }
                 Err(error) => return Err(error.into_error()),
@@ -57,17 +68,18 @@ impl Server {
         Err(ErrorObject::internal())
     }
 
-    /// Puts questions to the client and waits for all answers, or for the first thing that goes wrong. Questions that
-    /// are open then are taken back.
-    async fn ask_client(
+    /// Puts questions to the client, about a task if there is one, and waits for all answers, or for the first thing
+    /// that goes wrong. Questions that are open then are taken back.
+    pub(in crate::server) async fn ask_client<'q>(
         &self,
-        questions: &Questions,
+        questions: impl Iterator<Item = (&'q str, &'q Question)> + Send,
         context: &Context,
-        room: &mut usize,
-    ) -> Result<BTreeMap<String, Value>, Problem> {
+        task: Option<&str>,
+        take: Take<'_>,
+    ) -> Result<(), Problem> {
         let limit = self.0.rounds.config.answer_timeout;
         let mut open = Vec::new();
-        let asked = ask_all(questions, context, &mut open, room);
+        let asked = ask_all(questions, context, task, &mut open, take);
         let outcome = match tokio::time::timeout(limit, asked).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => Err(unanswered(&open, limit)),
@@ -76,7 +88,10 @@ impl Server {
             for (id, _) in open {
                 let cancelled =
                     json!({ "requestId": id, "reason": "the answer is not needed any more" });
-                let cancelled = Notification::new("notifications/cancelled", cancelled);
+                let mut cancelled = Notification::new("notifications/cancelled", cancelled);
+                if let Some(task) = task {
+                    relate_params(&mut cancelled.params, task);
+                }
                 // A client that is gone, or that does not read what it has been sent already, need not be told.
                 let _told = context.outbox.send(cancelled).now_or_never();
             }
@@ -104,17 +119,19 @@ impl Server {
 }
 
 /// Asks and waits; `open` holds the questions that wait for their answers, at any time.
-async fn ask_all(
-    questions: &Questions,
+async fn ask_all<'q>(
+    questions: impl Iterator<Item = (&'q str, &'q Question)> + Send,
     context: &Context,
+    task: Option<&str>,
     open: &mut Vec<(RequestId, &'static str)>,
-    room: &mut usize,
-) -> Result<BTreeMap<String, Value>, Problem> {
+    take: Take<'_>,
+) -> Result<(), Problem> {
     let mut waiting = FuturesUnordered::new();
-    for (key, question) in questions.iter() {
-        let sent = send(key, question, context).await.map_err(|OutboxClosed| {
+    for (key, question) in questions {
+        let sent = send(key, question, context, task).await;
+        let sent = sent.map_err(|OutboxClosed| {
             let problem = "the client cannot be asked: it takes no event stream for this call";
-            ("CLIENT_CANNOT_BE_ASKED", problem.to_owned())
+            (CANNOT_BE_ASKED, problem.to_owned())
         })?;
         open.push((sent.id.clone(), sent.method));
         waiting.push(async move {
@@ -128,30 +145,28 @@ async fn ask_all(
             (key, question, id, method, answer.await)
         });
     }
-    let mut given = BTreeMap::new();
     while let Some((key, question, id, method, response)) = waiting.next().await {
         open.retain(|(known, _)| *known != id);
         let response = response.map_err(|_gone| {
             let problem = format!("nobody answers {method}: the client is gone or takes no events");
-            ("CLIENT_CANNOT_BE_ASKED", problem)
+            (CANNOT_BE_ASKED, problem)
         })?;
         let answer = response.outcome.map_err(|error| {
             let message: String = error.message.chars().take(MAX_SHOWN).collect();
             let problem = format!("the client refused {method}: {message} ({})", error.code);
             ("CLIENT_REFUSED", problem)
         })?;
-        *room = room.checked_sub(answer.as_str().len()).ok_or_else(|| {
-            let problem = format!("the answer to {method} is too long, together with those before");
-            ("CLIENT_ANSWER_INVALID", problem)
-        })?;
-        let answer = answer.to_value();
+        let (bytes, answer) = (answer.as_str().len(), answer.to_value());
         question.read(&answer).map_err(|problem| {
             let problem = format!("the client's answer to {method} is none: {problem}");
             ("CLIENT_ANSWER_INVALID", problem)
         })?;
-        given.insert(key.to_owned(), answer);
+        if !take(key, answer, bytes) {
+            let problem = format!("the answer to {method} is too long, together with those before");
+            return Err(("CLIENT_ANSWER_INVALID", problem));
+        }
     }
-    Ok(given)
+    Ok(())
 }
 
 /// How much of a client's error message is told, in characters.
@@ -161,8 +176,12 @@ async fn send<'q>(
     key: &'q str,
     question: &'q Question,
     context: &Context,
+    task: Option<&str>,
 ) -> Result<Sent<'q>, OutboxClosed> {
-    let request = question.to_request(context.protocol_version);
+    let mut request = question.to_request(context.protocol_version);
+    if let Some(task) = task {
+        relate_params(&mut request.params, task);
+    }
     let method = request.method;
     let (id, answer) = context.outbox.ask(method, request.params).await?;
     Ok(Sent {
