@@ -102,7 +102,7 @@ impl StreamableHttpService {
         let context = Context::modern(incoming, modern);
         let call = self.0.server.handle_owned(request, context);
         let exchange = Exchange::new(call, notifications, self.0.config.keep_alive, place);
-        Ok(exchange.respond(accepts, Era::Modern).await)
+        Ok(exchange.respond(accepts).await)
     }
 }
 
