@@ -71,7 +71,8 @@ impl Event {
         let data = serde_json::from_str(data).unwrap();
         Some(Self {
             kind: field("event").unwrap_or("message").to_owned(),
-            id: field("id").map(|id| id.parse().unwrap()),
+            // Those of MCP are no numbers.
+            id: field("id").and_then(|id| id.parse().ok()),
             data,
         })
     }
