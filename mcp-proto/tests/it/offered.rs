@@ -258,6 +258,7 @@ async fn every_modern_result_says_its_type_and_server_and_no_legacy_one_does() {
         "resources/list",
         "resources/templates/list",
         "resources/read",
+        "resources/directory/read",
         "skills/list",
         "skills/get",
         "resources/directory/read",
