@@ -5,7 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, ready};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -96,9 +96,22 @@ impl Completion {
         }
     }
 
+    /// These values, and there are more; how many in all, if known.
+    #[must_use]
+    pub fn first(values: Vec<String>, total: Option<u64>) -> Self {
+        Self {
+            values,
+            total,
+            has_more: true,
+        }
+    }
+
     /// In the bounds of the protocol.
     fn bounded(mut self) -> Self {
         if self.values.len() > MAX_COMPLETIONS {
+            if !self.has_more {
+                self.total.get_or_insert(self.values.len() as u64);
+            }
             self.values.truncate(MAX_COMPLETIONS);
             self.has_more = true;
         }
@@ -126,6 +139,22 @@ impl CompletionRegistry {
             Box::pin(async move { handler(state, request, context).await })
         });
         self.0.insert((reference, argument), completer).is_none()
+    }
+
+    /// Completes an argument from all the values that it can have, unless it has a completer.
+    pub(crate) fn add_if_absent(
+        &mut self,
+        reference: Reference,
+        argument: &str,
+        values: Vec<String>,
+    ) {
+        let completer = self.0.entry((reference, argument.to_owned()));
+        completer.or_insert_with(|| {
+            Box::new(move |request, _context| {
+                let completion = Completion::matching(&request, &values);
+                Box::pin(ready(Ok(completion)))
+            })
+        });
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -1,10 +1,14 @@
 //! Content blocks, annotations and icons: shared by tools, prompts and resources.
 
+mod older;
+
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::json;
+
+pub(crate) use older::for_version;
 
 /// A piece of content (schema: `ContentBlock`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

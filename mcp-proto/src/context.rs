@@ -2,6 +2,7 @@
 
 mod outbox;
 mod progress;
+mod trace;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use crate::input::Input;
 use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
+use crate::task::{Entry, TaskMode};
 use crate::version::{Era, ProtocolVersion};
 use progress::Progress;
 
@@ -47,6 +49,8 @@ pub struct Context {
     pub(crate) peer: Option<Arc<str>>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
+    /// What the call has to do with tasks.
+    pub(crate) task: TaskMode,
     /// Made by the first report of progress.
     progress: Option<Arc<Progress>>,
 }
@@ -92,6 +96,7 @@ impl Context {
             extensions: Extensions::new(),
             peer: None,
             input: None,
+            task: TaskMode::None,
             progress: None,
         }
     }
@@ -117,24 +122,19 @@ impl Context {
 
     /// Reports progress, if the request asked for it by `_meta.progressToken`.
     ///
-    /// `progress` grows with every report, one that does not is left out; `total` is its end where known. Waits while
+    /// `progress` grows with every report, one that does not is left out; `total` is its end where known; `message` is
+    /// told to clients of 2025-03-26 and later. Waits while
     /// the client is slower than [`OUTBOX_CAPACITY`] messages; a client that is gone is no error, since the call is
     /// about to be dropped.
     pub async fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
         let Some(state) = &self.progress else {
             return;
         };
-        if !state.grows(progress) {
-            tracing::debug!(
-                progress,
-                "a report of progress that does not grow was left out"
-            );
-            return;
-        }
         let mut params = Map::new();
         params.insert("progressToken".to_owned(), state.token.clone());
         params.insert("progress".to_owned(), json!(progress));
-        if let Some(total) = total {
+        // JSON has no other numbers.
+        if let Some(total) = total.filter(|total| total.is_finite()) {
             params.insert("total".to_owned(), json!(total));
         }
         // `message` is new in 2025-03-26.
@@ -143,7 +143,24 @@ impl Context {
         {
             params.insert("message".to_owned(), json!(message));
         }
-        self.say("notifications/progress", params).await;
+        let notification = Notification {
+            method: "notifications/progress".to_owned(),
+            params,
+        };
+        // Judged as it joins the queue: the reports of several tasks grow in the order they are sent in.
+        let mut grows = true;
+        let judge = || {
+            grows = state.grows(progress);
+            grows
+        };
+        // The only failure is a reader that is gone, and then there is nobody to tell.
+        let _gone = self.outbox.send_if(notification, judge).await;
+        if !grows {
+            tracing::debug!(
+                progress,
+                "a report of progress that does not grow was left out"
+            );
+        }
     }
 
     /// Sends a log message about this request to the client, if it wants messages of this level. `data` is any JSON;
@@ -196,10 +213,33 @@ impl Context {
             extensions: incoming.extensions,
             peer: incoming.peer,
             input: None,
+            task: TaskMode::None,
         }
     }
 
-    async fn say(&self, method: &str, params: Map<String, Value>) {
+    /// The same of a request that says nothing.
+    pub(crate) fn silent(&self) -> Self {
+        Self {
+            outbox: Outbox::closed(),
+            log_level: None,
+            progress: None,
+            ..self.clone()
+        }
+    }
+
+    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
+    pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
+        if self.era() == Era::Modern {
+            self.progress = None;
+            self.log_level = None;
+        }
+        self.outbox = outbox;
+        self.task = TaskMode::Running(task);
+        self
+    }
+
+    /// Sends a notification about this request.
+    pub(crate) async fn say(&self, method: &str, params: Map<String, Value>) {
         let notification = Notification {
             method: method.to_owned(),
             params,

@@ -1,5 +1,7 @@
 //! The guide: how things are done, a page for each.
 
+#[doc = include_str!("../docs/apps.md")]
+pub mod apps {}
 #[doc = include_str!("../docs/asking.md")]
 pub mod asking {}
 #[doc = include_str!("../docs/embedding.md")]

@@ -18,6 +18,7 @@ mod head;
 mod legacy;
 mod live;
 mod modern;
+mod params;
 mod rejection;
 mod serve;
 mod sessions;
@@ -147,10 +148,11 @@ impl StreamableHttpService {
         self.0.detached.close();
     }
 
-    /// Waits until no call of a legacy client that went away runs any more; for after [`close`](Self::close) and the
+    /// Waits until no call of a legacy client that went away runs any more, and no task; for after [`close`](Self::close) and the
     /// end of [`serve`].
     pub async fn ended(&self) {
         self.0.detached.ended().await;
+        self.0.server.tasks_ended().await;
     }
 
     async fn answer<B>(
@@ -171,7 +173,7 @@ impl StreamableHttpService {
             }
         };
         match verb {
-            Verb::Preflight => Ok(cors::preflight()),
+            Verb::Preflight => Ok(cors::preflight(&head.headers)),
             Verb::Get => self
                 .open_stream(&head)
                 .await

@@ -8,11 +8,13 @@
 //! carries the answers of earlier rounds, so that nothing is kept in the server. A legacy client gets a request on the
 //! stream of the call it is about.
 
+mod balance;
 mod elicit;
 mod field;
 mod questions;
 mod sample;
 mod typed;
+mod urls;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -116,24 +118,11 @@ impl Context {
             match self.input.as_ref().and_then(|input| input.answer(key)) {
                 Some(answer) => {
                     let answer = question.read(answer);
-                    let answer = answer.map_err(|problem| self.bad_answer(key, &problem))?;
+                    let answer = answer.map_err(|problem| bad_answer(self.era(), key, &problem))?;
                     answers.insert(key.to_owned(), answer);
                 }
                 None => {
-                    if let Some(refusal) =
-                        question.refusal(&self.client_capabilities, self.protocol_version)
-                    {
-                        return Err(refusal.into());
-                    }
-                    let problem = match key.len() {
-                        0..=MAX_QUESTION_KEY_BYTES => question.problem(),
-                        _ => Some(format!(
-                            "its key is longer than {MAX_QUESTION_KEY_BYTES} bytes"
-                        )),
-                    };
-                    if let Some(problem) = problem {
-                        return Err(cannot_be_asked(key, &problem));
-                    }
+                    self.require(key, question)?;
                     open.push(key, question.clone());
                 }
             }
@@ -148,12 +137,21 @@ impl Context {
         }
     }
 
-    /// −32602 for what is no answer to a question.
-    pub(crate) fn bad_answer(&self, key: &str, problem: &str) -> ErrorObject {
-        ErrorObject::invalid_params(match self.era() {
-            Era::Modern => format!("params.inputResponses[{key:?}]: {problem}"),
-            Era::Legacy => format!("the answer to {key:?}: {problem}"),
-        })
+    /// Whether a question can be put to this client, or to anybody.
+    fn require(&self, key: &str, question: &Question) -> Result<(), Interrupt> {
+        let problem = match key.len() {
+            0..=MAX_QUESTION_KEY_BYTES => question.problem(),
+            _ => Some(format!(
+                "its key is longer than {MAX_QUESTION_KEY_BYTES} bytes"
+            )),
+        };
+        if let Some(problem) = problem {
+            return Err(cannot_be_asked(key, &problem));
+        }
+        match question.refusal(&self.client_capabilities, self.protocol_version) {
+            None => Ok(()),
+            Some(refusal) => Err(refusal.into()),
+        }
     }
 
     /// Whether any question could be put to this client, so that what it takes to come back must be kept.
@@ -184,6 +182,14 @@ pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
     }
 }
 
+/// −32602 for what is no answer to the question of this key.
+pub(crate) fn bad_answer(era: Era, key: &str, problem: &str) -> ErrorObject {
+    ErrorObject::invalid_params(match era {
+        Era::Modern => format!("params.inputResponses[{key:?}]: {problem}"),
+        Era::Legacy => format!("the answer to {key:?}: {problem}"),
+    })
+}
+
 /// A mistake of the handler's author.
 fn cannot_be_asked(key: &str, problem: &str) -> Interrupt {
     tracing::error!(key, problem, "a handler asks what cannot be asked");
@@ -196,6 +202,11 @@ impl Input {
             answers,
             used: Mutex::default(),
         }
+    }
+
+    /// All answers, whoever has asked for them.
+    pub(crate) fn answers(&self) -> &BTreeMap<String, Value> {
+        &self.answers
     }
 
     fn answer(&self, key: &str) -> Option<&Value> {

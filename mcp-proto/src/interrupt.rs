@@ -22,6 +22,8 @@ pub(crate) enum Reason {
     Error(ErrorObject),
     /// The client is asked, and the handler called again.
     Ask(Box<Questions>),
+    /// The call becomes a task, and the handler is called again as that.
+    StartTask,
 }
 
 /// A resource, a prompt or a completion cannot be given.
@@ -47,6 +49,7 @@ impl Interrupt {
         match &self.0 {
             Reason::Error(error) => &error.message,
             Reason::Ask(_) => "the client must be asked first",
+            Reason::StartTask => "the call becomes a task",
         }
     }
 }

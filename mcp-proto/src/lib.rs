@@ -130,16 +130,18 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a
-//! documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_SKILL_BYTES`],
-//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
-//! is refused is answered with what was wrong and what would be right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`TasksConfig`],
+//! [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`],
+//! [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`],
+//! [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong
+//! and what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
+mod app;
 mod cache;
 pub mod client;
 mod completion;
@@ -161,10 +163,12 @@ mod server;
 mod session;
 mod skill;
 pub mod stdio;
+mod task;
 mod tool;
 mod uri_template;
 mod version;
 
+pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
@@ -184,7 +188,7 @@ pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
     ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, MAX_SUBSCRIPTIONS,
     META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
+    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
@@ -198,9 +202,10 @@ pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };
 pub use skill::{
-    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillNode, SkillResource,
-    SkillUriError, Skills, SkillsConfig,
+    MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
+    Skills, SkillsConfig,
 };
+pub use task::{MAX_TASK_STATUS, TaskSupport, TasksConfig};
 pub use tool::{CallToolResult, Tool, ToolAnnotations, ToolError};
 pub use uri_template::{UriTemplate, UriTemplateError, UriValue, Variables};
 pub use version::{Era, ProtocolVersion, UnknownVersion};

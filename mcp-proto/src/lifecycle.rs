@@ -1,5 +1,8 @@
 //! Who is talking and what each side can do: the legacy handshake and the modern `_meta` and `server/discover`.
 
+mod meta_key;
+
+use std::borrow::Cow;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -10,6 +13,8 @@ use crate::json;
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
+
+pub(crate) use meta_key::{is_extension_id, is_meta_key};
 
 /// `_meta` key of every modern request: its protocol version.
 pub const META_PROTOCOL_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
@@ -22,8 +27,14 @@ pub const META_SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 /// `_meta` key of every message of a `subscriptions/listen` stream.
 pub const META_SUBSCRIPTION_ID: &str = "io.modelcontextprotocol/subscriptionId";
 
+/// `_meta` key of what belongs to a task of 2025-11-25: an object with its `taskId`.
+pub const META_RELATED_TASK: &str = "io.modelcontextprotocol/related-task";
+
 /// `_meta` key of a modern request: the least level of the log messages it wants.
 pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// The identifier of the tasks extension.
+pub(crate) const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
 
 /// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are
 /// display alone, are dropped first; an `initialize` that is still larger is refused.
@@ -95,12 +106,34 @@ pub(crate) struct ServerCapabilities {
     pub(crate) completions: Option<Settings>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) logging: Option<Settings>,
-    /// The experimental tasks of 2025-11-25.
+    /// The experimental tasks of 2025-11-25, as they are told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tasks: Option<Value>,
     /// By identifier.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub(crate) extensions: Settings,
+    /// Whether there are tasks, which each era tells in its own place.
+    #[serde(skip)]
+    pub(crate) has_tasks: bool,
+}
+
+impl ServerCapabilities {
+    /// As they are told in a revision.
+    pub(crate) fn told(&self, version: ProtocolVersion) -> Cow<'_, Self> {
+        if !self.has_tasks {
+            return Cow::Borrowed(self);
+        }
+        let mut told = self.clone();
+        if version.era() == Era::Modern {
+            told.extensions
+                .insert(EXTENSION_TASKS.to_owned(), json!({}));
+        } else if version == ProtocolVersion::V2025_11_25 {
+            told.tasks = Some(json!({
+                "list": {}, "cancel": {}, "requests": { "tools": { "call": {} } },
+            }));
+        }
+        Cow::Owned(told)
+    }
 }
 
 /// The settings of a capability; often none.

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::{ContentBlock, Icon, Role};
+use crate::version::ProtocolVersion;
 
 pub(crate) use registry::PromptRegistry;
 
@@ -22,7 +23,8 @@ pub struct Prompt {
     /// What it is good for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// What it can be filled in with. Derived where the handler's arguments have a type.
+    /// What it can be filled in with. Derived where the handler's arguments have a type; an enumeration there is a closed
+    /// set of values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub arguments: Vec<PromptArgument>,
     /// Its pictures (since 2025-11-25).
@@ -49,6 +51,10 @@ pub struct PromptArgument {
     /// Whether the prompt cannot do without it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub required: bool,
+    /// All the values that it can have; any text where there are none. Enforced, and offered for completion; not part of
+    /// what is listed.
+    #[serde(skip)]
+    pub values: Vec<String>,
 }
 
 /// One message of a prompt (schema: `PromptMessage`).
@@ -113,6 +119,7 @@ impl PromptArgument {
             title: None,
             description: Some(description.into()),
             required: false,
+            values: Vec::new(),
         }
     }
 
@@ -123,6 +130,14 @@ impl PromptArgument {
             required: true,
             ..Self::optional(name, description)
         }
+    }
+
+    /// The same with all the values that it can have. They are enforced, and offered for completion unless
+    /// [`ServerBuilder::complete_prompt`](crate::ServerBuilder::complete_prompt) does that.
+    #[must_use]
+    pub fn with_values<T: Into<String>>(mut self, values: impl IntoIterator<Item = T>) -> Self {
+        self.values = values.into_iter().map(Into::into).collect();
+        self
     }
 }
 
@@ -167,6 +182,16 @@ impl GetPromptResult {
     #[must_use]
     pub fn with_description(mut self, description: impl Into<String>) -> Self {
         self.description = Some(description.into());
+        self
+    }
+
+    /// The same in the content of a revision.
+    pub(crate) fn for_version(mut self, version: ProtocolVersion) -> Self {
+        for message in &mut self.messages {
+            if let Some(older) = message.content.for_version(version) {
+                message.content = older;
+            }
+        }
         self
     }
 }

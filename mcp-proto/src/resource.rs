@@ -2,8 +2,6 @@
 
 mod registry;
 
-use std::time::Duration;
-
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,7 +9,7 @@ use crate::cache::CacheHint;
 use crate::content::{Annotations, Icon, ResourceContents};
 use crate::uri_template::Variables;
 
-pub(crate) use registry::{ResourceRegistry, not_found};
+pub(crate) use registry::{MAX_URI_BYTES, ResourceRegistry, not_found};
 
 /// A resource as it is listed (schema: `Resource`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -211,14 +209,7 @@ impl ResourceTemplate {
 }
 
 impl ReadResourceResult {
-    /// The same, which everybody may keep for that long.
-    #[must_use]
-    pub fn cached_for(mut self, ttl: Duration) -> Self {
-        self.cache = CacheHint::public(ttl);
-        self
-    }
-
-    /// The same with a caching hint.
+    /// The same with a caching hint, such as [`CacheHint::public`] for what is the same for everybody.
     #[must_use]
     pub fn with_cache(mut self, cache: CacheHint) -> Self {
         self.cache = cache;

@@ -1,10 +1,15 @@
 //! From a Rust type to the plain JSON Schema that clients accept; compiling it, enforcing it, explaining its findings.
 //!
-//! *Plain* means: one object without `$ref`, `type: "object"` at its root, no `null` among the types of an optional
-//! member, no machine-oriented `format`. Several clients drop a tool, or every tool of the server, for less.
+//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` at its root, no `null` among the types
+//! of an optional member, no machine-oriented `format`. Several clients drop a tool, or every tool of the server, for
+//! less. Schemas written by hand are published as they are, in 2020-12 or draft-07.
 
+mod dialect;
 mod explain;
+mod mirror;
 mod plain;
+mod references;
+mod walk;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -13,6 +18,7 @@ use serde_json::Value;
 use crate::json;
 
 pub use explain::Finding;
+pub(crate) use mirror::MirroredParam;
 
 /// The most schema nodes and the deepest nesting that are compiled: a bound against schema bombs.
 const MAX_NODES: usize = 20_000;
@@ -52,13 +58,19 @@ pub(crate) struct CompiledSchema {
     max_explained: usize,
 }
 
-/// The plain schema of what `T` deserialises from.
+/// The plain schema of what `T` deserialises from, an object.
 pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
-    plain::make(
+    let schema = plain::make(
         SchemaSettings::draft2020_12().for_deserialize(),
         plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
-    )
+    )?;
+    if schema.get("type").is_none() && schema.get("$ref").is_none() {
+        return Err(SchemaError(
+            "the type must be a struct: the root of its schema is no object".to_owned(),
+        ));
+    }
+    Ok(schema)
 }
 
 /// The plain schema of what `T` serialises to.
@@ -92,16 +104,38 @@ pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
 }
 
 impl CompiledSchema {
-    /// Compiles a schema whose root must describe an object. Never reaches for the network or a file.
-    pub(crate) fn compile(schema: Value) -> Result<Self, SchemaError> {
+    /// Compiles a schema of arguments: its root must describe an object.
+    pub(crate) fn of_arguments(schema: Value) -> Result<Self, SchemaError> {
         if schema.get("type").and_then(Value::as_str) != Some("object") {
             return Err(SchemaError(
                 "the root of the schema must say \"type\": \"object\"".to_owned(),
             ));
         }
+        Self::compile(schema)
+    }
+
+    /// Compiles a schema of results, of any kind (since 2026-07-28; older clients are not told of others than objects).
+    pub(crate) fn of_results(schema: Value) -> Result<Self, SchemaError> {
+        if !schema.is_object() {
+            return Err(SchemaError(
+                "the output schema must be an object of keywords: {} allows everything".to_owned(),
+            ));
+        }
+        Self::compile(schema)
+    }
+
+    /// The parameters that clients mirror into headers.
+    pub(crate) fn mirrored(&self) -> Result<Vec<MirroredParam>, SchemaError> {
+        mirror::params_of(&self.schema)
+    }
+
+    /// Never reaches for the network or a file.
+    fn compile(schema: Value) -> Result<Self, SchemaError> {
         let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
-        plain::refuse_header_mirrors(&schema)?;
+        let dialect = dialect::of(&schema)?;
+        references::check(&schema)?;
         let validator = jsonschema::options()
+            .with_draft(dialect)
             .offline()
             .build(&schema)
             .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))?;

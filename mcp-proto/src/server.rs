@@ -3,24 +3,28 @@
 
 mod builder;
 mod changes;
+mod complete;
 mod listen;
 mod lists;
 mod method;
 mod rounds;
+mod skills;
+mod tasks;
 mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
-use crate::completion::{CompleteParams, CompletionRegistry, Reference};
+use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
@@ -28,6 +32,9 @@ use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, Serv
 use crate::logging::LogLevel;
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
+use crate::schema::MirroredParam;
+use crate::skill::Skills;
+use crate::task::Tasks;
 use crate::tool::{CallToolResult, ToolRegistry};
 use crate::version::{Era, ProtocolVersion};
 use method::Method;
@@ -38,7 +45,8 @@ pub use changes::{Change, ResourceUpdate};
 pub(crate) use changes::{Changes, Interest, Listener};
 pub use rounds::InputConfig;
 
-/// A server of the Model Context Protocol: cheap to clone, immutable, shared by every transport and connection.
+/// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. Nothing of it
+/// changes once it is built, but its skills ([`Server::replace_skills`]).
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
@@ -48,15 +56,19 @@ struct Inner {
     info_json: Box<RawValue>,
     capabilities: ServerCapabilities,
     instructions: Option<String>,
-    tools: ToolRegistry,
+    /// Shared with tasks, which must not keep the whole server.
+    tools: Arc<ToolRegistry>,
     resources: ResourceRegistry,
     prompts: PromptRegistry,
     completions: CompletionRegistry,
+    /// `None` without the extension.
+    skills: Option<RwLock<Skills>>,
     /// The whole results of lists that are one page and the same for everybody, and of `server/discover`.
     ready: Ready,
     /// Whether a resource may be subscribed to, where the resources themselves do not say.
     on_subscribe: Option<SubscribeCheck>,
     changes: Changes,
+    tasks: Option<Tasks>,
     rounds: Rounds,
     page_size: usize,
     list_cache: Option<CacheHint>,
@@ -69,8 +81,8 @@ type SubscribeCheck =
 #[derive(Debug, Default)]
 struct Ready {
     discover: Option<Payload>,
-    /// Each list in both eras.
-    lists: Vec<(Method, Payload, Payload)>,
+    /// Each list in each revision.
+    lists: Vec<(Method, ProtocolVersion, Payload)>,
 }
 
 impl Server {
@@ -91,8 +103,10 @@ impl Server {
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
     pub async fn handle(&self, request: Request, context: Context) -> Response {
         let id = request.id.clone();
+        let span = span(&request, &context);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
+            .instrument(span)
             .await;
         let outcome = outcome.unwrap_or_else(|_panic| {
             tracing::error!(request_id = %id, "a request panicked");
@@ -129,9 +143,21 @@ impl Server {
         resources.is_some_and(|resources| resources.subscribe)
     }
 
-    /// Ends every listener: listens get their final result, GET streams end. Calls go on. Cannot be undone.
+    /// Ends every listener: listens get their final result, GET streams end. Calls go on; tasks do for
+    /// [`TasksConfig::max_time_after_close`](crate::TasksConfig::max_time_after_close), and no more are started. Cannot
+    /// be undone.
     pub fn close(&self) {
         self.0.changes.close();
+        if let Some(tasks) = &self.0.tasks {
+            tasks.close();
+        }
+    }
+
+    /// Waits until no task runs; for after [`Server::close`].
+    pub async fn tasks_ended(&self) {
+        if let Some(tasks) = &self.0.tasks {
+            tasks.ended().await;
+        }
     }
 
     /// The one match from a method to its room.
@@ -152,7 +178,7 @@ impl Server {
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
-        if let Some(ready) = self.ready(method, &params, era) {
+        if let Some(ready) = self.ready(method, &params, context.protocol_version) {
             return Ok(ready);
         }
         // What is not called all the time is boxed, so that the future of a plain call is small.
@@ -164,11 +190,19 @@ impl Server {
             Method::ListPrompts => self.list_prompts(&params, &context),
             Method::ListResources => Box::pin(self.list_resources(&params, context)).await,
             Method::ListTemplates => self.list_templates(&params, &context),
+            Method::ListSkills => self.list_skills(&params, &context),
+            Method::GetSkill => self.get_skill(&params, &context),
+            Method::ReadDirectory => self.read_directory(&params, &context),
             Method::Complete => Box::pin(self.complete_argument(&params, context)).await,
             Method::Listen => Box::pin(self.listen(params, context)).await,
             Method::Subscribe => Box::pin(self.subscribe(&params, &context)).await,
             Method::Unsubscribe => Self::unsubscribe(&params),
             Method::SetLogLevel => set_log_level(&params),
+            Method::GetTask
+            | Method::CancelTask
+            | Method::UpdateTask
+            | Method::TaskResult
+            | Method::ListTasks => Box::pin(self.about_tasks(method, params, context)).await,
             Method::Ping => Payload::of(&json!({})),
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()),
@@ -206,7 +240,10 @@ impl Server {
             return Err(ErrorObject::invalid_params(error).into());
         };
         let era = context.era();
-        let read = self.0.resources.read(&uri, context).await?;
+        let read = match self.read_skill(&uri) {
+            Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
+            None => self.0.resources.read(&uri, context).await?,
+        };
         Ok(self.complete(&read, Some(read.cache), read.meta.as_ref(), era)?)
     }
 
@@ -215,52 +252,10 @@ impl Server {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
-        let era = context.era();
+        let version = context.protocol_version;
         let prompt = self.0.prompts.fill_in(params, context).await?;
-        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), era)?)
-    }
-
-    async fn complete_argument(
-        &self,
-        params: &Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, ErrorObject> {
-        let params = CompleteParams::read(params)?;
-        self.check_reference(&params.reference, &params.argument)?;
-        let era = context.era();
-        let completion = self.0.completions.complete(params, context).await;
-        let completion = completion.map_err(Interrupt::into_error)?;
-        self.complete(&json!({ "completion": completion }), None, None, era)
-    }
-
-    /// −32602 for an argument that nothing offered has.
-    fn check_reference(&self, reference: &Reference, argument: &str) -> Result<(), ErrorObject> {
-        let known: Vec<&str> = match reference {
-            Reference::Prompt(name) => match self.0.prompts.get(name) {
-                Some(prompt) => prompt
-                    .arguments
-                    .iter()
-                    .map(|one| one.name.as_str())
-                    .collect(),
-                None => return Err(self.0.prompts.unknown(name)),
-            },
-            Reference::Template(text) => match self.0.resources.template(text) {
-                Some(template) => template.variables().collect(),
-                // A resource without variables has nothing to complete.
-                None => {
-                    let shown: String = text.chars().take(200).collect();
-                    return Err(ErrorObject::invalid_params(format!(
-                        "params.ref.uri {shown:?} is no resource template of this server"
-                    )));
-                }
-            },
-        };
-        if known.contains(&argument) {
-            return Ok(());
-        }
-        Err(ErrorObject::invalid_params(format!(
-            "params.argument.name must be one of {known:?}"
-        )))
+        let prompt = prompt.for_version(version);
+        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
     }
 
     /// A result as it is sent in an era.
@@ -293,7 +288,12 @@ impl Server {
     }
 
     /// A result that was made when the server was built.
-    fn ready(&self, method: Method, params: &Map<String, Value>, era: Era) -> Option<Payload> {
+    fn ready(
+        &self,
+        method: Method,
+        params: &Map<String, Value>,
+        version: ProtocolVersion,
+    ) -> Option<Payload> {
         if method == Method::Discover {
             return self.0.ready.discover.clone();
         }
@@ -301,18 +301,15 @@ impl Server {
             return None;
         }
         let mut lists = self.0.ready.lists.iter();
-        let (_, legacy, modern) = lists.find(|(list, _, _)| *list == method)?;
-        Some(match era {
-            Era::Legacy => legacy.clone(),
-            Era::Modern => modern.clone(),
-        })
+        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
+        ready.map(|(_, _, list)| list.clone())
     }
 
     /// The result of a legacy `initialize`; the transport makes the session.
     pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
         Payload::of(&wire::InitializeResult {
             protocol_version: version,
-            capabilities: &self.0.capabilities,
+            capabilities: &self.0.capabilities.told(version),
             server_info: &self.0.info,
             instructions: self.0.instructions.as_deref(),
         })
@@ -328,6 +325,11 @@ impl Server {
         self.method(method, era).is_some()
     }
 
+    /// The parameters of a tool that headers repeat (2026-07-28).
+    pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
+        self.0.tools.mirrored(tool)
+    }
+
     /// What a method's name means in an era, if this server offers it.
     fn method(&self, name: &str, era: Era) -> Option<Method> {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
@@ -341,6 +343,19 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+/// The span around the handling of a request. One that comes with a trace is told of at the level of information, others
+/// to those who debug; a span that nobody wants costs a look.
+fn span(request: &Request, context: &Context) -> Span {
+    let wanted = tracing::span_enabled!(Level::INFO);
+    let parent = if wanted { context.trace_parent() } else { None };
+    match parent {
+        Some(traceparent) => {
+            tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
+        }
+        None => tracing::debug_span!("request", id = %request.id, method = request.method),
     }
 }
 

@@ -128,7 +128,7 @@ impl Session {
     pub fn apply(&mut self, change: &SessionChange) {
         match change {
             SessionChange::Subscribe(uri) => {
-                if self.has_room_for(uri) {
+                if self.has_room_for(uri, 0) {
                     self.subscriptions.insert(uri.clone());
                 }
             }
@@ -139,9 +139,10 @@ impl Session {
         }
     }
 
-    /// Whether it may subscribe to one more resource.
-    pub(crate) fn has_room_for(&self, uri: &str) -> bool {
-        self.subscriptions.len() < MAX_SUBSCRIPTIONS || self.subscriptions.contains(uri)
+    /// Whether it may subscribe to one more resource while `others` more are on their way.
+    pub(crate) fn has_room_for(&self, uri: &str, others: usize) -> bool {
+        self.subscriptions.len().saturating_add(others) < MAX_SUBSCRIPTIONS
+            || self.subscriptions.contains(uri)
     }
 
     /// What its requests are told of its client.

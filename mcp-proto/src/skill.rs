@@ -16,6 +16,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::content::ResourceContents;
+use crate::resource::Resource;
 
 use checked::{Checked, Kind};
 use error::shown;
@@ -23,7 +24,7 @@ use path::SCHEME;
 
 pub use checked::{MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill};
 pub use error::{SkillError, SkillUriError};
-pub use wire::{SkillEntry, SkillNode, SkillResource};
+pub use wire::{SkillEntry, SkillResource};
 
 /// The bounds of [`Skills`], beside those of each skill, which are not to be set: [`MAX_SKILL_FILES`] in at most 512
 /// folders, [`MAX_SKILL_BYTES`], and 64 KiB of frontmatter.
@@ -137,8 +138,22 @@ impl Skills {
 
     /// The `SKILL.md` of every skill in the order of the names, for `resources/list`. The other files are in the entry
     /// of their skill.
-    pub fn resources(&self) -> impl Iterator<Item = SkillNode> {
-        self.by_name.values().filter_map(Checked::resource)
+    pub fn resources(&self) -> impl Iterator<Item = Resource> {
+        self.resources_after(None)
+    }
+
+    /// Those of the skills whose names come after `name`.
+    pub(crate) fn resources_after(&self, name: Option<&str>) -> impl Iterator<Item = Resource> {
+        let begin = name.map_or(Bound::Unbounded, Bound::Excluded);
+        self.by_name
+            .range::<str, _>((begin, Bound::Unbounded))
+            .filter_map(|(_, skill)| skill.resource())
+    }
+
+    /// Whether the file of a skill is at `uri`.
+    pub(crate) fn has_file(&self, uri: &str) -> bool {
+        self.at(uri)
+            .is_some_and(|(skill, path)| skill.kind(path) == Kind::File)
     }
 
     /// The skill whose `SKILL.md` is at `uri`, for `skills/get`.
@@ -174,7 +189,7 @@ impl Skills {
     /// # Errors
     ///
     /// [`SkillUriError::NotFound`], [`SkillUriError::NotADirectory`].
-    pub fn directory(&self, uri: &str) -> Result<Vec<SkillNode>, SkillUriError> {
+    pub fn directory(&self, uri: &str) -> Result<Vec<Resource>, SkillUriError> {
         let not_found = || SkillUriError::NotFound(shown(uri));
         let (skill, path) = self.at(uri).ok_or_else(not_found)?;
         match skill.kind(path) {

@@ -1,5 +1,6 @@
 //! All about tools: what is listed, what is called, what comes back.
 
+mod execution;
 mod registry;
 mod result;
 
@@ -10,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::Icon;
-use crate::version::Era;
+use crate::task::TaskSupport;
+use crate::version::{Era, ProtocolVersion};
 
 pub(crate) use registry::ToolRegistry;
 pub use result::{CallToolResult, ToolError};
@@ -18,7 +20,11 @@ pub use result::{CallToolResult, ToolError};
 /// A tool as it is listed (schema: `Tool`).
 ///
 /// Registered with [`ServerBuilder::tool`](crate::ServerBuilder::tool) its schemas are derived from the handler;
-/// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here.
+/// with [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) they are given here, in JSON Schema 2020-12 or, by
+/// `$schema`, draft-07. References stay within the schema; nothing is fetched.
+///
+/// A parameter that says `x-mcp-header` is repeated by clients in a header, and the two must agree; the
+/// [guide](crate::guide::tools) shows it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
@@ -33,7 +39,8 @@ pub struct Tool {
     pub description: Option<String>,
     /// JSON Schema of the arguments; an object at its root.
     pub input_schema: Value,
-    /// JSON Schema of `structuredContent`. A result of a raw tool that does not keep to it is a failure of the tool.
+    /// JSON Schema of `structuredContent`, which may be of any kind; clients before 2026-07-28 are told of objects
+    /// alone. A result of a raw tool that does not keep to it is a failure of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints about its effects; the client must not trust them.
@@ -45,6 +52,14 @@ pub struct Tool {
     /// Metadata.
     #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Map<String, Value>>,
+    /// Whether a call of it may become a task. Listed as `execution` in 2025-11-25; other revisions do not tell.
+    #[serde(
+        rename = "execution",
+        default,
+        with = "execution",
+        skip_serializing_if = "TaskSupport::is_forbidden"
+    )]
+    pub task_support: TaskSupport,
     /// How long a call may take before it becomes a [`ToolError`] of code `TIMEOUT`; no limit by default.
     #[serde(skip)]
     pub timeout: Option<Duration>,
@@ -89,6 +104,7 @@ impl Tool {
             annotations: None,
             icons: Vec::new(),
             meta: None,
+            task_support: TaskSupport::Forbidden,
             timeout: None,
             trusted_output: false,
         }
@@ -133,7 +149,15 @@ impl Tool {
         self
     }
 
-    /// The same with a limit to the time of a call.
+    /// The same, able to run as a task: its handler says from where on ([`Context::start_task`](crate::Context::start_task)).
+    /// The server must have a place for tasks ([`ServerBuilder::tasks`](crate::ServerBuilder::tasks)).
+    #[must_use]
+    pub fn with_task_support(mut self, support: TaskSupport) -> Self {
+        self.task_support = support;
+        self
+    }
+
+    /// The same with a limit to the time of a call; of a task, to each time that its handler is called.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
@@ -142,17 +166,28 @@ impl Tool {
 }
 
 impl Tool {
-    /// The tool as clients of an era can take it: structured output is an object up to 2025-11-25.
-    pub(crate) fn listed(&self, era: Era) -> Cow<'_, Self> {
+    /// The tool as clients of a revision can take it: structured output is an object up to 2025-11-25, and support of
+    /// tasks is told in that revision alone.
+    pub(crate) fn listed(&self, version: ProtocolVersion) -> Cow<'_, Self> {
         let is_object = |schema: &Value| schema.get("type").is_some_and(|kind| kind == "object");
-        match &self.output_schema {
-            Some(schema) if era == Era::Legacy && !is_object(schema) => {
-                let mut tool = self.clone();
-                tool.output_schema = None;
-                Cow::Owned(tool)
-            }
-            _ => Cow::Borrowed(self),
+        let other_output = version.era() == Era::Legacy
+            && self
+                .output_schema
+                .as_ref()
+                .is_some_and(|schema| !is_object(schema));
+        let tells_tasks =
+            version == ProtocolVersion::V2025_11_25 || self.task_support.is_forbidden();
+        if !other_output && tells_tasks {
+            return Cow::Borrowed(self);
         }
+        let mut tool = self.clone();
+        if other_output {
+            tool.output_schema = None;
+        }
+        if !tells_tasks {
+            tool.task_support = TaskSupport::Forbidden;
+        }
+        Cow::Owned(tool)
     }
 }
 

@@ -79,6 +79,17 @@ impl Outbox {
         self.put(Outgoing::Notification(notification)).await
     }
 
+    /// The same for what may have become stale when there is room for it: `is_due` is asked as it joins the queue, and
+    /// what two tasks send at once is judged in the order it is queued in.
+    pub(crate) async fn send_if(
+        &self,
+        notification: Notification,
+        is_due: impl FnOnce() -> bool + Send,
+    ) -> Result<(), OutboxClosed> {
+        self.put_if(Outgoing::Notification(notification), is_due)
+            .await
+    }
+
     /// Sends a request to the client, which only a legacy one answers: its id and where the answer will be.
     pub(crate) async fn ask(
         &self,
@@ -103,14 +114,26 @@ impl Outbox {
     }
 
     async fn put(&self, message: Outgoing) -> Result<(), OutboxClosed> {
+        self.put_if(message, || true).await
+    }
+
+    async fn put_if(
+        &self,
+        message: Outgoing,
+        is_due: impl FnOnce() -> bool + Send,
+    ) -> Result<(), OutboxClosed> {
         let Some(shared) = &self.0 else {
             return Err(OutboxClosed);
         };
         // Only the reader closes the semaphore, by going away.
         let room = shared.room.acquire().await.map_err(|_| OutboxClosed)?;
-        room.forget();
-        shared.queue().push_back(message);
-        shared.reader.wake();
+        let mut queue = shared.queue();
+        if is_due() {
+            room.forget();
+            queue.push_back(message);
+            drop(queue);
+            shared.reader.wake();
+        }
         Ok(())
     }
 }

@@ -2,7 +2,8 @@
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
-    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ALLOW, HeaderValue, VARY,
+    ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW,
+    HeaderMap, HeaderName, HeaderValue, VARY,
 };
 use http::{Response, StatusCode};
 
@@ -18,15 +19,39 @@ const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id");
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
+/// The beginning of the headers that repeat a tool's parameters (`x-mcp-header`): which there are, the page knows from
+/// the list of tools. The wildcard of the standard would not cover `authorization`.
+const PARAM: &str = "mcp-param-";
+
 /// The answer to OPTIONS; [`expose`] adds the origin.
-pub(super) fn preflight() -> Response<ResponseBody> {
+pub(super) fn preflight(asked: &HeaderMap) -> Response<ResponseBody> {
     let mut response = super::empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(ALLOW, rejection::ALLOW);
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, allowed(asked));
     headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
     response
+}
+
+/// The headers that a page may send: those of the protocol, and those of parameters that it asks for.
+fn allowed(asked: &HeaderMap) -> HeaderValue {
+    let asked = asked.get_all(ACCESS_CONTROL_REQUEST_HEADERS).iter();
+    let names = asked
+        .filter_map(|names| names.to_str().ok())
+        .flat_map(|names| names.split(','))
+        .filter_map(|name| HeaderName::try_from(name.trim()).ok())
+        .filter(|name| name.as_str().starts_with(PARAM));
+    let mut allowed = String::new();
+    for name in names {
+        allowed.push_str(", ");
+        allowed.push_str(name.as_str());
+    }
+    if allowed.is_empty() {
+        return REQUEST_HEADERS;
+    }
+    let all = [REQUEST_HEADERS.as_bytes(), allowed.as_bytes()].concat();
+    HeaderValue::from_bytes(&all).unwrap_or(REQUEST_HEADERS)
 }
 
 /// Lets the page at `origin` read the response, refusals too, if it may call at all.

@@ -131,22 +131,9 @@ fn check(
     expected: &str,
     decode: bool,
 ) -> Result<(), ErrorObject> {
-    let mut values = headers.get_all(header).iter();
-    let Some(value) = values.next() else {
-        return Err(mismatch(format!(
-            "the header {header} is missing: it must be {expected:?} as in the body"
-        )));
+    let Some(value) = only(headers, header)? else {
+        return Err(missing(header, expected));
     };
-    // Whoever judges the first and whoever acts on the last must not be two.
-    if values.next().is_some() {
-        return Err(mismatch(format!("the header {header} is given twice")));
-    }
-    let Ok(value) = std::str::from_utf8(value.as_bytes()) else {
-        return Err(mismatch(format!(
-            "the header {header} is not UTF-8: encode it as =?base64?…?="
-        )));
-    };
-    let value = value.trim_matches([' ', '\t']);
     let decoded = if decode {
         decode_sentinel(value)?
     } else {
@@ -155,15 +142,47 @@ fn check(
     if decoded.as_deref().unwrap_or(value) == expected {
         Ok(())
     } else {
-        Err(mismatch(format!(
-            "the header {header} is {:?}, but the body says {expected:?}",
-            shown(value)
-        )))
+        Err(different(header, value, expected))
     }
 }
 
+/// The one value of a header that repeats the body, without the blanks around it; `None` where it is not given.
+pub(super) fn only<'h>(
+    headers: &'h HeaderMap,
+    header: &HeaderName,
+) -> Result<Option<&'h str>, ErrorObject> {
+    let mut values = headers.get_all(header).iter();
+    let Some(value) = values.next() else {
+        return Ok(None);
+    };
+    // Whoever judges the first and whoever acts on the last must not be two.
+    if values.next().is_some() {
+        return Err(mismatch(format!("the header {header} is given twice")));
+    }
+    let Ok(value) = value.to_str() else {
+        return Err(mismatch(format!(
+            "the header {header} has other characters than visible ASCII: encode it as =?base64?…?="
+        )));
+    };
+    Ok(Some(value.trim_matches([' ', '\t'])))
+}
+
+pub(super) fn missing(header: &HeaderName, expected: &str) -> ErrorObject {
+    let expected = shown(expected);
+    mismatch(format!(
+        "the header {header} is missing: it must be {expected:?} as in the body"
+    ))
+}
+
+pub(super) fn different(header: &HeaderName, value: &str, expected: &str) -> ErrorObject {
+    let (value, expected) = (shown(value), shown(expected));
+    mismatch(format!(
+        "the header {header} is {value:?}, but the body says {expected:?}"
+    ))
+}
+
 /// The text of `=?base64?…?=`, or `None` for a value that stands for itself.
-fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
+pub(super) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
     let Some(encoded) = value
         .strip_prefix("=?base64?")
         .and_then(|rest| rest.strip_suffix("?="))
@@ -178,7 +197,7 @@ fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
         .map_err(|_| mismatch("the value =?base64?…?= does not decode to UTF-8".to_owned()))
 }
 
-fn mismatch(message: String) -> ErrorObject {
+pub(super) fn mismatch(message: String) -> ErrorObject {
     ErrorObject::new(ErrorObject::HEADER_MISMATCH, message)
 }
 

@@ -1,6 +1,5 @@
 //! The legacy era: `initialize`, sessions, the GET stream, DELETE. Deletable with the era.
 
-use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use super::exchange::{Exchange, LegacyCall, event_stream};
 use super::head::{self, Accepts, SESSION_ID};
 use super::live::StreamGuard;
 use super::rejection::{Rejection, json_response};
-use super::sessions::Hold;
+use super::sessions::{Held, Hold};
 use super::{StreamableHttpService, sse};
 use crate::context::{Context, Incoming, Outbox, Principal};
 use crate::jsonrpc::{Notification, Request, Response as RpcResponse};
@@ -30,8 +29,10 @@ use crate::version::{Era, ProtocolVersion};
 struct OpenStream {
     listener: Listener,
     ended: oneshot::Receiver<()>,
-    /// The session's subscriptions, whenever they change.
-    subscribed: watch::Receiver<BTreeSet<String>>,
+    /// Whenever the session has changed.
+    changed: watch::Receiver<()>,
+    /// It has, and the store has not said yet to what: what is to be heard waits.
+    is_stale: bool,
     keep_alive: Duration,
     hold: Hold,
     _guard: StreamGuard,
@@ -95,15 +96,15 @@ impl StreamableHttpService {
             if response.outcome.is_err() {
                 return response;
             }
-            if let SessionChange::Subscribe(uri) = &change
-                && !session.has_room_for(uri)
-            {
-                return RpcResponse::error(Some(id), too_many_subscriptions());
-            }
             match self.0.sessions.change(&session.id, &change).await {
                 Ok(Some(changed)) => {
-                    self.0.live.subscribed(&session.id, &changed.subscriptions);
-                    response
+                    self.0.live.session_changed(&session.id);
+                    match &change {
+                        SessionChange::Subscribe(uri) if !changed.subscriptions.contains(uri) => {
+                            RpcResponse::error(Some(id), too_many_subscriptions())
+                        }
+                        _ => response,
+                    }
                 }
                 Ok(None) => RpcResponse::error(Some(id), Rejection::UnknownSession.error()),
                 Err(rejection) => RpcResponse::error(Some(id), rejection.error()),
@@ -161,7 +162,7 @@ impl StreamableHttpService {
     ) -> Result<Response<ResponseBody>, Rejection> {
         let session = session_id(head)?;
         // Before the session is looked up, as for calls.
-        let (guard, ended, subscribed) = self.0.live.open_stream(&session)?;
+        let (guard, ended, changed) = self.0.live.open_stream(&session)?;
         let opened_by = self.load(head, &session).await?;
         let mut interest = self.0.server.everything_told();
         interest.resources = opened_by.subscriptions.clone();
@@ -171,7 +172,8 @@ impl StreamableHttpService {
         let open = OpenStream {
             listener,
             ended,
-            subscribed,
+            changed,
+            is_stale: false,
             keep_alive,
             hold: self.0.sessions.hold(&session, keep_alive),
             _guard: guard,
@@ -213,22 +215,31 @@ impl StreamableHttpService {
 impl OpenStream {
     /// The bytes of the next event; `None` when the session or the server ends.
     async fn next(&mut self) -> Option<Bytes> {
-        tokio::select! {
-            biased;
-            _ = &mut self.ended => None,
-            Ok(()) = self.subscribed.changed() => {
-                let resources = self.subscribed.borrow_and_update().clone();
-                self.listener.subscribe_to(resources);
-                Some(Bytes::new())
-            }
-            () = poll_fn(|context| self.hold.poll_ended(context)) => None,
-            change = self.listener.next() => {
-                self.hold.touch();
-                change.map(|change| sse::message(&change))
-            }
-            () = tokio::time::sleep(self.keep_alive) => {
-                self.hold.touch();
-                Some(sse::KEEP_ALIVE)
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut self.ended => return None,
+                Ok(()) = self.changed.changed() => {
+                    self.is_stale = true;
+                    self.hold.ask_now();
+                }
+                held = poll_fn(|context| self.hold.poll_held(context)) => match held {
+                    Held::Ended => return None,
+                    // Another instance may have changed it, too.
+                    Held::Is(session) => {
+                        self.is_stale = false;
+                        self.listener.subscribe_to(session.subscriptions.clone());
+                    }
+                    Held::Unknown => self.is_stale = false,
+                },
+                change = self.listener.next(), if !self.is_stale => {
+                    self.hold.touch();
+                    return change.map(|change| sse::message(&change));
+                }
+                () = tokio::time::sleep(self.keep_alive) => {
+                    self.hold.touch();
+                    return Some(sse::KEEP_ALIVE);
+                }
             }
         }
     }

@@ -1,6 +1,6 @@
 //! What of a legacy session is alive in this process: running calls, to be cancelled by id, and the GET stream.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::{oneshot, watch};
@@ -34,7 +34,8 @@ struct OpenStream {
     key: u64,
     /// Dropping it is the signal.
     _end: oneshot::Sender<()>,
-    subscribed: watch::Sender<BTreeSet<String>>,
+    /// Told whenever the session has changed.
+    changed: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -63,23 +64,18 @@ struct Guard {
     key: u64,
 }
 
-/// What holds the entry of a GET stream, when it ends, and what its session subscribes to.
-pub(super) type StreamEntry = (
-    StreamGuard,
-    oneshot::Receiver<()>,
-    watch::Receiver<BTreeSet<String>>,
-);
+/// What holds the entry of a GET stream, when it ends, and when its session has changed.
+pub(super) type StreamEntry = (StreamGuard, oneshot::Receiver<()>, watch::Receiver<()>);
 
 impl Live {
-    /// Tells the GET stream of a session, if it is open here, what the session subscribes to now.
-    pub(super) fn subscribed(&self, session: &SessionId, resources: &BTreeSet<String>) {
+    /// Tells the GET stream of a session, if it is open here, that the session has changed in the store. Not how: of two
+    /// changes at once, the store alone knows which was the last.
+    pub(super) fn session_changed(&self, session: &SessionId) {
         let table = self.table();
-        if let Some(stream) = table
-            .sessions
-            .get(session)
-            .and_then(|live| live.stream.as_ref())
+        if let Some(live) = table.sessions.get(session)
+            && let Some(stream) = &live.stream
         {
-            stream.subscribed.send_replace(resources.clone());
+            stream.changed.send_replace(());
         }
     }
 
@@ -122,7 +118,7 @@ impl Live {
         session: &SessionId,
     ) -> Result<StreamEntry, Rejection> {
         let (end, ended) = oneshot::channel();
-        let (subscribed, subscriptions) = watch::channel(BTreeSet::new());
+        let (changed, changes) = watch::channel(());
         let mut table = self.table();
         let key = table.key();
         let stream = &mut table.sessions.entry(session.clone()).or_default().stream;
@@ -132,7 +128,7 @@ impl Live {
         *stream = Some(OpenStream {
             key,
             _end: end,
-            subscribed,
+            changed,
         });
         drop(table);
         let guard = StreamGuard(Guard {
@@ -140,7 +136,7 @@ impl Live {
             session: session.clone(),
             key,
         });
-        Ok((guard, ended, subscriptions))
+        Ok((guard, ended, changes))
     }
 
     /// Cancels the calls of that id; an id that is not running is passed over.

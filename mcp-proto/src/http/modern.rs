@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::exchange::Exchange;
 use super::head::{self, Accepts};
+use super::params;
 use super::rejection::Rejection;
 use super::{ResponseBody, StreamableHttpService};
 use crate::context::{Context, Incoming, Outbox};
@@ -71,7 +72,13 @@ impl StreamableHttpService {
         head::match_body(headers, modern.version.as_str(), &request.method)?;
         match named(&request) {
             Named::Nothing => {}
-            Named::Member(_, Some(name)) => head::match_name(headers, name)?,
+            Named::Member(_, Some(name)) => {
+                head::match_name(headers, name)?;
+                if request.method == "tools/call" {
+                    let mirrored = self.0.server.mirrored(name);
+                    params::match_mirrored(headers, mirrored, &request.params)?;
+                }
+            }
             Named::Member(member, None) => head::match_no_name(headers, member)?,
         }
         if !self.0.server.knows(&request.method, Era::Modern) {

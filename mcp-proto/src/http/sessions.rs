@@ -27,9 +27,18 @@ pub(super) struct Hold {
     /// The store is asked no more often than this, and never twice at once.
     interval: Duration,
     touched: Instant,
-    /// A question on its way; whether the session has ended. It is polled by whoever it holds the session for, so it
-    /// goes when that goes.
-    asking: Option<BoxFuture<'static, bool>>,
+    /// A question on its way. It is polled by whoever it holds the session for, so it goes when that goes.
+    asking: Option<BoxFuture<'static, Held>>,
+}
+
+/// What the store says of a session that is held.
+pub(super) enum Held {
+    /// It is no more.
+    Ended,
+    /// It lives, and is this.
+    Is(Arc<Session>),
+    /// The store failed, which does not say that the session ended.
+    Unknown,
 }
 
 impl Sessions {
@@ -92,24 +101,41 @@ impl Hold {
         if self.asking.is_some() || now.duration_since(self.touched) < self.interval {
             return;
         }
+        self.ask(now);
+    }
+
+    /// Asks the store anew, whatever it was asked before.
+    pub(super) fn ask_now(&mut self) {
+        self.ask(Instant::now());
+    }
+
+    fn ask(&mut self, now: Instant) {
         self.touched = now;
         let (sessions, id) = (self.sessions.clone(), self.id.clone());
-        // A store that fails has not said that the session ended.
         self.asking = Some(Box::pin(async move {
-            matches!(sessions.load(&id).await, Ok(None))
+            match sessions.load(&id).await {
+                Ok(None) => Held::Ended,
+                Ok(Some(session)) => Held::Is(session),
+                Err(_) => Held::Unknown,
+            }
         }));
+    }
+
+    /// Ready whenever the store has answered; never unless it was asked.
+    pub(super) fn poll_held(&mut self, context: &mut Context<'_>) -> Poll<Held> {
+        let Some(asking) = &mut self.asking else {
+            return Poll::Pending;
+        };
+        let held = std::task::ready!(asking.as_mut().poll(context));
+        self.asking = None;
+        Poll::Ready(held)
     }
 
     /// Ready once the store has said that the session is no more.
     pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        if let Some(asking) = &mut self.asking
-            && let Poll::Ready(ended) = asking.as_mut().poll(context)
-        {
-            self.asking = None;
-            if ended {
-                return Poll::Ready(());
-            }
+        match self.poll_held(context) {
+            Poll::Ready(Held::Ended) => Poll::Ready(()),
+            _ => Poll::Pending,
         }
-        Poll::Pending
     }
 }

@@ -6,7 +6,7 @@ use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
 
 use super::{
-    CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root,
+    CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root, balance,
     missing_capability,
 };
 use crate::interrupt::Interrupt;
@@ -193,7 +193,8 @@ impl Question {
         match self {
             Self::Form(form) => form.problem(),
             Self::Url(url) => url.problem(),
-            Self::Sample(_) | Self::Roots => None,
+            Self::Sample(message) => balance::check(message).err(),
+            Self::Roots => None,
         }
     }
 

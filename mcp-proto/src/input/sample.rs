@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::balance;
 use crate::content::{ContentBlock, Role};
 use crate::version::ProtocolVersion;
 
@@ -203,7 +204,7 @@ impl CreateMessage {
     }
 
     pub(super) fn needs_tools(&self) -> bool {
-        !self.tools.is_empty() || self.tool_choice.is_some()
+        !self.tools.is_empty() || self.tool_choice.is_some() || balance::has_tools(&self.messages)
     }
 
     pub(super) fn to_params(&self, version: ProtocolVersion) -> Map<String, Value> {
@@ -241,7 +242,7 @@ impl CreateMessage {
             .content
             .iter()
             .any(|content| matches!(content, SamplingContent::ToolUse { .. }));
-        if uses_tools && !self.needs_tools() {
+        if uses_tools && self.tools.is_empty() {
             return Err("the model uses tools, although it was given none".to_owned());
         }
         Ok(said)

@@ -185,9 +185,20 @@ fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObj
         }
     };
     let mut read = Arguments::new();
-    for PromptArgument { name, required, .. } in &prompt.arguments {
+    for argument in &prompt.arguments {
+        let PromptArgument {
+            name,
+            required,
+            values,
+            ..
+        } = argument;
         match given.remove(name) {
             Some(Value::String(value)) => {
+                if !values.is_empty() && !values.contains(&value) {
+                    return Err(ErrorObject::invalid_params(format!(
+                        "params.arguments.{name} must be one of {values:?}"
+                    )));
+                }
                 read.insert(name.clone(), value);
             }
             None | Some(Value::Null) if !required => {}
@@ -207,26 +218,60 @@ fn read(prompt: &Prompt, arguments: Option<Value>) -> Result<Arguments, ErrorObj
     Ok(read)
 }
 
-/// The members of an object's schema as arguments.
-fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
-    let required = |name: &str| {
-        let required = schema.get("required").and_then(Value::as_array);
-        required.is_some_and(|required| required.iter().any(|listed| listed == name))
+/// All the values that a text's schema allows; none where that is any text.
+fn values_of(schema: &Value) -> Vec<String> {
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    if let Some(only) = schema.get("const").and_then(text) {
+        return vec![only];
+    }
+    let list = |name: &str| schema.get(name).and_then(Value::as_array);
+    let listed = list("enum").map(|values| values.iter().map(text).collect());
+    // Where the variants of an enumeration are described.
+    let described = || {
+        let choices = list("oneOf")?.iter();
+        Some(
+            choices
+                .flat_map(|choice| match values_of(choice) {
+                    values if values.is_empty() => vec![None],
+                    values => values.into_iter().map(Some).collect(),
+                })
+                .collect(),
+        )
     };
+    let values: Option<Vec<Option<String>>> = listed.or_else(described);
+    values
+        .and_then(|values| values.into_iter().collect())
+        .unwrap_or_default()
+}
+
+/// The members of an object's schema as arguments: the required ones in the order of the type, then the others by name,
+/// since a schema keeps no other order.
+fn arguments_of(schema: &Value) -> Result<Vec<PromptArgument>, String> {
     let text =
         |member: &Value, name: &str| member.get(name).and_then(Value::as_str).map(str::to_owned);
+    let required = schema.get("required").and_then(Value::as_array);
+    let required: Vec<&str> = required
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
+    let place = |name: &str| required.iter().position(|listed| *listed == name);
     let members = schema.get("properties").and_then(Value::as_object);
-    let arguments = members.into_iter().flatten().map(|(name, member)| {
+    let mut members: Vec<_> = members.into_iter().flatten().collect();
+    // Stable, so those without a place stay in their order.
+    members.sort_by_key(|(name, _)| place(name).unwrap_or(usize::MAX));
+    let arguments = members.into_iter().map(|(name, member)| {
         if member.get("type").is_some_and(|kind| kind != "string") {
             return Err(format!(
-                "the argument {name:?} is no string; arguments of prompts always are"
+                "the argument {name:?} must be a string, as arguments of prompts always are: read what it means in the handler"
             ));
         }
         Ok(PromptArgument {
             name: name.clone(),
             title: text(member, "title"),
             description: text(member, "description"),
-            required: required(name),
+            required: place(name).is_some(),
+            values: values_of(member),
         })
     });
     arguments.collect()

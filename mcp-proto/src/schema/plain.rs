@@ -6,6 +6,7 @@ use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
 use super::SchemaError;
+use super::walk::walk;
 
 /// Generates a schema by `root` and makes it plain. `nulls` says what becomes of a value that may be null.
 pub(super) fn make(
@@ -21,15 +22,15 @@ pub(super) fn make(
             nulls(schema);
             simplify(schema);
         })));
-    let mut schema = root(settings.into_generator()).to_value();
+    let schema = root(settings.into_generator()).to_value();
+    // A type that says nothing of its values has `true`, which is no object of keywords.
+    let mut schema = match schema {
+        Value::Bool(true) => Value::Object(Map::new()),
+        schema => schema,
+    };
     if let Some(members) = schema.as_object_mut() {
         // The type's Rust name says nothing to a client.
         members.remove("title");
-        if !members.contains_key("type") && !members.contains_key("$ref") {
-            return Err(SchemaError(
-                "the type must be a struct: the root of its schema is no object".to_owned(),
-            ));
-        }
     }
     refuse_references(&schema)?;
     Ok(schema)
@@ -69,47 +70,13 @@ pub(super) fn bounded(
 
 /// Whether alternatives stand anywhere in the schema.
 pub(super) fn has_choices(schema: &Value) -> bool {
-    has_keyword(schema, "anyOf") || has_keyword(schema, "oneOf")
-}
-
-/// Refuses `x-mcp-header` (2026-07-28, "Custom headers from tool parameters"): a schema that publishes it promises that
-/// the header is checked against the argument, and nothing here does so.
-pub(super) fn refuse_header_mirrors(schema: &Value) -> Result<(), SchemaError> {
-    if has_keyword(schema, "x-mcp-header") {
-        return Err(SchemaError(
-            "the schema says \"x-mcp-header\", which this server does not enforce: leave it out"
-                .to_owned(),
-        ));
-    }
-    Ok(())
-}
-
-/// Whether a keyword stands anywhere in the schema. Names of properties and values of instances are no keywords.
-fn has_keyword(schema: &Value, keyword: &str) -> bool {
-    let mut open = vec![schema];
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => {
-                if members.contains_key(keyword) {
-                    return true;
-                }
-                for (name, member) in members {
-                    match (name.as_str(), member) {
-                        ("const" | "enum" | "default" | "examples", _) => {}
-                        (
-                            "properties" | "patternProperties" | "$defs" | "definitions"
-                            | "dependentSchemas",
-                            Value::Object(named),
-                        ) => open.extend(named.values()),
-                        _ => open.push(member),
-                    }
-                }
-            }
-            _ => {}
+    let found = walk(schema, |part, _| {
+        match part.get("anyOf").or_else(|| part.get("oneOf")) {
+            Some(_) => Err(()),
+            None => Ok(()),
         }
-    }
-    false
+    });
+    found.is_err()
 }
 
 /// A recursive type cannot be inlined; schemars leaves a reference, which clients reject.

@@ -1,31 +1,35 @@
 //! Building a [`Server`]: every mistake shows at `build()`, before a socket opens.
 
+mod apps;
+mod changes;
+mod completions;
 mod finish;
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::future::Future;
-use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use super::changes::{DEFAULT_MAX_LISTENERS, Matcher, ResourceUpdate};
+use super::changes::{DEFAULT_MAX_LISTENERS, Matcher};
 use super::{InputConfig, SubscribeCheck};
 use crate::cache::CacheHint;
-use crate::completion::{Completion, CompletionRegistry, CompletionRequest, Reference};
+use crate::completion::CompletionRegistry;
 use crate::content::Icon;
 use crate::context::Context;
 use crate::interrupt::RequestError;
-use crate::lifecycle::{Implementation, Settings};
+use crate::lifecycle::{Implementation, Settings, is_extension_id};
 use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
 use crate::resource::{
     Page, PageRequest, ReadResourceResult, Resource, ResourceRegistry, ResourceTemplate,
     ResourceUri,
 };
 use crate::seal::Keys;
+use crate::skill::Skills;
+use crate::task::TasksConfig;
 use crate::tool::{CallToolResult, Tool, ToolError, ToolRegistry};
 
 /// How many items a page of a list has unless the builder says otherwise.
@@ -44,6 +48,7 @@ pub struct ServerBuilder<S> {
     resources: ResourceRegistry,
     prompts: PromptRegistry,
     completions: CompletionRegistry,
+    skills: Option<Skills>,
     tools_list_changed: bool,
     resources_list_changed: bool,
     prompts_list_changed: bool,
@@ -52,6 +57,7 @@ pub struct ServerBuilder<S> {
     on_subscribe: Option<SubscribeCheck>,
     matcher: Option<Matcher>,
     extensions: Settings,
+    tasks: Option<TasksConfig>,
     input: InputConfig,
     keys: Option<Keys>,
     page_size: usize,
@@ -113,6 +119,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             resources: ResourceRegistry::default(),
             prompts: PromptRegistry::default(),
             completions: CompletionRegistry::default(),
+            skills: None,
             tools_list_changed: false,
             resources_list_changed: false,
             prompts_list_changed: false,
@@ -121,6 +128,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             on_subscribe: None,
             matcher: None,
             extensions: Settings::new(),
+            tasks: None,
             input: InputConfig::default(),
             keys: None,
             page_size: DEFAULT_PAGE_SIZE,
@@ -232,7 +240,25 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a family of resources. The handler gives the contents of the member that is read, or
-    /// [`RequestError::not_found`].
+    /// [`RequestError::not_found`]. Where several templates fit a URI, the first that was added counts; a resource that
+    /// was added by itself counts before all.
+    ///
+    /// ```
+    /// use mcp_proto::{Context, RequestError, ResourceContents, ResourceTemplate, ResourceUri, Server};
+    ///
+    /// async fn note((): (), asked: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
+    ///     match asked.get("day") {
+    ///         Some("monday") => Ok(ResourceContents::text(asked.uri, "Write the docs.")),
+    ///         _ => Err(RequestError::not_found("there is a note for monday alone")),
+    ///     }
+    /// }
+    ///
+    /// let server = Server::builder("notes", "1.0.0", ())
+    ///     .resource_template(ResourceTemplate::new("notes://{day}", "note"), note)
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
     pub fn resource_template<O, F, R>(mut self, template: ResourceTemplate, handler: F) -> Self
     where
         O: Into<ReadResourceResult>,
@@ -247,9 +273,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Lists more resources than those added one by one, such as the members of a template that exist now; the last
-    /// handler counts. They are listed behind the others, page by page, and are private to the caller as far as caches
-    /// go ([`ServerBuilder::list_cache`]).
+    /// Lists more resources than those added one by one, such as the members of a template that exist now; it lists
+    /// alone, reading is the template's. The last handler counts. They are listed behind the others, page by page, and the list is its caller's own as far as
+    /// caches go.
     pub fn list_resources<F, R>(mut self, handler: F) -> Self
     where
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,
@@ -259,7 +285,37 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Adds a prompt whose arguments are the members of the handler's type: texts, optional or required.
+    /// Adds a prompt whose arguments are the members of the handler's type: texts and enumerations of texts, listed as
+    /// the required ones in their order, then the optional ones by name. Enumerations complete themselves.
+    ///
+    /// ```
+    /// use mcp_proto::{Context, GetPromptResult, Prompt, RequestError, Server};
+    ///
+    /// #[derive(serde::Deserialize, schemars::JsonSchema)]
+    /// struct Review {
+    ///     /// The code.
+    ///     code: String,
+    ///     tone: Option<Tone>,
+    /// }
+    ///
+    /// #[derive(Debug, serde::Deserialize, schemars::JsonSchema)]
+    /// #[serde(rename_all = "lowercase")]
+    /// enum Tone {
+    ///     Friendly,
+    ///     Strict,
+    /// }
+    ///
+    /// async fn review((): (), asked: Review, _: Context) -> Result<GetPromptResult, RequestError> {
+    ///     let tone = asked.tone.unwrap_or(Tone::Friendly);
+    ///     Ok(GetPromptResult::text(format!("Review this ({tone:?}):\n{}", asked.code)))
+    /// }
+    ///
+    /// let server = Server::builder("reviews", "1.0.0", ())
+    ///     .prompt(Prompt::new("review", "Reviews code."), review)
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
     pub fn prompt<A, F, R>(mut self, prompt: Prompt, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -284,96 +340,49 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Completes an argument of a prompt.
-    pub fn complete_prompt<F, R>(
-        self,
-        prompt: impl Into<String>,
-        argument: impl Into<String>,
-        handler: F,
-    ) -> Self
-    where
-        F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
-    {
-        self.complete(Reference::Prompt(prompt.into()), argument.into(), handler)
-    }
-
-    /// Completes a variable of a resource template.
-    pub fn complete_template<F, R>(
-        self,
-        uri_template: impl Into<String>,
-        variable: impl Into<String>,
-        handler: F,
-    ) -> Self
-    where
-        F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
-    {
-        self.complete(
-            Reference::Template(uri_template.into()),
-            variable.into(),
-            handler,
-        )
-    }
-
-    /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will tell of
-    /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). What can be read can be subscribed to.
-    pub fn subscriptions(mut self) -> Self {
-        self.subscriptions = true;
-        self
-    }
-
-    /// Decides itself which URIs can be subscribed to; of others it says why not.
-    pub fn on_subscribe<F, R>(mut self, handler: F) -> Self
-    where
-        F: Fn(S, String, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<(), RequestError>> + Send + 'static,
-    {
-        let (state, handler) = (self.state.clone(), Arc::new(handler));
-        self.on_subscribe = Some(Box::new(move |uri, context| {
-            let (state, handler) = (state.clone(), handler.clone());
-            Box::pin(async move { handler(state, uri, context).await })
-        }));
-        self.subscriptions()
-    }
-
-    /// Decides which updates belong to a URI that was subscribed to: families of resources, or filters in a query. By
-    /// default it is the same URI. It runs for every subscription and update, on the listener's task: it must be quick.
-    pub fn subscription_matcher(
-        mut self,
-        matches: impl Fn(&str, &ResourceUpdate) -> bool + Send + Sync + 'static,
-    ) -> Self {
-        self.matcher = Some(Arc::new(matches));
-        self
-    }
-
-    /// Declares that [`Server::notify`](crate::Server::notify) will tell of changes of the tool list.
-    pub fn tools_list_changed(mut self) -> Self {
-        self.tools_list_changed = true;
-        self
-    }
-
-    /// The same of the list of resources and templates.
-    pub fn resources_list_changed(mut self) -> Self {
-        self.resources_list_changed = true;
-        self
-    }
-
-    /// The same of the list of prompts.
-    pub fn prompts_list_changed(mut self) -> Self {
-        self.prompts_list_changed = true;
-        self
-    }
-
     /// Lets handlers send log messages to the client ([`Context::log`]).
     pub fn logging(mut self) -> Self {
         self.logging = true;
         self
     }
 
-    /// Declares an extension such as `com.example/thing`, with its settings.
+    /// Serves skills: `skills/list`, `skills/get` and `resources/directory/read` (extension
+    /// `io.modelcontextprotocol/skills`, SEP-2640), their files as resources, their `SKILL.md` in the list of resources.
+    /// The last call counts. [`Server::replace_skills`](crate::Server::replace_skills) loads them anew.
+    ///
+    /// ```
+    /// use mcp_proto::{Server, Skill, Skills};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let skill = Skill::new("git-workflow", "How we branch and commit.", "# Branches\n\nOne for each task.\n");
+    /// let server = Server::builder("docs", "1.0.0", ()).skills(Skills::from_skills([skill])?).build()?;
+    /// # let _ = server;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn skills(mut self, skills: Skills) -> Self {
+        self.skills = Some(skills);
+        self
+    }
+
+    /// Declares an extension such as `com.example/thing`, with its settings. Its identifier is a `_meta` key with a
+    /// prefix: labels of a domain turned round, a slash, a name.
     pub fn extension(mut self, id: impl Into<String>, settings: Map<String, Value>) -> Self {
-        self.extensions.insert(id.into(), Value::Object(settings));
+        let id = id.into();
+        if !is_extension_id(&id) {
+            let problem = format!(
+                "the extension {id:?} needs an identifier such as \"com.example/thing\": labels, a slash, a name"
+            );
+            self.keep_first(Err(problem), BuildError::Server);
+        }
+        self.extensions.insert(id, Value::Object(settings));
+        self
+    }
+
+    /// Gives tasks a place, within these bounds ([guide](crate::guide::tasks)). Tools say themselves whether they run as one
+    /// ([`Tool::with_task_support`]).
+    pub fn tasks(mut self, config: TasksConfig) -> Self {
+        self.tasks = Some(config);
         self
     }
 
@@ -396,31 +405,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// How long clients of the modern era may keep the lists. By default everybody may keep them for 60 seconds, and
-    /// nobody a list that [`ServerBuilder::list_resources`] makes.
+    /// How long clients of the modern era may keep the lists, and skills. By default everybody may keep them for 60
+    /// seconds, and nobody a list that [`ServerBuilder::list_resources`] makes; such a list is the caller's own
+    /// whatever this says.
     pub fn list_cache(mut self, hint: CacheHint) -> Self {
         self.list_cache = Some(hint);
-        self
-    }
-
-    /// How many listeners (listens, GET streams, stdio) may be open at once; 1,000 by default.
-    pub fn max_listeners(mut self, max: usize) -> Self {
-        self.max_listeners = max;
-        self
-    }
-
-    fn complete<F, R>(mut self, reference: Reference, argument: String, handler: F) -> Self
-    where
-        F: Fn(S, CompletionRequest, Context) -> R + Send + Sync + 'static,
-        R: Future<Output = Result<Completion, RequestError>> + Send + 'static,
-    {
-        let (of, name) = (reference.clone(), argument.clone());
-        let state = self.state.clone();
-        if !self.completions.add(reference, argument, state, handler) {
-            self.keep_first(Err(()), |()| {
-                unfit_completion(&of, &name, "there is another completion for it")
-            });
-        }
         self
     }
 
@@ -428,15 +417,6 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         if let (Err(problem), None) = (added, &self.error) {
             self.error = Some(told(problem));
         }
-    }
-}
-
-fn unfit_completion(reference: &Reference, argument: &str, problem: &str) -> BuildError {
-    let (Reference::Prompt(of) | Reference::Template(of)) = reference;
-    BuildError::Completion {
-        of: of.clone(),
-        argument: argument.to_owned(),
-        problem: problem.to_owned(),
     }
 }
 

@@ -56,6 +56,8 @@ pub(crate) struct Interest {
     pub(crate) resources: BTreeSet<String>,
     /// More URIs may be subscribed to later.
     pub(crate) may_subscribe: bool,
+    /// It hears of tasks, from elsewhere, and needs a place for that too.
+    pub(crate) tasks: bool,
 }
 
 /// The broadcast of a server.
@@ -121,6 +123,15 @@ impl Changes {
     }
 }
 
+impl Heard {
+    /// Passes over what waits: who is told that everything may have changed needs no more. How many that were.
+    fn skip(&mut self) -> u64 {
+        let skipped = self.receiver.len() as u64;
+        self.receiver = self.receiver.resubscribe();
+        skipped
+    }
+}
+
 impl Listener {
     /// The next change as a notification; `None` once the server closes. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Option<Notification> {
@@ -135,7 +146,10 @@ impl Listener {
             };
             match change {
                 Ok(change) => self.queue(&change),
-                Err(broadcast::error::RecvError::Lagged(missed)) => self.queue_everything(missed),
+                Err(broadcast::error::RecvError::Lagged(missed)) => {
+                    let skipped = self.heard.as_mut().map_or(0, Heard::skip);
+                    self.queue_everything(missed.saturating_add(skipped));
+                }
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
@@ -143,6 +157,10 @@ impl Listener {
 
     /// The resources it hears of from now on.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) {
+        self.pending.retain(|queued| {
+            let uri = queued.params.get("uri").and_then(Value::as_str);
+            uri.is_none_or(|uri| resources.contains(uri))
+        });
         self.interest.resources = resources;
     }
 

@@ -10,7 +10,8 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
 use crate::lifecycle::{MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID};
-use crate::resource::not_found;
+use crate::resource::{MAX_URI_BYTES, not_found};
+use crate::task::Watched;
 
 impl Server {
     /// The refusal of a listener for which there is no place.
@@ -29,6 +30,7 @@ impl Server {
             resources_list: self.tells(&Change::ResourcesListChanged),
             resources: BTreeSet::new(),
             may_subscribe: self.tells_updates(),
+            tasks: false,
         }
     }
 
@@ -43,8 +45,18 @@ impl Server {
                 "subscriptions/listen needs params.notifications, an object such as {\"toolsListChanged\": true}",
             ));
         };
-        let interest = self.agree(&wanted, &context).await?;
-        let agreed = agreed(&interest, wanted.contains_key("resourceSubscriptions"));
+        let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context)?;
+        let mut interest = self.agree(&wanted, &context).await?;
+        let subscribes = self.tells_updates()
+            && wanted
+                .get("resourceSubscriptions")
+                .is_some_and(Value::is_array);
+        let mut agreed = agreed(&interest, subscribes);
+        if let Some(tasks) = &tasks {
+            interest.tasks = !tasks.is_empty();
+            let ids = tasks.iter().map(|task| &*task.id);
+            agreed.insert("taskIds".to_owned(), ids.collect());
+        }
         let Some(mut listener) = self.changes().listen(interest) else {
             tracing::warn!("a listen was refused: every listener's place is taken");
             return Err(Self::too_many_listeners());
@@ -56,7 +68,12 @@ impl Server {
         );
         // A failed send means that nobody reads any more; the transport drops this future in a moment.
         if context.outbox.send(acknowledged).await.is_ok() {
-            while let Some(mut change) = listener.next().await {
+            let mut tasks = Watched::new(tasks.unwrap_or_default());
+            while let Some(mut change) = tokio::select! {
+                biased;
+                change = listener.next() => change,
+                task = tasks.next() => Some(task),
+            } {
                 mark(&mut change, &context.request_id);
                 if context.outbox.send(change).await.is_err() {
                     break;
@@ -89,24 +106,33 @@ impl Server {
         };
         if self.tells_updates() {
             for uri in uris {
-                if self.can_subscribe(&uri, context).await? {
-                    interest.resources.insert(uri);
+                // Nothing but changes is said on a listen, and nothing before its acknowledgement.
+                match self.check_subscription(&uri, context.silent()).await {
+                    Ok(()) => {
+                        interest.resources.insert(uri);
+                    }
+                    Err(RequestError::NotFound { .. }) => {}
+                    Err(error) => return Err(not_asked(error, context.era())),
                 }
             }
         }
         Ok(interest)
     }
 
-    /// Whether there is such a resource to subscribe to; an error where there is, but not for this.
-    async fn can_subscribe(&self, uri: &str, context: &Context) -> Result<bool, ErrorObject> {
-        if let Some(check) = &self.0.on_subscribe {
-            return match check(uri.to_owned(), context.clone()).await {
-                Ok(()) => Ok(true),
-                Err(RequestError::NotFound { .. }) => Ok(false),
-                Err(error) => Err(not_asked(error, context.era())),
-            };
+    /// [`RequestError::NotFound`] where there is no such resource to subscribe to; another error where there is, but not
+    /// for this.
+    async fn check_subscription(&self, uri: &str, context: Context) -> Result<(), RequestError> {
+        if uri.len() > MAX_URI_BYTES {
+            return Err(not_found(uri));
         }
-        Ok(self.0.resources.knows(uri))
+        if let Some(check) = &self.0.on_subscribe {
+            return check(uri.to_owned(), context).await;
+        }
+        let is_of_skill = || self.skills().is_some_and(|skills| skills.has_file(uri));
+        match self.0.resources.knows(uri) || is_of_skill() {
+            true => Ok(()),
+            false => Err(not_found(uri)),
+        }
     }
 
     /// `resources/subscribe` of the legacy era; the transport keeps the subscription.
@@ -116,14 +142,8 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let uri = read_uri(params)?;
-        if let Some(check) = &self.0.on_subscribe {
-            let checked = check(uri.to_owned(), context.clone()).await;
-            checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
-        } else if !self.0.resources.knows(uri) {
-            return Err(not_found(uri)
-                .into_interrupt(context.era(), Some(uri))
-                .into_error());
-        }
+        let checked = self.check_subscription(uri, context.clone()).await;
+        checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
         Payload::of(&json!({}))
     }
 

@@ -1,27 +1,30 @@
-//! The four lists, page by page. A cursor is sealed and says after which item the next page begins, so it stays right
-//! when the list changes (MCP "Pagination").
+//! The lists, page by page. A cursor is sealed and says between which two items the next page begins, so it stays
+//! right when the list changes (MCP "Pagination").
 
-use serde::Serialize;
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{Method, Server, wire};
-use crate::cache::CacheHint;
+use crate::cache::{CacheHint, CacheScope};
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::resource::{PageRequest, Resource};
 use crate::seal::{cursor, open_cursor};
+use crate::skill::Skills;
 use crate::version::Era;
 
-/// Where a page begins.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Start {
+/// Where a page begins: what a cursor holds.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Start {
+    /// At the first item. No cursor says so.
     Beginning,
-    /// Behind the item of this key. The index is where it was, for when it is no more.
-    After {
-        index: usize,
-        key: String,
-    },
+    /// Behind the item `after`, or at the item `at` once the other is gone.
+    Between { after: String, at: String },
+    /// Behind the skill of this name, which may be gone.
+    Skill(Option<String>),
     /// In what a handler lists, behind its own key.
     More(Option<String>),
 }
@@ -38,8 +41,9 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
-        let era = context.era();
-        let tools: Vec<_> = self.0.tools.list().map(|tool| tool.listed(era)).collect();
+        let version = context.protocol_version;
+        let tools = self.0.tools.list().map(|tool| tool.listed(version));
+        let tools: Vec<_> = tools.collect();
         let tools = tools.iter().map(AsRef::as_ref);
         self.list(Method::ListTools, tools, |tool| &tool.name, params, context)
     }
@@ -74,8 +78,24 @@ impl Server {
         )
     }
 
-    /// A list whose items are registered one by one.
-    fn list<'l, T: Serialize + 'l>(
+    /// `resources/list` of a server that has no others than those registered one by one.
+    pub(super) fn list_registered_resources(
+        &self,
+        params: &Map<String, Value>,
+        context: &Context,
+    ) -> Result<Payload, ErrorObject> {
+        let resources = self.0.resources.list();
+        self.list(
+            Method::ListResources,
+            resources,
+            |one| &one.uri,
+            params,
+            context,
+        )
+    }
+
+    /// A list whose items are at hand, in an order of their own.
+    pub(super) fn list<'l, T: Serialize + 'l>(
         &self,
         method: Method,
         items: impl Iterator<Item = &'l T>,
@@ -84,94 +104,92 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let start = self.start(method, params, context)?;
-        let cut = cut(items, key, &start, self.0.page_size);
-        let next = cut
-            .next
-            .map(|next| self.cursor(method, &next, context))
-            .transpose()?;
-        self.list_payload(method, &cut.items, next, context)
+        let cut = cut(items, key, &start, self.0.page_size).ok_or_else(|| moved(method))?;
+        self.list_payload(method, &cut.items, cut.next.as_ref(), context)
     }
 
-    /// `resources/list`: those registered one by one, then those that a handler lists.
+    /// `resources/list`: those registered one by one, then the skills, then those that a handler lists.
     pub(super) async fn list_resources(
         &self,
         params: &Map<String, Value>,
         context: Context,
     ) -> Result<Payload, ErrorObject> {
         let method = Method::ListResources;
-        let start = self.start(method, params, &context)?;
-        let (mut items, next, more) = match start {
-            Start::More(after) => (Vec::new(), None, Some(after)),
-            start => {
-                let cut = cut(
-                    self.0.resources.list(),
-                    |one| &one.uri,
-                    &start,
-                    self.0.page_size,
-                );
-                let more = cut.next.is_none().then_some(None);
-                (cut.items, cut.next, more)
-            }
-        };
-        let mut listed = Vec::new();
-        let mut next = next;
-        if let Some(after) = more.filter(|_| self.0.resources.lists_more()) {
-            let limit = self.0.page_size.saturating_sub(items.len());
-            if limit == 0 {
-                next = Some(Start::More(after));
-            } else {
-                (listed, next) = self
+        let (size, skills) = (self.0.page_size, self.skills());
+        let mut start = self.start(method, params, &context)?;
+        let mut page: Vec<Cow<'_, Resource>> = Vec::new();
+        if let Start::Beginning | Start::Between { .. } = start {
+            let cut = cut(self.0.resources.list(), |one| &one.uri, &start, size);
+            let cut = cut.ok_or_else(|| moved(method))?;
+            page.extend(cut.items.into_iter().map(Cow::Borrowed));
+            start = cut.next.unwrap_or(Start::Skill(None));
+        }
+        if let Start::Skill(after) = start {
+            let room = size.saturating_sub(page.len());
+            let (listed, next) = skill_resources(skills.as_ref(), after.as_deref(), room);
+            page.extend(listed.into_iter().map(Cow::Owned));
+            start = next;
+        }
+        let mut next = Some(start);
+        if let Some(Start::More(after)) = &next {
+            let limit = size.saturating_sub(page.len());
+            if !self.0.resources.lists_more() {
+                next = None;
+            } else if limit > 0 {
+                let after = after.clone();
+                let (more, key) = self
                     .list_more(PageRequest { after, limit }, &context)
                     .await?;
+                page.extend(more.into_iter().map(Cow::Owned));
+                next = key.map(|key| Start::More(Some(key)));
             }
         }
-        items.extend(&listed);
-        let next = next
-            .map(|next| self.cursor(method, &next, &context))
-            .transpose()?;
-        self.list_payload(method, &items, next, &context)
+        self.list_payload(method, &page, next.as_ref(), &context)
     }
 
     async fn list_more(
         &self,
         page: PageRequest,
         context: &Context,
-    ) -> Result<(Vec<Resource>, Option<Start>), ErrorObject> {
+    ) -> Result<(Vec<Resource>, Option<String>), ErrorObject> {
         match self.0.resources.list_more(page, context.clone()).await {
             None => Ok((Vec::new(), None)),
-            Some(Ok(page)) => Ok((page.items, page.next.map(|key| Start::More(Some(key))))),
+            Some(Ok(page)) => Ok((page.items, page.next)),
             Some(Err(error)) => Err(not_asked(error, context.era())),
         }
     }
 
-    fn list_payload<T: Serialize>(
+    pub(super) fn list_payload<T: Serialize>(
         &self,
         method: Method,
-        items: &[&T],
-        next: Option<String>,
+        items: &[T],
+        next: Option<&Start>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
+        let next = next.map(|next| self.cursor(method, next, context));
         let list = wire::List {
             name: method.list_member(),
             items,
-            next_cursor: next,
+            next_cursor: next.transpose()?,
         };
-        let hint = self.list_hint(method);
-        self.complete(&list, Some(hint), None, context.era())
+        self.complete(&list, self.list_hint(method), None, context.era())
     }
 
-    /// Lists that handlers make are their callers' own unless the builder says otherwise.
-    fn list_hint(&self, method: Method) -> CacheHint {
-        match self.0.list_cache {
-            Some(hint) => hint,
-            None if method == Method::ListResources && self.0.resources.lists_more() => {
-                CacheHint::NONE
-            }
-            None => wire::PUBLIC_LIST,
+    /// The same for all pages of a list. What a handler lists may depend on its caller, so it is never public.
+    pub(super) fn list_hint(&self, method: Method) -> Option<CacheHint> {
+        let chosen = self.0.list_cache;
+        match method {
+            // SEP-2640 gives it none.
+            Method::ReadDirectory => None,
+            Method::ListResources if self.0.resources.lists_more() => Some(CacheHint {
+                scope: CacheScope::Private,
+                ..chosen.unwrap_or(CacheHint::NONE)
+            }),
+            _ => Some(chosen.unwrap_or(wire::PUBLIC_LIST)),
         }
     }
 
-    fn start(
+    pub(super) fn start(
         &self,
         method: Method,
         params: &Map<String, Value>,
@@ -192,10 +210,10 @@ impl Server {
             context.principal(),
             text,
         )
-        .and_then(|opened| Start::read(&opened))
+        .and_then(|opened| serde_json::from_str(&opened).ok())
         .ok_or_else(|| {
             ErrorObject::invalid_params(format!(
-                "params.cursor is none that this server gave for {}: start again without it",
+                "params.cursor is none that this server gave you for {}: start again without it",
                 method.name()
             ))
         })
@@ -207,65 +225,74 @@ impl Server {
         next: &Start,
         context: &Context,
     ) -> Result<String, ErrorObject> {
-        let (keys, text) = (&self.0.rounds.keys, next.to_text());
-        cursor(keys, method.name(), context.principal(), &text).map_err(|problem| {
+        let unmade = |problem: &dyn std::fmt::Display| {
             tracing::error!(%problem, "a cursor could not be made");
             ErrorObject::internal()
-        })
+        };
+        let text = serde_json::to_string(next).map_err(|problem| unmade(&problem))?;
+        cursor(
+            &self.0.rounds.keys,
+            method.name(),
+            context.principal(),
+            &text,
+        )
+        .map_err(|problem| unmade(&problem))
     }
 }
 
-impl Start {
-    fn to_text(&self) -> String {
-        match self {
-            Self::Beginning => "b".to_owned(),
-            Self::After { index, key } => format!("a{index}\n{key}"),
-            Self::More(None) => "m".to_owned(),
-            Self::More(Some(key)) => format!("m{key}"),
-        }
-    }
-
-    fn read(text: &str) -> Option<Self> {
-        if text == "b" {
-            return Some(Self::Beginning);
-        }
-        if let Some(after) = text.strip_prefix('a') {
-            let (index, key) = after.split_once('\n')?;
-            let (index, key) = (index.parse().ok()?, key.to_owned());
-            return Some(Self::After { index, key });
-        }
-        let key = text.strip_prefix('m')?;
-        Some(Self::More((!key.is_empty()).then(|| key.to_owned())))
-    }
-}
-
+/// The page of `size` items that begins there; `None` when the list has changed so much that nobody knows where that is.
 fn cut<'l, T: 'l>(
     items: impl Iterator<Item = &'l T>,
     key: fn(&T) -> &str,
     start: &Start,
     size: usize,
-) -> Cut<'l, T> {
+) -> Option<Cut<'l, T>> {
     let items: Vec<_> = items.collect();
+    let place = |wanted: &str| items.iter().position(|item| key(item) == wanted);
     let skipped = match start {
-        Start::Beginning | Start::More(_) => 0,
-        Start::After { index, key: after } => items
-            .iter()
-            .position(|item| key(item) == after)
-            .map_or(*index, |found| found + 1),
+        Start::Between { after, at } => {
+            place(after).map(|found| found + 1).or_else(|| place(at))?
+        }
+        _ => 0,
     };
     let rest = items.get(skipped..).unwrap_or_default();
     let (page, more) = rest.split_at(size.min(rest.len()));
-    let next = page
-        .last()
-        .filter(|_| !more.is_empty())
-        .map(|last| Start::After {
-            index: skipped + page.len(),
-            key: key(last).to_owned(),
-        });
-    Cut {
+    let next = page.last().zip(more.first());
+    Some(Cut {
+        next: next.map(|(last, first)| Start::Between {
+            after: key(last).to_owned(),
+            at: key(first).to_owned(),
+        }),
         items: page.to_vec(),
-        next,
-    }
+    })
+}
+
+/// So many of the skills behind that name, and what comes behind them.
+fn skill_resources(
+    skills: Option<&Skills>,
+    after: Option<&str>,
+    room: usize,
+) -> (Vec<Resource>, Start) {
+    let Some(skills) = skills else {
+        return (Vec::new(), Start::More(None));
+    };
+    let mut rest = skills.resources_after(after).peekable();
+    let page: Vec<_> = rest.by_ref().take(room).collect();
+    let next = match (rest.peek(), page.last()) {
+        (None, _) => Start::More(None),
+        // That of a SKILL.md is the skill's name.
+        (Some(_), Some(last)) => Start::Skill(Some(last.name.clone())),
+        (Some(_), None) => Start::Skill(after.map(str::to_owned)),
+    };
+    (page, next)
+}
+
+/// Both items beside the cursor are gone: to guess would be to leave others out.
+fn moved(method: Method) -> ErrorObject {
+    ErrorObject::invalid_params(format!(
+        "the list has changed where params.cursor points: start {} again without it",
+        method.name()
+    ))
 }
 
 /// A list cannot ask its client (2026-07-28: `input_required` is for three methods alone).

@@ -1,5 +1,6 @@
 //! The methods of either era, and what of the server's capabilities they belong to.
 
+use super::skills;
 use crate::lifecycle::ServerCapabilities;
 use crate::version::Era;
 
@@ -11,6 +12,9 @@ pub(super) enum Method {
     ListResources,
     ListTemplates,
     ReadResource,
+    ReadDirectory,
+    ListSkills,
+    GetSkill,
     ListPrompts,
     GetPrompt,
     Complete,
@@ -19,6 +23,11 @@ pub(super) enum Method {
     Subscribe,
     Unsubscribe,
     SetLogLevel,
+    GetTask,
+    CancelTask,
+    UpdateTask,
+    TaskResult,
+    ListTasks,
     Ping,
     Initialize,
 }
@@ -32,6 +41,9 @@ impl Method {
             ("resources/list", _) => Self::ListResources,
             ("resources/templates/list", _) => Self::ListTemplates,
             ("resources/read", _) => Self::ReadResource,
+            ("resources/directory/read", _) => Self::ReadDirectory,
+            ("skills/list", _) => Self::ListSkills,
+            ("skills/get", _) => Self::GetSkill,
             ("prompts/list", _) => Self::ListPrompts,
             ("prompts/get", _) => Self::GetPrompt,
             ("completion/complete", _) => Self::Complete,
@@ -40,6 +52,11 @@ impl Method {
             ("resources/subscribe", Era::Legacy) => Self::Subscribe,
             ("resources/unsubscribe", Era::Legacy) => Self::Unsubscribe,
             ("logging/setLevel", Era::Legacy) => Self::SetLogLevel,
+            ("tasks/get", _) => Self::GetTask,
+            ("tasks/cancel", _) => Self::CancelTask,
+            ("tasks/update", Era::Modern) => Self::UpdateTask,
+            ("tasks/result", Era::Legacy) => Self::TaskResult,
+            ("tasks/list", Era::Legacy) => Self::ListTasks,
             ("ping", Era::Legacy) => Self::Ping,
             ("initialize", Era::Legacy) => Self::Initialize,
             _ => return None,
@@ -54,6 +71,9 @@ impl Method {
             Self::ListResources => "resources/list",
             Self::ListTemplates => "resources/templates/list",
             Self::ReadResource => "resources/read",
+            Self::ReadDirectory => "resources/directory/read",
+            Self::ListSkills => "skills/list",
+            Self::GetSkill => "skills/get",
             Self::ListPrompts => "prompts/list",
             Self::GetPrompt => "prompts/get",
             Self::Complete => "completion/complete",
@@ -62,6 +82,11 @@ impl Method {
             Self::Subscribe => "resources/subscribe",
             Self::Unsubscribe => "resources/unsubscribe",
             Self::SetLogLevel => "logging/setLevel",
+            Self::GetTask => "tasks/get",
+            Self::CancelTask => "tasks/cancel",
+            Self::UpdateTask => "tasks/update",
+            Self::TaskResult => "tasks/result",
+            Self::ListTasks => "tasks/list",
             Self::Ping => "ping",
             Self::Initialize => "initialize",
         }
@@ -73,6 +98,8 @@ impl Method {
             Self::ListTools => "tools",
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
+            Self::ListSkills => "skills",
+            Self::ListTasks => "tasks",
             _ => "resources",
         }
     }
@@ -84,12 +111,20 @@ impl Method {
             Self::ListResources | Self::ListTemplates | Self::ReadResource => {
                 server.resources.is_some()
             }
+            Self::ReadDirectory | Self::ListSkills | Self::GetSkill => {
+                server.extensions.contains_key(skills::EXTENSION)
+            }
             Self::Subscribe | Self::Unsubscribe => server
                 .resources
                 .is_some_and(|resources| resources.subscribe),
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),
             Self::SetLogLevel => server.logging.is_some(),
+            Self::GetTask
+            | Self::CancelTask
+            | Self::UpdateTask
+            | Self::TaskResult
+            | Self::ListTasks => server.has_tasks,
             Self::Discover | Self::Listen | Self::Ping | Self::Initialize => true,
         }
     }

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
+use super::tasks::Calling;
 use super::{Method, Server, wire};
 use crate::context::Context;
 use crate::input::{Input, Question, Questions};
@@ -19,7 +20,10 @@ use crate::seal::{
     DEFAULT_MAX_USED, Keys, MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, UsedOnce,
     digest, unix_now,
 };
+use crate::task::TaskMode;
 use crate::version::{Era, ProtocolVersion};
+
+pub(super) use legacy::{MAX_ROUNDS, Problem, ask};
 
 /// How clients are asked.
 ///
@@ -88,6 +92,8 @@ struct Kept {
     principal: Option<String>,
     input: Option<Arc<Input>>,
     version: ProtocolVersion,
+    /// For a call that may become a task.
+    context: Option<Box<Context>>,
 }
 
 impl Default for InputConfig {
@@ -115,7 +121,14 @@ impl Server {
         if era == Era::Modern {
             context.input = self.answers(method, &mut params, &context)?;
         }
-        if !context.can_be_asked() {
+        if method == Method::CallTool && self.0.tasks.is_some() {
+            match self.calling(&mut params, &context)? {
+                Calling::Now(mode) => context.task = mode,
+                Calling::AsTask(ttl) => return self.create_task(params, context, ttl),
+            }
+        }
+        let startable = matches!(context.task, TaskMode::Startable);
+        if !startable && !context.can_be_asked() {
             let ran = self.run(method, params, context).await;
             return ran.map_err(Interrupt::into_error);
         }
@@ -137,11 +150,16 @@ impl Server {
             principal: context.principal().map(str::to_owned),
             input: context.input.clone(),
             version: context.protocol_version,
+            context: matches!(context.task, TaskMode::Startable).then(|| Box::new(context.clone())),
         };
         match self.run(method, params, context).await {
             Ok(payload) => Ok(payload),
-            Err(Interrupt(Reason::Error(error))) => Err(error),
             Err(Interrupt(Reason::Ask(questions))) => self.input_required(&questions, &kept),
+            Err(Interrupt(Reason::StartTask)) => match kept.context {
+                Some(context) => self.create_task(kept.params, *context, None),
+                None => Err(Interrupt(Reason::StartTask).into_error()),
+            },
+            Err(error) => Err(error.into_error()),
         }
     }
 
@@ -246,6 +264,10 @@ impl Interrupt {
             Reason::Ask(_) => {
                 // A client that can answer nothing is refused where the handler asks.
                 tracing::error!("a handler asked where the client cannot be asked");
+                ErrorObject::internal()
+            }
+            Reason::StartTask => {
+                tracing::error!("a handler started a task where there can be none");
                 ErrorObject::internal()
             }
         }

@@ -1,5 +1,6 @@
 //! Results as they go onto the wire, with what each era adds to them.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::ser::SerializeMap as _;
@@ -8,7 +9,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cache::CacheHint;
-use crate::content::ContentBlock;
+use crate::content::{self, ContentBlock};
 use crate::lifecycle::{Implementation, META_SERVER_INFO, ServerCapabilities};
 use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
@@ -19,7 +20,7 @@ use crate::version::{Era, ProtocolVersion};
 pub(super) struct WireCallToolResult<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<ResultType>,
-    content: &'a [ContentBlock],
+    content: Cow<'a, [ContentBlock]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     structured_content: Option<&'a RawValue>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -46,7 +47,7 @@ pub(super) struct Complete<'a, T> {
 #[derive(Debug)]
 pub(super) struct List<'a, T> {
     pub(super) name: &'static str,
-    pub(super) items: &'a [&'a T],
+    pub(super) items: &'a [T],
     pub(super) next_cursor: Option<String>,
 }
 
@@ -93,6 +94,8 @@ pub(super) struct InitializeResult<'a> {
 pub(super) enum ResultType {
     Complete,
     InputRequired,
+    /// Of the tasks extension.
+    Task,
 }
 
 /// `_meta` of a result: the handler's members and, in the modern era, the server's name.
@@ -114,7 +117,7 @@ impl<'a> WireCallToolResult<'a> {
         let era = version.era();
         Self {
             result_type: result_type(era),
-            content: &result.content,
+            content: content::for_version(&result.content, version),
             // Before 2026-07-28 it is an object; the text says the same to those clients.
             structured_content: result
                 .structured_content
@@ -139,6 +142,18 @@ impl<'a, T> Complete<'a, T> {
             result,
             caching: caching.filter(|_| era == Era::Modern),
             meta: ResultMeta::new(meta, era, server_info),
+        }
+    }
+}
+
+impl<'a, T> Complete<'a, T> {
+    /// `CreateTaskResult` of the tasks extension: flat.
+    pub(super) fn created_task(task: &'a T, server_info: &'a RawValue) -> Self {
+        Self {
+            result_type: Some(ResultType::Task),
+            result: task,
+            caching: None,
+            meta: ResultMeta::new(None, Era::Modern, server_info),
         }
     }
 }

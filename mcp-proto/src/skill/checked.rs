@@ -8,9 +8,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::error::SkillError;
 use super::path::{self, SCHEME};
-use super::wire::{SkillEntry, SkillNode, SkillResource};
+use super::wire::{SkillEntry, SkillResource};
 use super::{frontmatter, mime};
 use crate::content::ResourceContents;
+use crate::resource::Resource;
 
 /// The most files of a skill, its `SKILL.md` included: what every host must take (SEP-2640, *Limits*).
 pub const MAX_SKILL_FILES: usize = 512;
@@ -194,8 +195,8 @@ impl Checked {
     }
 
     /// The direct children of the directory at a path as it stands in a URI, in the order of their URIs.
-    pub(super) fn children(&self, path: &str) -> Vec<SkillNode> {
-        let mut children: BTreeMap<&str, SkillNode> = BTreeMap::new();
+    pub(super) fn children(&self, path: &str) -> Vec<Resource> {
+        let mut children: BTreeMap<&str, Resource> = BTreeMap::new();
         for (rest, at, file) in self.below(path) {
             let (child, is_directory) = match rest.split_once('/') {
                 Some((child, _)) => (child, true),
@@ -216,7 +217,7 @@ impl Checked {
     }
 
     /// Its `SKILL.md` as a resource.
-    pub(super) fn resource(&self) -> Option<SkillNode> {
+    pub(super) fn resource(&self) -> Option<Resource> {
         let file = self.files.get(SKILL_MD)?;
         Some(self.file(SKILL_MD, file))
     }
@@ -232,37 +233,26 @@ impl Checked {
             .map_while(move |(at, file)| Some((at.strip_prefix(&prefix)?, at.as_str(), file)))
     }
 
-    fn file(&self, at: &str, file: &File) -> SkillNode {
-        let is_skill_md = at == SKILL_MD;
-        SkillNode {
-            uri: self.uri(at),
-            name: match is_skill_md {
-                true => self.entry.name().to_owned(),
-                false => file.name().to_owned(),
-            },
-            description: is_skill_md.then(|| self.entry.description().to_owned()),
-            mime_type: file.mime_type(),
-            size: Some(file.bytes.len() as u64),
-            meta: is_skill_md.then(|| self.entry.meta()).flatten(),
+    /// A file as it is listed. A skill's `SKILL.md` has the skill's name, description and other frontmatter.
+    fn file(&self, at: &str, file: &File) -> Resource {
+        let listed = |name: &str| {
+            Resource::new(self.uri(at), name)
+                .with_mime_type(file.mime_type())
+                .with_size(file.bytes.len() as u64)
+        };
+        if at != SKILL_MD {
+            return listed(file.name());
         }
+        let mut listed = listed(self.entry.name()).with_description(self.entry.description());
+        listed.meta = self.entry.meta();
+        listed
     }
 
     /// The directory at a path, which is one of those of `file`.
-    fn directory(&self, at: &str, file: &File) -> SkillNode {
+    fn directory(&self, at: &str, file: &File) -> Resource {
         let segment = at.split('/').count() - 1;
-        SkillNode {
-            uri: self.uri(at),
-            name: file
-                .path
-                .split('/')
-                .nth(segment)
-                .unwrap_or_default()
-                .to_owned(),
-            description: None,
-            mime_type: mime::DIRECTORY,
-            size: None,
-            meta: None,
-        }
+        let name = file.path.split('/').nth(segment).unwrap_or_default();
+        Resource::new(self.uri(at), name).with_mime_type(mime::DIRECTORY)
     }
 
     fn uri(&self, path: &str) -> String {

@@ -30,30 +30,6 @@ pub struct SkillResource {
     pub size: u64,
 }
 
-/// Metadata of a file or a directory of a skill, for `resources/list` and `resources/directory/read` (schema:
-/// `Resource`).
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct SkillNode {
-    /// Where it is; a directory's ends without a slash.
-    pub uri: String,
-    /// The last segment of its path, not encoded. Of a skill's `SKILL.md`: the skill's name.
-    pub name: String,
-    /// Of a skill's `SKILL.md`: the skill's description.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// `inode/directory`, or the file's media type.
-    pub mime_type: &'static str,
-    /// A file's bytes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// Of a skill's `SKILL.md`: the other fields of its frontmatter, their names after
-    /// `io.modelcontextprotocol.skills/`. A field whose name could not be that of a `_meta` key is left out.
-    #[serde(rename = "_meta", skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Map<String, Value>>,
-}
-
 impl SkillEntry {
     /// The skill's name, which is unique among [`Skills`](super::Skills) and the order in which they are listed.
     #[must_use]
@@ -75,7 +51,8 @@ impl SkillEntry {
             .unwrap_or_default()
     }
 
-    /// `_meta` of its `SKILL.md`.
+    /// `_meta` of its `SKILL.md`: the other fields of the frontmatter, their names after
+    /// `io.modelcontextprotocol.skills/`. A field whose name could not be that of a `_meta` key is left out.
     pub(super) fn meta(&self) -> Option<Map<String, Value>> {
         let fields = self.frontmatter.iter().filter(|(key, _)| {
             !matches!(key.as_str(), "name" | "description") && is_meta_name(key)

@@ -276,10 +276,19 @@ impl Connection {
         let change = (context.era() == Era::Legacy)
             .then(|| SessionChange::of(&request))
             .flatten();
-        if let (Some(SessionChange::Subscribe(uri)), Some(session)) = (&change, &self.session)
-            && !session.has_room_for(uri)
-        {
-            return Err(too_many_subscriptions());
+        match (&change, &mut self.session) {
+            (Some(SessionChange::Subscribe(uri)), Some(session)) => {
+                // Those on their way count: whoever is told that it is subscribed must be.
+                let begun = self.running.values().map(|running| &running.change);
+                let begun = begun.flatten().chain(&self.changes);
+                let begun = begun.filter(|change| matches!(change, SessionChange::Subscribe(_)));
+                if !session.has_room_for(uri, begun.count()) {
+                    return Err(too_many_subscriptions());
+                }
+            }
+            // At once, for the requests behind it on the same pipe.
+            (Some(level @ SessionChange::LogLevel(_)), Some(session)) => session.apply(level),
+            _ => {}
         }
         let id = request.id.clone();
         let (abort, registration) = AbortHandle::new_pair();
@@ -365,6 +374,11 @@ impl Connection {
                     interest.resources = session.subscriptions.clone();
                 }
                 self.listener = self.server.changes().listen(interest);
+                if self.listener.is_none() {
+                    tracing::warn!(
+                        "a connection hears of no changes: every listener's place is taken"
+                    );
+                }
             }
             _ => {}
         }

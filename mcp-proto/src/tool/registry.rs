@@ -19,7 +19,8 @@ use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::json;
 use crate::jsonrpc::ErrorObject;
-use crate::schema::{self, CompiledSchema, Finding, Nulls, SchemaError};
+use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
+use crate::task::TaskSupport;
 
 /// The longest name of a tool (MCP 2025-11-25, "Tool names").
 const MAX_NAME: usize = 128;
@@ -34,6 +35,8 @@ type Handler = Box<
 pub(crate) struct ToolRegistry {
     tools: Vec<Registered>,
     by_name: HashMap<String, usize>,
+    /// The parameters that headers repeat, of the tools that have any.
+    mirrored: HashMap<String, Box<[MirroredParam]>>,
 }
 
 struct Registered {
@@ -147,16 +150,20 @@ impl ToolRegistry {
             return Err(SchemaError("another tool has the same name".to_owned()));
         }
         content::check_icons(&tool.icons).map_err(SchemaError)?;
-        let input = CompiledSchema::compile(tool.input_schema.clone())?;
+        let input = CompiledSchema::of_arguments(tool.input_schema.clone())?;
+        let mirrored = input.mirrored()?;
         let output = tool
             .output_schema
             .clone()
-            .map(CompiledSchema::compile)
+            .map(CompiledSchema::of_results)
             .transpose()?;
         // A typed result fits the schema of its type; a raw one does as far as its author is right. Debug builds, and
         // so the tests, check whatever there is to check.
         let typed = nulls == Nulls::TakeOut;
         let checked = cfg!(debug_assertions) || !(typed || tool.trusted_output);
+        if !mirrored.is_empty() {
+            self.mirrored.insert(name.clone(), mirrored.into());
+        }
         self.by_name.insert(name.clone(), self.tools.len());
         self.tools.push(Registered {
             tool,
@@ -176,6 +183,20 @@ impl ToolRegistry {
 
     pub(crate) fn is_empty(&self) -> bool {
         self.tools.is_empty()
+    }
+
+    /// The parameters of a tool that headers repeat; none for a tool that is not known.
+    pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
+        self.mirrored
+            .get(name)
+            .map(AsRef::as_ref)
+            .unwrap_or_default()
+    }
+
+    /// Whether calls of a tool may become tasks, if there is such a tool.
+    pub(crate) fn task_support(&self, name: &str) -> Option<TaskSupport> {
+        let registered = self.tools.get(*self.by_name.get(name)?)?;
+        Some(registered.tool.task_support)
     }
 
     /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.

@@ -7,8 +7,9 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
-use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, serve};
+use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, Context, Era, Server, ServerBuilder, StreamableHttpService, Tool, ToolError,
 };
@@ -34,7 +35,7 @@ pub(crate) struct Probe {
 pub(crate) struct Events(mpsc::UnboundedReceiver<&'static str>);
 
 /// Tells that it was dropped.
-struct Guard(Probe);
+pub(crate) struct Guard(Probe);
 
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct Echo {
@@ -59,8 +60,13 @@ pub(crate) fn probe() -> (Probe, Events) {
 }
 
 impl Probe {
-    fn tell(&self, event: &'static str) {
+    pub(crate) fn tell(&self, event: &'static str) {
         let _test_is_over = self.events.send(event);
+    }
+
+    /// Tells `dropped` when it is.
+    pub(crate) fn guard(&self) -> Guard {
+        Guard(self.clone())
     }
 }
 
@@ -226,10 +232,11 @@ impl Raw {
     }
 
     pub(crate) fn modern_id(id: impl Serialize, method: &str, params: Value) -> Self {
-        let name = params
-            .get("name")
-            .and_then(Value::as_str)
-            .map(str::to_owned);
+        let named = match method {
+            "resources/read" => "uri",
+            _ => "name",
+        };
+        let name = params.get(named).and_then(Value::as_str).map(str::to_owned);
         let body = request(id, method, &with_meta(params)).to_string();
         let raw = Self::post(body)
             .set("mcp-protocol-version", "2026-07-28")
@@ -430,4 +437,13 @@ pub(crate) async fn every_client(server: &Server) -> (Vec<(String, Client)>, Ser
         clients.push((format!("stdio {era:?}"), memory.unwrap()));
     }
     (clients, served)
+}
+
+/// The error that the server answered with.
+#[track_caller]
+pub(crate) fn refused(answer: Result<Value, ClientError>) -> ErrorObject {
+    match answer {
+        Err(ClientError::Rpc(error)) => error,
+        other => panic!("no error of the server: {other:?}"),
+    }
 }

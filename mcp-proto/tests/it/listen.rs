@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use crate::common::{PATIENCE, Raw, builder, messages, open_session, probe, server};
 
-const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
+pub(crate) const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-fn listen(id: impl serde::Serialize, filter: &Value) -> Raw {
+pub(crate) fn listen(id: impl serde::Serialize, filter: &Value) -> Raw {
     Raw::modern_id(
         id,
         "subscriptions/listen",
@@ -17,14 +17,14 @@ fn listen(id: impl serde::Serialize, filter: &Value) -> Raw {
     )
 }
 
-async fn open(service: &StreamableHttpService, raw: Raw) -> ResponseBody {
+pub(crate) async fn open(service: &StreamableHttpService, raw: Raw) -> ResponseBody {
     let reply = service.handle(raw.request()).await;
     assert_eq!(reply.headers()["content-type"], "text/event-stream");
     reply.into_body()
 }
 
 /// The next message of a stream.
-async fn next(stream: &mut ResponseBody) -> Value {
+pub(crate) async fn next(stream: &mut ResponseBody) -> Value {
     let frame = tokio::time::timeout(PATIENCE, stream.frame())
         .await
         .unwrap();
@@ -33,7 +33,7 @@ async fn next(stream: &mut ResponseBody) -> Value {
 }
 
 /// Everything until the stream ends.
-async fn rest(stream: ResponseBody) -> Vec<Value> {
+pub(crate) async fn rest(stream: ResponseBody) -> Vec<Value> {
     let rest = tokio::time::timeout(PATIENCE, stream.collect())
         .await
         .unwrap();

@@ -36,10 +36,12 @@ impl Peer {
     }
 
     pub(crate) async fn send(&mut self, message: &Value) {
-        self.writer
-            .write_all(format!("{message}\n").as_bytes())
-            .await
-            .unwrap();
+        self.send_raw(format!("{message}\n").as_bytes()).await;
+    }
+
+    /// Several lines at once.
+    pub(crate) async fn send_raw(&mut self, lines: &[u8]) {
+        self.writer.write_all(lines).await.unwrap();
     }
 
     pub(crate) async fn next(&mut self) -> Value {

@@ -265,8 +265,8 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
         ),
         (
             "mirrored",
-            json!({"type": "object", "properties": {"x": {"type": "string", "x-mcp-header": "X"}}}),
-            "\"x-mcp-header\", which this server does not enforce",
+            json!({"type": "object", "properties": {"x": {"type": "number", "x-mcp-header": "X"}}}),
+            "\"x-mcp-header\": \"X\" must stand on a property whose \"type\" is",
         ),
         ("deep", deep, "deeper than"),
         (

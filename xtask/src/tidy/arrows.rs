@@ -32,6 +32,8 @@ const STOREYS: [&[&str]; 6] = [
         "prompt",
         "completion",
         "skill",
+        "app",
+        "task",
     ],
     &["server"],
     &["session"],

@@ -1,20 +1,22 @@
 //! From what was collected to the server.
 
-use std::sync::Arc;
+use std::sync::{Arc, RwLock};
 
 use serde_json::value::to_raw_value;
+use serde_json::{Map, Value};
 
 use super::super::changes::Changes;
 use super::super::method::Method;
 use super::super::rounds::Rounds;
-use super::super::{Inner, Ready, Server, wire};
-use super::{BuildError, ServerBuilder, unfit_completion};
-use crate::completion::Reference;
+use super::super::{Inner, Ready, Server, skills, wire};
+use super::{BuildError, ServerBuilder};
+use crate::app;
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{ListCapability, ServerCapabilities, Settings};
+use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
 use crate::seal::Keys;
+use crate::task::Tasks;
 use crate::version::ProtocolVersion;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
@@ -27,13 +29,18 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             return Err(error);
         }
         content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
+        self.complete_closed_sets();
         self.check_completions()?;
+        self.declare_skills()?;
+        self.check_meta()?;
+        self.settle_apps()?;
+        self.check_tasks()?;
         let capabilities = self.capabilities();
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
         let info_json = to_raw_value(&self.info).map_err(unfit)?;
         let discover = Payload::of(&wire::DiscoverResult::new(
-            &capabilities,
+            &capabilities.told(ProtocolVersion::LATEST),
             self.instructions.as_deref(),
             &info_json,
         ));
@@ -42,13 +49,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             info_json,
             capabilities,
             instructions: self.instructions,
-            tools: self.tools,
+            tools: Arc::new(self.tools),
             resources: self.resources,
             prompts: self.prompts,
             completions: self.completions,
+            skills: self.skills.map(RwLock::new),
             ready: Ready::default(),
             on_subscribe: self.on_subscribe,
             changes: Changes::new(self.max_listeners, self.matcher),
+            tasks: self.tasks.map(Tasks::new),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
             page_size: self.page_size,
             list_cache: self.list_cache,
@@ -64,6 +73,18 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         Ok(Server(inner))
     }
 
+    fn declare_skills(&mut self) -> Result<(), BuildError> {
+        let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
+        if self.skills.is_some() {
+            self.extensions.insert(id, Value::Object(settings));
+        } else if self.extensions.contains_key(&id) {
+            return Err(BuildError::Server(format!(
+                "the extension {id} is declared by ServerBuilder::skills, not by hand"
+            )));
+        }
+        Ok(())
+    }
+
     fn capabilities(&self) -> ServerCapabilities {
         let list = |is_empty: bool, list_changed, subscribe| {
             (!is_empty || list_changed || subscribe).then_some(ListCapability {
@@ -74,33 +95,85 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         ServerCapabilities {
             tools: list(self.tools.is_empty(), self.tools_list_changed, false),
             resources: list(
-                self.resources.is_empty(),
+                self.resources.is_empty() && self.skills.is_none(),
                 self.resources_list_changed,
                 self.subscriptions,
             ),
             prompts: list(self.prompts.is_empty(), self.prompts_list_changed, false),
             completions: (!self.completions.is_empty()).then(Settings::new),
             logging: self.logging.then(Settings::new),
-            tasks: None,
             extensions: self.extensions.clone(),
+            has_tasks: self.tasks.is_some(),
+            tasks: None,
         }
     }
 
-    fn check_completions(&self) -> Result<(), BuildError> {
-        for (reference, argument) in self.completions.keys() {
-            let known = match reference {
-                Reference::Prompt(name) => self.prompts.get(name).is_some_and(|prompt| {
-                    prompt.arguments.iter().any(|known| known.name == argument)
-                }),
-                Reference::Template(text) => self
-                    .resources
-                    .template(text)
-                    .is_some_and(|template| template.variables().any(|known| known == argument)),
-            };
-            if !known {
-                let problem = "there is no such argument";
-                return Err(unfit_completion(reference, argument, problem));
+    fn check_tasks(&self) -> Result<(), BuildError> {
+        let mut tools = self.tools.list();
+        let homeless = tools.find(|tool| self.tasks.is_none() && !tool.task_support.is_forbidden());
+        homeless.map_or(Ok(()), |tool| {
+            Err(BuildError::Tool {
+                name: tool.name.clone(),
+                problem: "it runs as a task, for which the server has no place: ServerBuilder::tasks gives it one".to_owned(),
+            })
+        })
+    }
+
+    /// Clients may drop what has a key that is none.
+    fn check_meta(&self) -> Result<(), BuildError> {
+        let unfit = |meta: &Option<Map<String, Value>>| {
+            let key = meta
+                .iter()
+                .flat_map(Map::keys)
+                .find(|key| !is_meta_key(key))?;
+            Some(format!(
+                "{key:?} is no key for _meta: an optional prefix such as \"com.example/\", then letters and digits \
+                 with \"-\", \"_\" and \".\" between"
+            ))
+        };
+        for tool in self.tools.list() {
+            if let Some(problem) = unfit(&tool.meta) {
+                let name = tool.name.clone();
+                return Err(BuildError::Tool { name, problem });
             }
+        }
+        for prompt in self.prompts.list() {
+            if let Some(problem) = unfit(&prompt.meta) {
+                let name = prompt.name.clone();
+                return Err(BuildError::Prompt { name, problem });
+            }
+        }
+        let resources = self.resources.list().map(|one| (&one.uri, &one.meta));
+        let templates = self.resources.templates();
+        let templates = templates.map(|one| (&one.uri_template, &one.meta));
+        for (uri, meta) in resources.chain(templates) {
+            if let Some(problem) = unfit(meta) {
+                let uri = uri.clone();
+                return Err(BuildError::Resource { uri, problem });
+            }
+        }
+        Ok(())
+    }
+
+    /// Pages that tools name must be there; the extension is declared where there are pages, or tools that speak of it.
+    fn settle_apps(&mut self) -> Result<(), BuildError> {
+        let is_page = |mime: &Option<String>| mime.as_deref() == Some(app::UI_MIME_TYPE);
+        let mut uses = self.resources.list().any(|one| is_page(&one.mime_type))
+            || self
+                .resources
+                .templates()
+                .any(|one| is_page(&one.mime_type));
+        for tool in self.tools.list() {
+            uses |= app::ui_of(tool).is_some();
+            let is_there = |uri: &str| self.resources.knows(uri);
+            app::check_tool(tool, self.resources.list(), is_there).map_err(|problem| {
+                let name = tool.name.clone();
+                BuildError::Tool { name, problem }
+            })?;
+        }
+        if uses {
+            let settings = self.extensions.entry(app::UI_EXTENSION);
+            settings.or_insert_with(|| Settings::new().into());
         }
         Ok(())
     }
@@ -108,14 +181,15 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 
 impl Server {
     /// The lists that are one page and the same for everybody, as they are sent.
-    fn ready_lists(&self) -> Result<Vec<(Method, Payload, Payload)>, ErrorObject> {
+    fn ready_lists(&self) -> Result<Vec<(Method, ProtocolVersion, Payload)>, ErrorObject> {
         let fits = |length: usize| length <= self.0.page_size;
         let mut lists = Vec::new();
         let mut add = |method, list: &dyn Fn(&Context) -> Result<Payload, ErrorObject>| {
-            let mut legacy = Context::test();
-            legacy.protocol_version = ProtocolVersion::LATEST_LEGACY;
-            let (legacy, modern) = (list(&legacy)?, list(&Context::test())?);
-            lists.push((method, legacy.shared(), modern.shared()));
+            for version in ProtocolVersion::ALL {
+                let mut context = Context::test();
+                context.protocol_version = version;
+                lists.push((method, version, list(&context)?.shared()));
+            }
             Ok::<_, ErrorObject>(())
         };
         let params = serde_json::Map::new();
@@ -132,6 +206,12 @@ impl Server {
         if fits(self.0.resources.templates().count()) {
             add(Method::ListTemplates, &|context| {
                 self.list_templates(&params, context)
+            })?;
+        }
+        let others = self.0.resources.lists_more() || self.0.skills.is_some();
+        if !others && fits(self.0.resources.list().count()) {
+            add(Method::ListResources, &|context| {
+                self.list_registered_resources(&params, context)
             })?;
         }
         Ok(lists)

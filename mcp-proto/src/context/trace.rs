@@ -1,0 +1,143 @@
+//! Where a request stands in the trace of its caller: W3C Trace Context and Baggage in `_meta` (2026-07-28, "`_meta`").
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::Context;
+
+/// The longest `traceparent`, of versions to come; this one's has 55 bytes.
+const MAX_PARENT_BYTES: usize = 256;
+/// The most members of `tracestate` (W3C Trace Context §3.3.1.1), the most of `baggage` and its most bytes (W3C Baggage
+/// §3.3.2).
+const MAX_STATES: usize = 32;
+const MAX_BAGGAGE: usize = 180;
+const MAX_BAGGAGE_BYTES: usize = 8192;
+
+impl Context {
+    /// The span of the caller that this request belongs to: `traceparent`, such as
+    /// `00-0af7651916cd43dd8448eb211c80319c-00f067aa0ba902b7-01`. `None` where it is absent or malformed.
+    ///
+    /// It is the client's word: good for following a call through logs, for nothing else. The library's own span
+    /// around the handling of a request, `request` of the target `mcp_proto::server`, has it as a field.
+    #[must_use]
+    pub fn trace_parent(&self) -> Option<&str> {
+        self.traced("traceparent", is_trace_parent)
+    }
+
+    /// What tracing systems on the way have added: `tracestate`, such as `congo=t61rcWkgMzE`. `None` where it is absent
+    /// or malformed, or there is no [`Context::trace_parent`].
+    #[must_use]
+    pub fn trace_state(&self) -> Option<&str> {
+        self.trace_parent()?;
+        self.traced("tracestate", is_trace_state)
+    }
+
+    /// What the caller wants to be known all along its trace: `baggage`, such as `tenant=alpha,region=eu;p=1`. `None`
+    /// where it is absent or malformed.
+    #[must_use]
+    pub fn baggage(&self) -> Option<&str> {
+        self.traced("baggage", is_baggage)
+    }
+
+    fn traced(&self, key: &str, is_right: fn(&str) -> bool) -> Option<&str> {
+        let value = self.meta.get(key).and_then(Value::as_str)?;
+        is_right(value).then_some(value)
+    }
+}
+
+/// `version "-" trace-id "-" parent-id "-" trace-flags` (W3C Trace Context §3.2.2), and more behind it from versions to
+/// come.
+fn is_trace_parent(text: &str) -> bool {
+    // It goes into logs as it is.
+    if text.len() > MAX_PARENT_BYTES || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        return false;
+    }
+    let mut fields = text.split('-');
+    let mut field = |length: usize| {
+        let is_hex = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+        fields
+            .next()
+            .filter(|field| field.len() == length && field.bytes().all(is_hex))
+    };
+    let (Some(version), Some(trace), Some(parent), Some(_flags)) =
+        (field(2), field(32), field(16), field(2))
+    else {
+        return false;
+    };
+    let is_set = |id: &str| id.bytes().any(|digit| digit != b'0');
+    let ends = fields.next().is_none();
+    version != "ff" && is_set(trace) && is_set(parent) && (ends || version != "00")
+}
+
+/// Members `key=value`, separated by commas, with keys that differ (W3C Trace Context §3.3.1).
+fn is_trace_state(text: &str) -> bool {
+    let mut keys = BTreeSet::new();
+    let members = text.split(',').map(blank_free);
+    for member in members.filter(|member| !member.is_empty()) {
+        let Some((key, value)) = member.split_once('=') else {
+            return false;
+        };
+        let fits = is_state_key(key) && is_state_value(value) && keys.insert(key);
+        if !fits || keys.len() > MAX_STATES {
+            return false;
+        }
+    }
+    !keys.is_empty()
+}
+
+fn is_state_key(key: &str) -> bool {
+    let is_name = |name: &str, digit_first: bool, max: usize| {
+        let begins = |byte: u8| byte.is_ascii_lowercase() || (digit_first && byte.is_ascii_digit());
+        let goes_on = |byte: u8| {
+            byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"_-*/".contains(&byte)
+        };
+        name.len() <= max && name.bytes().next().is_some_and(begins) && name.bytes().all(goes_on)
+    };
+    match key.split_once('@') {
+        None => is_name(key, false, 256),
+        Some((tenant, system)) => is_name(tenant, true, 241) && is_name(system, false, 14),
+    }
+}
+
+/// Blanks before a value are part of it, those behind it are not: [`blank_free`] took them.
+fn is_state_value(value: &str) -> bool {
+    let is_char = |byte: u8| matches!(byte, 0x20..=0x7e) && byte != b'=';
+    (1..=256).contains(&value.len()) && value.bytes().all(is_char)
+}
+
+/// Members `key=value;property;…`, separated by commas (W3C Baggage §3.2.1).
+fn is_baggage(text: &str) -> bool {
+    let is_property = |property: &str| match property.split_once('=') {
+        None => is_token(blank_free(property)),
+        Some(_) => is_pair(property),
+    };
+    text.len() <= MAX_BAGGAGE_BYTES
+        && text.split(',').count() <= MAX_BAGGAGE
+        && text.split(',').all(|member| {
+            let (pair, properties) = match member.split_once(';') {
+                None => (member, None),
+                Some((pair, properties)) => (pair, Some(properties)),
+            };
+            is_pair(pair) && properties.is_none_or(|all| all.split(';').all(is_property))
+        })
+}
+
+/// `key=value` with blanks around each.
+fn is_pair(pair: &str) -> bool {
+    let is_value =
+        |byte: u8| matches!(byte, 0x21 | 0x23..=0x2b | 0x2d..=0x3a | 0x3c..=0x5b | 0x5d..=0x7e);
+    pair.split_once('=').is_some_and(|(key, value)| {
+        is_token(blank_free(key)) && blank_free(value).bytes().all(is_value)
+    })
+}
+
+/// `token` (RFC 9110 §5.6.2).
+fn is_token(text: &str) -> bool {
+    let is_char = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !text.is_empty() && text.bytes().all(is_char)
+}
+
+fn blank_free(text: &str) -> &str {
+    text.trim_matches([' ', '\t'])
+}

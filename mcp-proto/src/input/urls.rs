@@ -1,0 +1,83 @@
+//! Requests that cannot be served before the user has been somewhere: URL elicitation as a condition (−32042 in
+//! 2025-11-25, `input_required` since), and the word that it is done.
+
+use serde_json::{Map, Value, json};
+
+use super::{ElicitAction, ElicitUrl, Questions};
+use crate::context::Context;
+use crate::interrupt::{Interrupt, Reason};
+use crate::jsonrpc::ErrorObject;
+use crate::version::{Era, ProtocolVersion};
+
+/// The keys of such questions in the modern era, numbered from 1.
+const KEY: &str = "required-url-";
+
+impl Interrupt {
+    /// The request needs the user to have been at these URLs, to sign in for instance; it comes back afterwards. Whether
+    /// they have done there what was to be done is for the handler to know: an answer says only that they agreed to go.
+    ///
+    /// A client of 2025-11-25 gets the error −32042 with the URLs, and makes its request again when it likes
+    /// ([`Context::elicitation_complete`] may tell it when). A modern one gets an `input_required` result with the URLs
+    /// and comes back with the user's word; if that was a no, the request is refused with −32602 instead of asking again.
+    /// A client that opens no URLs is refused as by [`Interrupt::missing_capability`], no URL at all is −32603.
+    pub fn urls_required(context: &Context, urls: impl IntoIterator<Item = ElicitUrl>) -> Self {
+        let urls = urls.into_iter().enumerate();
+        let questions = urls.fold(Questions::new(), |questions, (index, url)| {
+            questions.elicit_url(format!("{KEY}{}", index + 1), url)
+        });
+        if questions.is_empty() {
+            tracing::error!("a handler needs URLs to be opened, but names none");
+            return ErrorObject::internal().into();
+        }
+        for (key, question) in questions.iter() {
+            if let Err(refused) = context.require(key, question) {
+                return refused;
+            }
+            if declined(context, key) {
+                return ErrorObject::invalid_params(format!(
+                    "params.inputResponses[{key:?}]: the request cannot be served unless the user goes to the URL"
+                ))
+                .into();
+            }
+        }
+        if context.era() == Era::Modern {
+            return Self(Reason::Ask(Box::new(questions)));
+        }
+        let elicitations: Vec<_> = questions
+            .iter()
+            .map(|(_, question)| question.to_request(context.protocol_version).params)
+            .collect();
+        ErrorObject::new(
+            ErrorObject::URL_ELICITATION_REQUIRED,
+            "the user must open the URLs in data.elicitations first; make the request again afterwards",
+        )
+        .with_data(json!({ "elicitations": elicitations }))
+        .into()
+    }
+}
+
+impl Context {
+    /// Tells a client of 2025-11-25 that what was to happen at the URL of this id
+    /// ([`ElicitUrl::with_id`]) has happened (`notifications/elicitation/complete`). It is said on the stream of this
+    /// request, to its client alone: it must be the one that was sent to the URL. To any other client, and in any other
+    /// revision, nothing is said.
+    pub async fn elicitation_complete(&self, elicitation_id: &str) {
+        let knows = self.era() == Era::Legacy
+            && self.protocol_version >= ProtocolVersion::V2025_11_25
+            && self.client_capabilities.can_elicit_urls();
+        if !knows {
+            return;
+        }
+        let mut params = Map::new();
+        params.insert("elicitationId".to_owned(), Value::from(elicitation_id));
+        self.say("notifications/elicitation/complete", params).await;
+    }
+}
+
+/// Whether the user has said no to it in an earlier round.
+fn declined(context: &Context, key: &str) -> bool {
+    let answer = context.input.as_ref().and_then(|input| input.answer(key));
+    answer
+        .and_then(|answer| ElicitUrl::read(answer).ok())
+        .is_some_and(|answer| answer.action != ElicitAction::Accept)
+}

@@ -1,0 +1,71 @@
+//! Every place of a document where a schema stands: names of properties and values of instances are no keywords.
+
+use serde_json::Value;
+
+/// Visits each schema object, with the names of the properties that lead to it if nothing but `properties` does. The
+/// first error ends the walk, which has a stack of its own.
+pub(super) fn walk<'s, E>(
+    schema: &'s Value,
+    mut visit: impl FnMut(&'s Value, Option<&[&'s str]>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut open: Vec<(&Value, Option<Vec<&str>>)> = vec![(schema, Some(Vec::new()))];
+    while let Some((value, path)) = open.pop() {
+        if value.is_object() {
+            visit(value, path.as_deref())?;
+        }
+        for (property, below) in subschemas(value) {
+            let path = match (&path, property) {
+                (Some(path), Some(property)) => {
+                    let mut path = path.clone();
+                    path.push(property);
+                    Some(path)
+                }
+                _ => None,
+            };
+            open.push((below, path));
+        }
+    }
+    Ok(())
+}
+
+/// What stands directly below a value and may be a schema, with the name of the property it describes if it does.
+pub(super) fn subschemas(value: &Value) -> impl Iterator<Item = (Option<&str>, &Value)> {
+    let items = value.as_array().into_iter().flatten();
+    let members = value.as_object().into_iter().flatten();
+    let below = members.flat_map(|(keyword, below)| {
+        let named = match (keyword.as_str(), below) {
+            // Instances, not schemas.
+            ("const" | "enum" | "default" | "examples", _) => return Below::Nothing,
+            (
+                "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                Value::Object(named),
+            ) => named,
+            _ => return Below::One(below),
+        };
+        Below::Named(keyword == "properties", named.iter())
+    });
+    items.map(|item| (None, item)).chain(below)
+}
+
+/// What one keyword holds.
+enum Below<'s> {
+    Nothing,
+    One(&'s Value),
+    Named(bool, serde_json::map::Iter<'s>),
+}
+
+impl<'s> Iterator for Below<'s> {
+    type Item = (Option<&'s str>, &'s Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match std::mem::replace(self, Self::Nothing) {
+            Self::Nothing => None,
+            Self::One(schema) => Some((None, schema)),
+            Self::Named(properties, mut named) => {
+                let (name, schema) = named.next()?;
+                *self = Self::Named(properties, named);
+                Some((properties.then_some(name.as_str()), schema))
+            }
+        }
+    }
+}

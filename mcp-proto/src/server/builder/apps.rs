@@ -1,0 +1,42 @@
+//! Pages of MCP Apps.
+
+use std::sync::Arc;
+
+use super::{BuildError, ServerBuilder};
+use crate::app::UiResource;
+use crate::context::Context;
+use crate::interrupt::RequestError;
+
+impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
+    /// Adds a page that is the same for everybody. Tools name it by [`Tool::with_ui`](crate::Tool::with_ui); what they
+    /// find out reaches it as their result, so nothing of a user need stand in it.
+    pub fn ui_page(self, page: UiResource, html: impl Into<String>) -> Self {
+        let html: Arc<str> = html.into().into();
+        self.ui_resource(page, move |_, _| {
+            let html = Arc::clone(&html);
+            async move { Ok(String::from(&*html)) }
+        })
+    }
+
+    /// Adds a page whose HTML a handler makes whenever it is read.
+    pub fn ui_resource<O, F, R>(mut self, page: UiResource, handler: F) -> Self
+    where
+        O: Into<String>,
+        F: Fn(S, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<O, RequestError>> + Send + 'static,
+    {
+        let uri = page.uri.clone();
+        self.keep_first(page.check(), |problem| BuildError::Resource {
+            uri,
+            problem,
+        });
+        let (page, handler) = (Arc::new(page), Arc::new(handler));
+        self.resource(page.listed(), move |state, context| {
+            let (page, handler) = (Arc::clone(&page), Arc::clone(&handler));
+            async move {
+                let html = handler(state, context).await?;
+                Ok::<_, RequestError>(page.contents(html.into()))
+            }
+        })
+    }
+}

@@ -1,0 +1,73 @@
+//! What a server tells its listeners, and who may listen.
+
+use std::future::Future;
+use std::sync::Arc;
+
+use super::super::changes::ResourceUpdate;
+use super::ServerBuilder;
+use crate::context::Context;
+use crate::interrupt::RequestError;
+
+impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
+    /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will tell of
+    /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). What can be read can be subscribed to.
+    ///
+    /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS), and
+    /// its GET stream tells of them. A stream that another process serves learns of a new one from the session store
+    /// within [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive).
+    pub fn subscriptions(mut self) -> Self {
+        self.subscriptions = true;
+        self
+    }
+
+    /// Decides itself which URIs can be subscribed to, as [`ServerBuilder::subscriptions`] does by what can be read. A URI
+    /// that it does not find is left out of a listen, which is −32002 for the `resources/subscribe` of the legacy era;
+    /// any other error refuses the request. What it says to the client before a listen is acknowledged is not sent.
+    pub fn on_subscribe<F, R>(mut self, handler: F) -> Self
+    where
+        F: Fn(S, String, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<(), RequestError>> + Send + 'static,
+    {
+        let (state, handler) = (self.state.clone(), Arc::new(handler));
+        self.on_subscribe = Some(Box::new(move |uri, context| {
+            let (state, handler) = (state.clone(), handler.clone());
+            Box::pin(async move { handler(state, uri, context).await })
+        }));
+        self.subscriptions()
+    }
+
+    /// Decides which updates belong to a URI that was subscribed to: families of resources, or filters in a query. By
+    /// default it is the same URI. It runs for every subscription and update, on the listener's task: it must be quick.
+    /// Clients can subscribe to resources then, as by [`ServerBuilder::subscriptions`].
+    pub fn subscription_matcher(
+        mut self,
+        matches: impl Fn(&str, &ResourceUpdate) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        self.matcher = Some(Arc::new(matches));
+        self.subscriptions()
+    }
+
+    /// Declares that [`Server::notify`](crate::Server::notify) will tell of changes of the tool list.
+    pub fn tools_list_changed(mut self) -> Self {
+        self.tools_list_changed = true;
+        self
+    }
+
+    /// The same of the list of resources and templates.
+    pub fn resources_list_changed(mut self) -> Self {
+        self.resources_list_changed = true;
+        self
+    }
+
+    /// The same of the list of prompts.
+    pub fn prompts_list_changed(mut self) -> Self {
+        self.prompts_list_changed = true;
+        self
+    }
+
+    /// How many listeners (listens, GET streams, stdio) may be open at once; 1,000 by default.
+    pub fn max_listeners(mut self, max: usize) -> Self {
+        self.max_listeners = max;
+        self
+    }
+}

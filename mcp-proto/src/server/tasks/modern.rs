@@ -1,0 +1,106 @@
+//! `tasks/get`, `tasks/update` and `tasks/cancel` of the extension of 2026-07-28, and what a listen hears of tasks.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use super::super::{Method, Server};
+use super::needs_extension;
+use crate::context::Context;
+use crate::input::bad_answer;
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::lifecycle::MAX_SUBSCRIPTIONS;
+use crate::task::{Entry, Stage, TaskView, json_size};
+use crate::version::Era;
+
+impl Server {
+    pub(super) fn about_modern_task(
+        &self,
+        method: Method,
+        mut params: Map<String, Value>,
+        context: &Context,
+    ) -> Result<Payload, ErrorObject> {
+        if !context.takes_tasks() {
+            return Err(needs_extension());
+        }
+        let entry = self.named_task(&params, context)?;
+        match method {
+            Method::UpdateTask => self.update_task(&entry, params.remove("inputResponses"))?,
+            Method::CancelTask => {
+                if let Some(tasks) = &self.0.tasks {
+                    // One that is over stays as it is, and that is no error.
+                    tasks.end(&entry, Stage::Cancelled);
+                }
+            }
+            _ => {
+                let state = entry.state();
+                let task = TaskView {
+                    entry: &entry,
+                    state: &state,
+                    detailed: true,
+                };
+                return self.complete(&task, None, None, Era::Modern);
+            }
+        }
+        self.complete(&json!({}), None, None, Era::Modern)
+    }
+
+    /// Takes the answers to questions that are open; those under other keys mean nothing, whatever they are.
+    fn update_task(&self, entry: &Entry, responses: Option<Value>) -> Result<(), ErrorObject> {
+        let Some(Value::Object(responses)) = responses else {
+            return Err(ErrorObject::invalid_params(
+                "tasks/update needs params.inputResponses, an object with answers under keys of inputRequests",
+            ));
+        };
+        let open = entry.open(responses.keys());
+        for (key, question) in &open {
+            // An answer that the handler could not take leaves the question open.
+            if let Some(answer) = responses.get(key) {
+                let read = question.read(answer);
+                read.map_err(|problem| bad_answer(Era::Modern, key, &problem))?;
+            }
+        }
+        let is_open = |key: &String| open.iter().any(|(known, _)| known == key);
+        let answers: Map<_, _> = responses
+            .into_iter()
+            .filter(|(key, _)| is_open(key))
+            .collect();
+        if let (false, Some(tasks)) = (answers.is_empty(), &self.0.tasks) {
+            tasks.grow(entry, json_size(&answers))?;
+            entry.answer(answers.into_iter());
+        }
+        Ok(())
+    }
+
+    /// The tasks that a listen will hear of; `None` where it does not ask or there are none here at all.
+    pub(in super::super) fn tasks_to_watch(
+        &self,
+        wanted: Option<&Value>,
+        context: &Context,
+    ) -> Result<Option<Vec<Arc<Entry>>>, ErrorObject> {
+        let wanted = wanted.filter(|wanted| !wanted.is_null());
+        let (Some(wanted), Some(_)) = (wanted, &self.0.tasks) else {
+            return Ok(None);
+        };
+        if !context.takes_tasks() {
+            return Err(needs_extension());
+        }
+        let unfit = || {
+            ErrorObject::invalid_params(format!(
+                "params.notifications.taskIds must be an array of at most {MAX_SUBSCRIPTIONS} strings"
+            ))
+        };
+        let ids = wanted
+            .as_array()
+            .filter(|ids| ids.len() <= MAX_SUBSCRIPTIONS);
+        let ids = ids.ok_or_else(unfit)?.iter().map(Value::as_str);
+        let ids: Vec<&str> = ids.collect::<Option<_>>().ok_or_else(unfit)?;
+        let mut found: Vec<Arc<Entry>> = Vec::new();
+        for id in ids {
+            if !found.iter().any(|known| *known.id == *id) {
+                found.extend(self.find_task(id, context));
+            }
+        }
+        Ok(Some(found))
+    }
+}

@@ -1,0 +1,182 @@
+//! The future that a task runs in, apart from every request: its handler, called again after each round of answers.
+
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::sync::{Arc, Weak};
+
+use futures_util::future::{AbortRegistration, Abortable};
+use serde_json::{Map, Value};
+
+use super::super::rounds::MAX_ROUNDS;
+use super::super::{Inner, Server};
+use crate::context::{Context, Outbox, OutboxReader};
+use crate::input::Input;
+use crate::interrupt::{Interrupt, Reason};
+use crate::jsonrpc::ErrorObject;
+use crate::task::{Entry, Stage, relate};
+use crate::tool::{CallToolResult, ToolRegistry};
+use crate::version::Era;
+
+/// A task to be started.
+pub(super) struct Start {
+    pub(super) entry: Arc<Entry>,
+    pub(super) registration: AbortRegistration,
+    pub(super) params: Map<String, Value>,
+    pub(super) context: Context,
+}
+
+/// Counts a handler that runs, and sees to its task when it is dropped before its end.
+struct Running {
+    /// Not the server itself: a task must not keep it.
+    server: Weak<Inner>,
+    entry: Arc<Entry>,
+}
+
+impl Server {
+    /// Runs the handler of a task in a future of its own.
+    pub(super) fn start_task(&self, start: Start) -> Result<(), ErrorObject> {
+        let (Some(tasks), Ok(runtime)) = (&self.0.tasks, tokio::runtime::Handle::try_current())
+        else {
+            tracing::error!("a task was started outside of tokio");
+            return Err(ErrorObject::internal());
+        };
+        let Start {
+            entry,
+            registration,
+            params,
+            context,
+        } = start;
+        let (outbox, said) = match context.era() {
+            Era::Modern => (Outbox::closed(), None),
+            Era::Legacy => {
+                let (outbox, said) = Outbox::channel();
+                (outbox, Some(said))
+            }
+        };
+        let context = context.into_task(Arc::clone(&entry), outbox);
+        tasks.count(true);
+        let running = Running {
+            server: Arc::downgrade(&self.0),
+            entry: Arc::clone(&entry),
+        };
+        let tools = Arc::clone(&self.0.tools);
+        // Boxed once, where every future around it would take its size again.
+        let calls = Box::pin(in_rounds(tools, Arc::clone(&entry), params, context));
+        let calls = Abortable::new(passing_on(calls, said, entry), registration);
+        let (mut closed, time_left) = tasks.closing();
+        runtime.spawn(async move {
+            let closing = async {
+                if closed.wait_for(|closed| *closed).await.is_err() {
+                    // The server is gone, and with it this.
+                    std::future::pending::<()>().await;
+                }
+                tokio::time::sleep(time_left).await;
+            };
+            tokio::select! {
+                biased;
+                ended = calls => if let Ok(ended) = ended {
+                    running.finish(ended);
+                },
+                () = closing => running.finish(Err(ErrorObject::new(
+                    ErrorObject::INTERNAL,
+                    "the server closed before the task was done",
+                ))),
+                () = tokio::time::sleep_until(running.entry.expires) => running.expire(),
+            }
+        });
+        Ok(())
+    }
+
+    /// Ends a task with what its call came to.
+    pub(super) fn finish_task(&self, entry: &Entry, ended: Result<CallToolResult, ErrorObject>) {
+        let stage = ended.and_then(|mut result| {
+            let (legacy, failed) = (entry.version.era() == Era::Legacy, result.is_error);
+            if legacy {
+                relate(result.meta.get_or_insert_default(), &entry.id);
+            }
+            let result = self.tool_result(&result, entry.version)?;
+            Ok(match legacy && failed {
+                true => Stage::ToolFailed(result),
+                false => Stage::Completed(result),
+            })
+        });
+        if let Some(tasks) = &self.0.tasks {
+            tasks.end(entry, stage.unwrap_or_else(Stage::Failed));
+        }
+    }
+}
+
+impl Running {
+    fn finish(&self, ended: Result<CallToolResult, ErrorObject>) {
+        if let Some(server) = self.server.upgrade() {
+            Server(server).finish_task(&self.entry, ended);
+        }
+    }
+
+    fn expire(&self) {
+        tracing::debug!(task = ?self.entry, "a task ran longer than its ttl and was dropped");
+        if let Some(server) = self.server.upgrade()
+            && let Some(tasks) = &server.tasks
+        {
+            tasks.expire(&self.entry);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        // Changes nothing of a task that is over.
+        self.finish(Err(ErrorObject::internal()));
+        if let Some(server) = self.server.upgrade()
+            && let Some(tasks) = &server.tasks
+        {
+            tasks.count(false);
+        }
+    }
+}
+
+/// Calls the handler, and again whenever its questions are answered, with all answers so far.
+async fn in_rounds(
+    tools: Arc<ToolRegistry>,
+    entry: Arc<Entry>,
+    params: Map<String, Value>,
+    mut context: Context,
+) -> Result<CallToolResult, ErrorObject> {
+    let input = context.input.take();
+    let mut answers = input.map_or_else(BTreeMap::new, |input| input.answers().clone());
+    for _ in 0..MAX_ROUNDS {
+        context.input = Some(Arc::new(Input::new(answers.clone())));
+        match tools.call(params.clone(), context.clone()).await {
+            Ok(result) => return Ok(result),
+            Err(Interrupt(Reason::Ask(questions))) => {
+                entry.ask(&questions);
+                answers.extend(entry.answered().await);
+            }
+            Err(interrupt) => return Err(interrupt.into_error()),
+        }
+    }
+    tracing::error!(task = ?entry, "the handler of a task asked its client {MAX_ROUNDS} times");
+    Err(ErrorObject::internal())
+}
+
+/// What the handler says on its way goes to whoever waits for its result (legacy era).
+async fn passing_on<T>(
+    mut calls: impl Future<Output = T> + Unpin,
+    said: Option<OutboxReader>,
+    entry: Arc<Entry>,
+) -> T {
+    let Some(mut said) = said else {
+        return calls.await;
+    };
+    let ended = loop {
+        tokio::select! {
+            biased;
+            ended = &mut calls => break ended,
+            message = said.recv() => entry.pass_on(message),
+        }
+    };
+    while let Some(message) = said.try_recv() {
+        entry.pass_on(message);
+    }
+    ended
+}

@@ -1,0 +1,160 @@
+//! Calls that run longer than anybody holds a connection open: tasks, as their tools and their server see them.
+//!
+//! Both forms are one store of tasks with one life: the extension `io.modelcontextprotocol/tasks` of 2026-07-28, whose
+//! server decides what becomes a task, and the experimental tasks of 2025-11-25, whose client does. They differ in how a
+//! task is told and in how it is asked and answered; a task stays in the era that it was created in. The guide is
+//! [`guide::tasks`](crate::guide::tasks).
+//!
+//! A task is a name and a state that whoever waits for it watches. Its handler runs in a future apart from every
+//! request; the server has the rest (`server/tasks.rs`).
+
+mod entry;
+mod owner;
+mod size;
+mod store;
+mod timestamp;
+mod view;
+mod watched;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use crate::context::Context;
+use crate::interrupt::{Interrupt, Reason};
+use crate::jsonrpc::ErrorObject;
+use crate::lifecycle::EXTENSION_TASKS;
+
+pub(crate) use entry::{Entry, Stage, Step, relate, relate_params};
+pub(crate) use owner::Owner;
+pub(crate) use size::json_size;
+pub(crate) use store::{NewTask, Tasks};
+pub(crate) use view::TaskView;
+pub(crate) use watched::Watched;
+
+/// The longest [`Context::task_status`], in characters; what is longer is cut.
+pub const MAX_TASK_STATUS: usize = 1_000;
+
+/// Whether a call of a tool may become a task (schema 2025-11-25: `ToolExecution.taskSupport`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TaskSupport {
+    /// It never does.
+    #[default]
+    Forbidden,
+    /// It does for clients that can take one; for others it runs within its call.
+    Optional,
+    /// It always does; clients that cannot take a task are refused before the handler runs: −32021 in the modern era,
+    /// −32601 before.
+    Required,
+}
+
+/// The bounds of a server's tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TasksConfig {
+    /// The most tasks, running and over together. None is put out before its time: when all places are taken a call that
+    /// would become one more is answered −32603. 10,000 by default.
+    pub max_tasks: usize,
+    /// The most tasks of one principal or one legacy session; modern clients without a principal have none of their own
+    /// to count. 1,000 by default.
+    pub max_tasks_per_owner: usize,
+    /// How long a task is kept after its creation, unless a client of 2025-11-25 asks for another time. Also the longest
+    /// that its handler may run. 1 hour by default.
+    pub ttl: Duration,
+    /// The most that any task gets; the least is a second. 24 hours by default.
+    pub max_ttl: Duration,
+    /// How often clients are advised to ask. 1 second by default.
+    pub poll_interval: Duration,
+    /// The most that is kept of one task, in bytes as JSON: its arguments and the answers of its client while it runs,
+    /// its result afterwards. A larger result makes it fail. 1 MiB by default.
+    pub max_task_bytes: usize,
+    /// The same of all tasks together. 256 MiB by default.
+    pub max_bytes: usize,
+    /// How long tasks may run on once the server is closed. 10 seconds by default.
+    pub max_time_after_close: Duration,
+}
+
+/// What tasks have to do with one call.
+#[derive(Debug, Clone, Default)]
+pub(crate) enum TaskMode {
+    /// The tool, or what else is called, has nothing to do with tasks.
+    #[default]
+    None,
+    /// It may be a task for other clients.
+    Within,
+    /// It becomes one as soon as its handler says so.
+    Startable,
+    /// It is one.
+    Running(Arc<Entry>),
+}
+
+impl Context {
+    /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
+    ///
+    /// Goes on as it is where the call is a task already, and where the tool's support is
+    /// [`Optional`](TaskSupport::Optional) and the client takes no task.
+    ///
+    /// # Errors
+    /// Leaves the handler until it is called again as a task. For good (−32603) in a tool that does not declare its
+    /// support, and when the server has no place for another task.
+    pub fn start_task(&self) -> Result<(), Interrupt> {
+        match &self.task {
+            TaskMode::Within | TaskMode::Running(_) => Ok(()),
+            TaskMode::Startable => Err(Interrupt(Reason::StartTask)),
+            TaskMode::None => {
+                tracing::error!("start_task was called by what does not declare task support");
+                Err(ErrorObject::internal().into())
+            }
+        }
+    }
+
+    /// The name of the task that the call runs as, if it does.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        match &self.task {
+            TaskMode::Running(entry) => Some(&entry.id),
+            _ => None,
+        }
+    }
+
+    /// Says how the task is doing, in a sentence for people (`statusMessage`), and tells those who listen. The last one
+    /// stays when the task completes. At most [`MAX_TASK_STATUS`] characters; without a task, nothing happens.
+    pub fn task_status(&self, message: impl Into<String>) {
+        if let TaskMode::Running(entry) = &self.task {
+            entry.say(message.into());
+        }
+    }
+
+    /// Whether the client takes tasks of the extension.
+    pub(crate) fn takes_tasks(&self) -> bool {
+        let declared = self.client_capabilities.extension(EXTENSION_TASKS);
+        declared.is_some_and(|settings| !settings.is_null())
+    }
+}
+
+impl TaskSupport {
+    /// Whether a call of the tool is never a task.
+    #[must_use]
+    pub fn is_forbidden(&self) -> bool {
+        *self == Self::Forbidden
+    }
+}
+
+impl Default for TasksConfig {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        const HOUR: Duration = Duration::from_secs(60 * 60);
+        Self {
+            max_tasks: 10_000,
+            max_tasks_per_owner: 1_000,
+            ttl: HOUR,
+            max_ttl: HOUR * 24,
+            poll_interval: Duration::from_secs(1),
+            max_task_bytes: MIB,
+            max_bytes: 256 * MIB,
+            max_time_after_close: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,232 @@
+//! One task: what stays of it, and the stages it goes through (`working` ⇄ `input_required` → one of the ends).
+
+mod stream;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::AbortHandle;
+use serde_json::Value;
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::{MAX_TASK_STATUS, Owner};
+use crate::context::Outbox;
+use crate::input::{Question, Questions};
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::version::ProtocolVersion;
+
+pub(crate) use stream::{Step, relate, relate_params};
+
+/// A task. Whoever holds it after its time holds a name without contents.
+pub(crate) struct Entry {
+    pub(crate) id: Arc<str>,
+    /// Later tasks have greater numbers.
+    pub(crate) number: u64,
+    pub(super) owner: Owner,
+    /// The revision that it was created in, and that its result is written for.
+    pub(crate) version: ProtocolVersion,
+    pub(super) created: SystemTime,
+    pub(super) ttl: Duration,
+    pub(super) poll_interval: Duration,
+    /// When its time is over.
+    pub(crate) expires: Instant,
+    pub(super) state: watch::Sender<State>,
+    pub(super) abort: AbortHandle,
+}
+
+/// What changes of a task.
+pub(crate) struct State {
+    pub(crate) stage: Stage,
+    pub(super) message: Option<String>,
+    pub(super) updated: SystemTime,
+    /// How often its handler has asked.
+    round: usize,
+    /// What has been answered of the questions that were asked last.
+    answers: BTreeMap<String, Value>,
+    /// The newest stream of its result (legacy era), by a number of its own.
+    stream: Option<(u64, Outbox)>,
+    streams: u64,
+}
+
+/// How far a task has come.
+#[derive(Debug)]
+pub(crate) enum Stage {
+    Working,
+    /// The questions that are still open.
+    InputRequired(Vec<(String, Question)>),
+    Completed(Payload),
+    /// The tool told a failure of its own, which the legacy era counts as one of the task.
+    ToolFailed(Payload),
+    Failed(ErrorObject),
+    Cancelled,
+    /// Its time is over, and it is kept no longer.
+    Expired,
+}
+
+impl State {
+    pub(super) fn new(now: SystemTime) -> Self {
+        Self {
+            stage: Stage::Working,
+            message: None,
+            updated: now,
+            round: 0,
+            answers: BTreeMap::new(),
+            stream: None,
+            streams: 0,
+        }
+    }
+
+    fn move_to(&mut self, stage: Stage) {
+        self.stage = stage;
+        self.touch();
+    }
+
+    fn touch(&mut self) {
+        // The clock may be set back; what is told may not.
+        self.updated = self.updated.max(SystemTime::now());
+    }
+}
+
+impl Stage {
+    pub(crate) fn is_over(&self) -> bool {
+        !matches!(self, Self::Working | Self::InputRequired(_))
+    }
+
+    fn asks(&self) -> bool {
+        matches!(self, Self::InputRequired(_))
+    }
+}
+
+impl Entry {
+    /// What it is now. Not to be held over an await.
+    pub(crate) fn state(&self) -> watch::Ref<'_, State> {
+        self.state.borrow()
+    }
+
+    pub(crate) fn subscribe(&self) -> watch::Receiver<State> {
+        self.state.subscribe()
+    }
+
+    pub(super) fn say(&self, mut message: String) {
+        if let Some((end, _)) = message.char_indices().nth(MAX_TASK_STATUS) {
+            message.truncate(end);
+        }
+        self.state.send_if_modified(|state| {
+            if state.stage.is_over() {
+                return false;
+            }
+            state.message = Some(message);
+            state.touch();
+            true
+        });
+    }
+
+    /// The handler asks and is left.
+    pub(crate) fn ask(&self, questions: &Questions) {
+        self.state.send_if_modified(|state| {
+            if state.stage.is_over() {
+                return false;
+            }
+            state.round += 1;
+            let open = questions.iter();
+            let open = open.map(|(key, question)| (key.to_owned(), question.clone()));
+            state.move_to(Stage::InputRequired(open.collect()));
+            true
+        });
+    }
+
+    /// Waits until nothing is open; the answers of this round.
+    pub(crate) async fn answered(&self) -> BTreeMap<String, Value> {
+        let mut state = self.subscribe();
+        // Fails only when the sender is gone, which is in `self`.
+        drop(state.wait_for(|state| !state.stage.asks()).await);
+        let mut answers = BTreeMap::new();
+        self.state.send_if_modified(|state| {
+            answers = std::mem::take(&mut state.answers);
+            false
+        });
+        answers
+    }
+
+    /// The open questions under these keys.
+    pub(crate) fn open<'k>(
+        &self,
+        keys: impl Iterator<Item = &'k String>,
+    ) -> Vec<(String, Question)> {
+        let state = self.state();
+        let Stage::InputRequired(open) = &state.stage else {
+            return Vec::new();
+        };
+        keys.filter_map(|key| open.iter().find(|(known, _)| known == key).cloned())
+            .collect()
+    }
+
+    /// Takes the answers to open questions; after the last one it goes on. Others mean nothing.
+    pub(crate) fn answer(&self, answers: impl Iterator<Item = (String, Value)>) {
+        self.state.send_if_modified(|state| {
+            let Stage::InputRequired(open) = &mut state.stage else {
+                return false;
+            };
+            let before = open.len();
+            for (key, answer) in answers {
+                if let Some(at) = open.iter().position(|(known, _)| *known == key) {
+                    open.remove(at);
+                    state.answers.insert(key, answer);
+                }
+            }
+            let (changed, all) = (open.len() < before, open.is_empty());
+            if all {
+                state.stage = Stage::Working;
+            }
+            if changed {
+                state.touch();
+            }
+            changed
+        });
+    }
+
+    /// Ends it, once: whether this was the end. The handler is dropped, if it still runs.
+    pub(super) fn end(&self, stage: Stage) -> bool {
+        let message = match &stage {
+            Stage::Failed(error) => Some(error.message.clone()),
+            Stage::ToolFailed(_) => Some("the tool failed; tasks/result has its words".to_owned()),
+            Stage::Cancelled => Some("cancelled by request".to_owned()),
+            _ => None,
+        };
+        let ended = self.state.send_if_modified(|state| {
+            if state.stage.is_over() {
+                return false;
+            }
+            state.answers = BTreeMap::new();
+            state.message = message.or(state.message.take());
+            state.move_to(stage);
+            true
+        });
+        self.abort.abort();
+        ended
+    }
+
+    /// Its time is over: nothing is left of it, whoever still holds it.
+    pub(super) fn expire(&self) {
+        self.state.send_modify(|state| {
+            state.answers = BTreeMap::new();
+            state.message = None;
+            state.stage = Stage::Expired;
+        });
+        self.abort.abort();
+    }
+}
+
+impl fmt::Debug for Entry {
+    /// Shows no whole id: whoever knows it may be who it belongs to.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let id: String = self.id.chars().take(8).collect();
+        formatter
+            .debug_struct("Task")
+            .field("id", &id)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,332 @@
+//! The tasks of a server, in memory and in bounds. Nothing runs in the background: whoever uses the store puts out a few
+//! tasks whose time is over.
+
+mod table;
+
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use futures_util::future::{AbortHandle, AbortRegistration};
+use tokio::sync::watch;
+use tokio::time::Instant;
+
+use super::entry::{Entry, Stage, State};
+use super::{Owner, TasksConfig, json_size};
+use crate::jsonrpc::ErrorObject;
+use crate::version::{Era, ProtocolVersion};
+use table::Table;
+
+/// The least time that a task is kept.
+const MIN_TTL: Duration = Duration::from_secs(1);
+/// How many tasks whose time is over one use of the store puts out.
+const SWEEP: usize = 8;
+
+/// The tasks of a server. Dropping it drops the handlers that run.
+pub(crate) struct Tasks {
+    config: TasksConfig,
+    table: Mutex<Table>,
+    running: watch::Sender<usize>,
+    closed: watch::Sender<bool>,
+}
+
+/// A task to be created.
+pub(crate) struct NewTask {
+    pub(crate) owner: Owner,
+    pub(crate) version: ProtocolVersion,
+    /// What the client asked for.
+    pub(crate) ttl: Option<Duration>,
+    /// What is kept of it from the beginning.
+    pub(crate) bytes: usize,
+}
+
+impl Tasks {
+    pub(crate) fn new(config: TasksConfig) -> Self {
+        Self {
+            config,
+            table: Mutex::default(),
+            running: watch::channel(0).0,
+            closed: watch::channel(false).0,
+        }
+    }
+
+    /// Creates a task, to be found from now on. Its handler runs under the registration.
+    pub(crate) fn create(
+        &self,
+        new: NewTask,
+    ) -> Result<(Arc<Entry>, AbortRegistration), ErrorObject> {
+        let config = &self.config;
+        if *self.closed.borrow() {
+            return Err(busy("the server is closing and starts no more tasks"));
+        }
+        if new.bytes > config.max_task_bytes {
+            return Err(ErrorObject::invalid_params(format!(
+                "the arguments have {} bytes; at most {} are kept for a task",
+                new.bytes, config.max_task_bytes
+            )));
+        }
+        let id = random_id()?;
+        let (now, created) = (Instant::now(), SystemTime::now());
+        let longest = config.max_ttl.max(MIN_TTL);
+        let ttl = new.ttl.unwrap_or(config.ttl).clamp(MIN_TTL, longest);
+        let expires = now.checked_add(ttl).ok_or_else(ErrorObject::internal)?;
+        let mut table = self.table();
+        let gone = table.take_expired(now, usize::MAX);
+        let refused = table.refuses(&new, config);
+        if let Some(refused) = refused {
+            drop(table);
+            put_out(gone);
+            return Err(refused);
+        }
+        let (abort, registration) = AbortHandle::new_pair();
+        let entry = Arc::new(Entry {
+            id,
+            number: table.number(),
+            owner: new.owner,
+            version: new.version,
+            created,
+            ttl,
+            poll_interval: config.poll_interval.max(Duration::from_millis(1)),
+            expires,
+            state: watch::channel(State::new(created)).0,
+            abort,
+        });
+        table.insert(&entry, new.bytes);
+        drop(table);
+        put_out(gone);
+        Ok((entry, registration))
+    }
+
+    /// The task of that name, if it is kept, the owner's, and of that era.
+    pub(crate) fn find(&self, id: &str, owner: &Owner, era: Era) -> Option<Arc<Entry>> {
+        let now = Instant::now();
+        let mut table = self.table();
+        let gone = table.take_expired(now, SWEEP);
+        let found = table.tasks.get(id).map(|filed| Arc::clone(&filed.entry));
+        drop(table);
+        put_out(gone);
+        found.filter(|entry| {
+            entry.owner == *owner && entry.version.era() == era && entry.expires > now
+        })
+    }
+
+    /// At most `max` tasks of an owner and an era after that number, the oldest first, and whether there are more.
+    pub(crate) fn list(
+        &self,
+        owner: &Owner,
+        era: Era,
+        after: u64,
+        max: usize,
+    ) -> (Vec<Arc<Entry>>, bool) {
+        let now = Instant::now();
+        let mut table = self.table();
+        let gone = table.take_expired(now, SWEEP);
+        let owned = table.owned.get(owner).into_iter();
+        let later = owned.flat_map(|owned| owned.range(after.saturating_add(1)..));
+        let mut listed = later
+            .map(|(_, entry)| entry)
+            .filter(|entry| entry.version.era() == era && entry.expires > now);
+        let page: Vec<_> = listed.by_ref().take(max).cloned().collect();
+        let more = listed.next().is_some();
+        drop(table);
+        put_out(gone);
+        (page, more)
+    }
+
+    /// Keeps that many bytes more of a task, or says why not.
+    pub(crate) fn grow(&self, entry: &Entry, bytes: usize) -> Result<(), ErrorObject> {
+        let mut table = self.table();
+        let kept = table.tasks.get(&entry.id).map_or(0, |filed| filed.bytes);
+        let wanted = kept.saturating_add(bytes);
+        if wanted > self.config.max_task_bytes {
+            return Err(ErrorObject::invalid_params(format!(
+                "with these answers the task has {wanted} bytes; at most {} are kept",
+                self.config.max_task_bytes
+            )));
+        }
+        if table.charge(&entry.id, wanted, self.config.max_bytes) {
+            Ok(())
+        } else {
+            Err(busy("the tasks of this server have no room for more"))
+        }
+    }
+
+    /// Ends a task, once: whether this was the end. What it ends with is kept as far as there is room for it.
+    pub(crate) fn end(&self, entry: &Entry, mut stage: Stage) -> bool {
+        let (max_task, max) = (self.config.max_task_bytes, self.config.max_bytes);
+        let bytes = stage.size();
+        // Two ends may meet: what is kept is what the first has counted.
+        let mut table = self.table();
+        if entry.state().stage.is_over() {
+            return false;
+        }
+        if bytes > max_task || !table.charge(&entry.id, bytes, max) {
+            tracing::warn!(task = ?entry, bytes, "the result of a task is too large to be kept");
+            stage = Stage::Failed(ErrorObject::new(
+                ErrorObject::INTERNAL,
+                format!(
+                    "the result has {bytes} bytes, for which there is no room: a task keeps at most {max_task}, all together {max}"
+                ),
+            ));
+            table.charge(&entry.id, 0, max);
+        }
+        entry.end(stage)
+    }
+
+    /// Puts a task out whose time is over.
+    pub(crate) fn expire(&self, entry: &Entry) {
+        self.table().remove(entry);
+        entry.expire();
+    }
+
+    /// Counts a handler that runs, or one that has ended.
+    pub(crate) fn count(&self, started: bool) {
+        self.running.send_modify(|running| {
+            *running = if started {
+                running.saturating_add(1)
+            } else {
+                running.saturating_sub(1)
+            };
+        });
+    }
+
+    /// Creates none from now on.
+    pub(crate) fn close(&self) {
+        self.closed.send_replace(true);
+    }
+
+    /// Whether it is closed, to wait for; and how long tasks may run on then.
+    pub(crate) fn closing(&self) -> (watch::Receiver<bool>, Duration) {
+        (self.closed.subscribe(), self.config.max_time_after_close)
+    }
+
+    /// Waits until no handler of a task runs.
+    pub(crate) async fn ended(&self) {
+        // The sender is in `self`.
+        drop(
+            self.running
+                .subscribe()
+                .wait_for(|running| *running == 0)
+                .await,
+        );
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics while it holds the table.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Outside of the table's lock: whoever waits for a task is told.
+fn put_out(gone: Vec<Arc<Entry>>) {
+    for entry in gone {
+        entry.expire();
+    }
+}
+
+impl Stage {
+    /// What is kept of it, in bytes.
+    fn size(&self) -> usize {
+        match self {
+            Self::Completed(result) | Self::ToolFailed(result) => result.as_str().len(),
+            Self::Failed(error) => json_size(error),
+            Self::Working | Self::InputRequired(_) | Self::Cancelled | Self::Expired => 0,
+        }
+    }
+}
+
+impl Drop for Tasks {
+    fn drop(&mut self) {
+        for filed in self.table().tasks.values() {
+            filed.entry.abort.abort();
+        }
+    }
+}
+
+impl fmt::Debug for Tasks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (tasks, bytes) = {
+            let table = self.table();
+            (table.tasks.len(), table.bytes)
+        };
+        formatter
+            .debug_struct("Tasks")
+            .field("tasks", &tasks)
+            .field("bytes", &bytes)
+            .finish_non_exhaustive()
+    }
+}
+
+/// 128 random bits.
+fn random_id() -> Result<Arc<str>, ErrorObject> {
+    let mut bits = [0; 16];
+    getrandom::fill(&mut bits).map_err(|error| {
+        tracing::error!(%error, "the operating system gives no random bytes");
+        ErrorObject::internal()
+    })?;
+    Ok(data_encoding::HEXLOWER.encode(&bits).into())
+}
+
+fn busy(message: &str) -> ErrorObject {
+    ErrorObject::new(ErrorObject::INTERNAL, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(tasks: &Tasks, bytes: usize) -> Result<Arc<Entry>, ErrorObject> {
+        let new = NewTask {
+            owner: Owner::Principal("ann".into()),
+            version: ProtocolVersion::LATEST,
+            ttl: None,
+            bytes,
+        };
+        tasks.create(new).map(|(entry, _registration)| entry)
+    }
+
+    fn completed(bytes: usize) -> Stage {
+        // With its quotes.
+        let text = "x".repeat(bytes - 2);
+        Stage::Completed(crate::jsonrpc::Payload::of(&text).unwrap())
+    }
+
+    #[test]
+    fn what_is_kept_is_counted_until_it_is_out() {
+        let config = TasksConfig {
+            max_task_bytes: 60,
+            max_bytes: 100,
+            ..TasksConfig::default()
+        };
+        let tasks = Tasks::new(config);
+        let bytes = || tasks.table().bytes;
+        let (one, two) = (task(&tasks, 50).unwrap(), task(&tasks, 40).unwrap());
+        assert_eq!(bytes(), 90);
+        assert!(task(&tasks, 11).is_err());
+        assert!(tasks.grow(&one, 11).is_err(), "too much for one");
+        assert!(tasks.grow(&two, 11).is_err(), "too much for all");
+        tasks.grow(&two, 10).unwrap();
+        assert_eq!(bytes(), 100);
+        // A result takes the place of what led to it; a second end changes nothing.
+        assert!(tasks.end(&one, completed(20)));
+        assert!(!tasks.end(&one, Stage::Cancelled));
+        assert!(!tasks.end(&one, completed(60)));
+        assert_eq!(bytes(), 70);
+        assert!(tasks.end(&two, Stage::Cancelled));
+        assert_eq!(bytes(), 20);
+        let three = task(&tasks, 0).unwrap();
+        assert!(tasks.end(&three, completed(61)));
+        assert_eq!(three.state().stage.status(), "failed");
+        assert_eq!(bytes(), 20);
+        for entry in [&one, &two, &three] {
+            tasks.expire(entry);
+            assert_eq!(entry.state().stage.status(), "failed");
+            // Whoever still has it changes nothing by it.
+            tasks.grow(entry, 30).unwrap();
+            assert!(!tasks.end(entry, completed(30)));
+        }
+        let table = tasks.table();
+        assert_eq!(table.bytes, 0);
+        assert!(table.tasks.is_empty() && table.owned.is_empty());
+    }
+}

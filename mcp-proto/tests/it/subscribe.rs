@@ -1,0 +1,291 @@
+//! Subscriptions of the legacy era: kept in the session, heard on its GET stream by whichever instance serves it, or on
+//! the pipe.
+
+use std::sync::Arc;
+
+use http::Method;
+use http_body_util::BodyExt as _;
+use mcp_proto::http::{HttpConfig, ResponseBody};
+use mcp_proto::{
+    Change, MemorySessions, RequestError, Server, SessionStore, StreamableHttpService,
+};
+use serde_json::{Value, json};
+
+use crate::common::{PATIENCE, Raw, every_client, messages, open_session, refused, request};
+use crate::peer::Peer;
+use crate::subscriptions::builder;
+
+fn server() -> Server {
+    builder().build().unwrap()
+}
+
+async fn hear(service: &StreamableHttpService, session: &str) -> ResponseBody {
+    let raw = Raw::bare(Method::GET)
+        .set("accept", "text/event-stream")
+        .set("mcp-session-id", session);
+    let reply = service.handle(raw.request()).await;
+    assert_eq!(reply.status(), 200);
+    reply.into_body()
+}
+
+/// The next message of a stream, comments passed over.
+async fn next(stream: &mut ResponseBody) -> Value {
+    loop {
+        let frame = tokio::time::timeout(PATIENCE, stream.frame()).await;
+        let frame = frame.expect("no message came").unwrap().unwrap();
+        if let Some(message) = messages(&frame.into_data().unwrap()).pop() {
+            return message;
+        }
+    }
+}
+
+fn update(uri: &str) -> Value {
+    json!({"jsonrpc": "2.0", "method": "notifications/resources/updated", "params": {"uri": uri}})
+}
+
+/// `resources/subscribe` or `resources/unsubscribe`.
+async fn subscribe(service: &StreamableHttpService, session: &str, method: &str, uri: &str) {
+    let method = format!("resources/{method}");
+    let raw = Raw::legacy(session, &method, &json!({ "uri": uri }));
+    assert_eq!(raw.send(service).await.result(), json!({}));
+}
+
+/// A change that every stream hears: whatever comes before it was all that was said.
+fn mark(server: &Server) -> Value {
+    server.notify(Change::ToolsListChanged);
+    json!({"jsonrpc": "2.0", "method": "notifications/tools/list_changed"})
+}
+
+#[tokio::test]
+async fn a_get_stream_tells_its_session_of_what_it_subscribed_to_before_and_after() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    let session = open_session(&service).await;
+    let other = open_session(&service).await;
+    subscribe(&service, &session, "subscribe", "x:1").await;
+    let mut stream = hear(&service, &session).await;
+    let mut others = hear(&service, &other).await;
+    subscribe(&service, &session, "subscribe", "y:9").await;
+    subscribe(&service, &other, "subscribe", "x:2").await;
+    for uri in ["x:1", "x:2", "y:9", "y:99"] {
+        server.notify(Change::resource_updated(uri));
+    }
+    assert_eq!(next(&mut stream).await, update("x:1"));
+    assert_eq!(next(&mut stream).await, update("y:9"));
+    assert_eq!(next(&mut others).await, update("x:2"));
+    subscribe(&service, &session, "unsubscribe", "x:1").await;
+    // Twice, or never subscribed to: as well.
+    subscribe(&service, &session, "unsubscribe", "x:1").await;
+    subscribe(&service, &session, "unsubscribe", "never:1").await;
+    server.notify(Change::resource_updated("x:1"));
+    server.notify(Change::resource_updated("y:9"));
+    let marker = mark(&server);
+    assert_eq!(next(&mut stream).await, update("y:9"));
+    assert_eq!(next(&mut stream).await, marker);
+    assert_eq!(next(&mut others).await, marker);
+}
+
+#[tokio::test]
+async fn a_new_stream_knows_what_the_session_subscribed_to() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    let session = open_session(&service).await;
+    subscribe(&service, &session, "subscribe", "x:1").await;
+    drop(hear(&service, &session).await);
+    let mut stream = hear(&service, &session).await;
+    server.notify(Change::resource_updated("x:1"));
+    assert_eq!(next(&mut stream).await, update("x:1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn another_instance_over_the_same_store_learns_of_a_subscription() {
+    let server = server();
+    let store: Arc<dyn SessionStore> = Arc::new(MemorySessions::default());
+    let instance = || {
+        let config = HttpConfig::default();
+        StreamableHttpService::with_sessions(server.clone(), config, Arc::clone(&store))
+    };
+    let (here, there) = (instance(), instance());
+    let session = open_session(&here).await;
+    subscribe(&here, &session, "subscribe", "x:1").await;
+    let mut stream = hear(&there, &session).await;
+    server.notify(Change::resource_updated("x:1"));
+    assert_eq!(next(&mut stream).await, update("x:1"));
+    // While its stream is open elsewhere: from the next time on that the stream is kept alive.
+    subscribe(&here, &session, "subscribe", "x:2").await;
+    subscribe(&here, &session, "unsubscribe", "x:1").await;
+    loop {
+        let frame = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+        if frame.starts_with(b":") {
+            break;
+        }
+    }
+    server.notify(Change::resource_updated("x:1"));
+    server.notify(Change::resource_updated("x:2"));
+    assert_eq!(next(&mut stream).await, update("x:2"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn subscriptions_made_at_once_all_count() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    for _ in 0..20 {
+        let session = open_session(&service).await;
+        let mut stream = hear(&service, &session).await;
+        let uris: Vec<_> = (0..16).map(|number| format!("y:{number}")).collect();
+        let asked = uris.iter().map(|uri| {
+            let raw = Raw::legacy(&session, "resources/subscribe", &json!({ "uri": uri }));
+            let service = service.clone();
+            tokio::spawn(async move { raw.send(&service).await.result() })
+        });
+        for answer in asked.collect::<Vec<_>>() {
+            assert_eq!(answer.await.unwrap(), json!({}));
+        }
+        for uri in &uris {
+            server.notify(Change::resource_updated(uri));
+        }
+        for uri in &uris {
+            assert_eq!(next(&mut stream).await, update(uri));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_subscribed_to_is_refused() {
+    let (clients, _served) = every_client(&server()).await;
+    let long = format!("y:{}", "a".repeat(9_000));
+    for (how, client) in clients.iter().filter(|(how, _)| how.ends_with("Legacy")) {
+        for (method, params, code) in [
+            ("resources/subscribe", json!({"uri": "no:1"}), -32002),
+            ("resources/subscribe", json!({ "uri": long }), -32002),
+            ("resources/subscribe", json!({}), -32602),
+            ("resources/subscribe", json!({"uri": 1}), -32602),
+            ("resources/unsubscribe", json!({}), -32602),
+        ] {
+            let error = refused(client.request(method, params.clone()).await);
+            assert_eq!(error.code, code, "{how} {params}");
+            if code == -32002 {
+                assert_eq!(error.data, Some(json!({"uri": params["uri"]})));
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handler_refuses_in_its_own_words() {
+    let server = Server::builder("s", "1", ())
+        .on_subscribe(async |(), uri: String, _| match uri.as_str() {
+            "good" => Ok(()),
+            "forbidden" => Err(RequestError::invalid_params("that is not yours")),
+            _ => Err(RequestError::not_found("no such thing")),
+        })
+        .build()
+        .unwrap();
+    let (clients, _served) = every_client(&server).await;
+    for (how, client) in clients.iter().filter(|(how, _)| how.ends_with("Legacy")) {
+        let subscribe = |uri: &str| client.request("resources/subscribe", json!({ "uri": uri }));
+        assert_eq!(subscribe("good").await, Ok(json!({})), "{how}");
+        let error = refused(subscribe("forbidden").await);
+        assert_eq!((error.code, &*error.message), (-32602, "that is not yours"));
+        let error = refused(subscribe("other").await);
+        assert_eq!((error.code, &*error.message), (-32002, "no such thing"));
+    }
+}
+
+#[tokio::test]
+async fn a_session_subscribes_to_256_resources_and_no_more() {
+    let server = server();
+    let (clients, _served) = every_client(&server).await;
+    for (how, client) in clients.iter().filter(|(how, _)| how.ends_with("Legacy")) {
+        // Some at once: none is told that it is subscribed and is not.
+        let asked = (0..300).map(|number| {
+            client.request("resources/subscribe", json!({"uri": format!("y:{number}")}))
+        });
+        let answers = futures_util::future::join_all(asked).await;
+        let taken = answers.iter().filter(|answer| answer.is_ok()).count();
+        assert_eq!(taken, 256, "{how}");
+        for refusal in answers.into_iter().filter(Result::is_err) {
+            let error = refused(refusal);
+            assert_eq!(error.code, -32602, "{how}");
+            assert!(error.message.contains("at most 256"), "{}", error.message);
+        }
+        let room = client
+            .request("resources/unsubscribe", json!({"uri": "y:0"}))
+            .await;
+        assert_eq!(room, Ok(json!({})));
+        let more = json!({"uri": "x:1"});
+        assert_eq!(
+            client.request("resources/subscribe", more).await,
+            Ok(json!({}))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_pipe_hears_of_its_subscriptions_once_it_is_initialized() {
+    let server = server();
+    let mut peer = Peer::new(server.clone());
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
+        .await;
+    peer.next().await;
+    let subscribe = |id: i64, method: &str, uri: &str| {
+        request(id, &format!("resources/{method}"), &json!({ "uri": uri }))
+    };
+    peer.send(&subscribe(1, "subscribe", "x:1")).await;
+    assert_eq!(peer.next().await["result"], json!({}));
+    // Not before the client has said that it is ready.
+    server.notify(Change::resource_updated("x:1"));
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    peer.send(&subscribe(2, "subscribe", "y:2")).await;
+    assert_eq!(peer.next().await["id"], 2);
+    for uri in ["x:1", "x:2", "y:2"] {
+        server.notify(Change::resource_updated(uri));
+    }
+    assert_eq!(peer.next().await, update("x:1"));
+    assert_eq!(peer.next().await, update("y:2"));
+    peer.send(&subscribe(3, "unsubscribe", "x:1")).await;
+    assert_eq!(peer.next().await["id"], 3);
+    server.notify(Change::resource_updated("x:1"));
+    let marker = mark(&server);
+    assert_eq!(peer.next().await, marker);
+    // A new handshake is a new session.
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
+        .await;
+    peer.next().await;
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    peer.send(&request(4, "ping", &json!({}))).await;
+    assert_eq!(peer.next().await["id"], 4);
+    server.notify(Change::resource_updated("y:2"));
+    let marker = mark(&server);
+    assert_eq!(peer.next().await, marker);
+    assert!(peer.end().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_get_stream_that_lags_is_told_to_read_everything_again() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    let session = open_session(&service).await;
+    subscribe(&service, &session, "subscribe", "x:1").await;
+    let mut stream = hear(&service, &session).await;
+    for _ in 0..1_000 {
+        server.notify(Change::resource_updated("x:2"));
+    }
+    for method in ["tools", "prompts", "resources"] {
+        let event = next(&mut stream).await;
+        assert_eq!(
+            event["method"],
+            format!("notifications/{method}/list_changed")
+        );
+    }
+    let event = next(&mut stream).await;
+    assert_eq!(event["params"]["uri"], "x:1");
+    assert_eq!(event["params"]["_meta"], json!({"mcp-proto/missed": 1_000}));
+    let marker = mark(&server);
+    assert_eq!(next(&mut stream).await, marker);
+    server.close();
+    let frame = stream.frame().await;
+    assert!(frame.is_none(), "{frame:?}");
+}
