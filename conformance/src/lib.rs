@@ -41,7 +41,7 @@
 //! | `{"mcp":{"notify":…,"params":…}}` | an MCP notification; without `expect` the answer must be 202 |
 //! | `{"http":{"method":…,"path":…,"headers":{},"json":…},"expect":…}` | a plain HTTP exchange; the body is `json`, `text` or empty. `expect` has `status`, may have `headers` and one of `json`, `text`, `message` (a JSON-RPC answer, sent as JSON or as an event stream) |
 //! | `{"stream":"s","http":…}` | opens the event stream `s` by an HTTP request; `expect` may have `status`, `headers` |
-//! | `{"stream":"s","listen":{…},"client":"a"}` | opens the stream for unasked notifications. Legacy: GET. Modern: `subscriptions/listen` with this filter |
+//! | `{"stream":"s","listen":{…},"client":"a"}` | opens the stream for unasked notifications. Legacy: GET. Modern: `subscriptions/listen` with this filter. Messages of the methods in `ignore`, if given, are passed over: for what whoever else uses the server may cause |
 //! | `{"await":"s","event":…}` | the next event on `s`, as `{"event","data","id"?,"retry"?}`; `"message"` compares its data as JSON-RPC; `"comment"` a comment instead. Events pass over comments |
 //! | `{"silent":["s"],"while":[…]}` | runs steps, during which `s` stays open and no event comes |
 //! | `{"end":"s"}` | `s` ends, without another event |

@@ -138,6 +138,8 @@ pub(crate) struct EventStream {
     body: Body,
     decoder: Decoder,
     frames: VecDeque<Frame>,
+    /// Methods whose messages are passed over.
+    ignored: Vec<String>,
 }
 
 impl EventStream {
@@ -146,13 +148,22 @@ impl EventStream {
             body,
             decoder: Decoder::default(),
             frames: VecDeque::new(),
+            ignored: Vec::new(),
         }
+    }
+
+    /// The same without messages of these methods.
+    pub(crate) fn ignoring(self, ignored: Vec<String>) -> Self {
+        Self { ignored, ..self }
     }
 
     /// The next frame, or `None` at the end. Loses nothing when it is dropped while it waits.
     pub(crate) async fn next(&mut self) -> Result<Option<Frame>, Fault> {
         loop {
             if let Some(frame) = self.frames.pop_front() {
+                if self.ignores(&frame) {
+                    continue;
+                }
                 return Ok(Some(frame));
             }
             match self.body.frame().await {
@@ -168,6 +179,18 @@ impl EventStream {
                 }
             }
         }
+    }
+
+    fn ignores(&self, frame: &Frame) -> bool {
+        let Frame::Event(event) = frame else {
+            return false;
+        };
+        // Without anything to ignore, nothing is read that the step does not read itself.
+        !self.ignored.is_empty()
+            && parse_json(&event.data).is_ok_and(|message| {
+                let method = message.get("method").and_then(Value::as_str);
+                method.is_some_and(|method| self.ignored.iter().any(|ignored| ignored == method))
+            })
     }
 
     /// The next event, passing over comments.

@@ -4,12 +4,13 @@ mod outbox;
 mod progress;
 mod trace;
 
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
+use crate::change::Notify;
 use crate::input::Input;
 use crate::jsonrpc::{Notification, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
@@ -51,6 +52,8 @@ pub struct Context {
     pub(crate) input: Option<Arc<Input>>,
     /// What the call has to do with tasks.
     pub(crate) task: TaskMode,
+    /// The server that handles it.
+    pub(crate) server: Option<Weak<dyn Notify>>,
     /// Made by the first report of progress.
     progress: Option<Arc<Progress>>,
 }
@@ -97,6 +100,7 @@ impl Context {
             peer: None,
             input: None,
             task: TaskMode::None,
+            server: None,
             progress: None,
         }
     }
@@ -214,6 +218,7 @@ impl Context {
             peer: incoming.peer,
             input: None,
             task: TaskMode::None,
+            server: None,
         }
     }
 

@@ -19,6 +19,7 @@
 //! - [Tools](guide::tools)
 //! - [Resources, prompts and subscriptions](guide::resources)
 //! - [Asking the client](guide::asking)
+//! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
 //! - [Sessions behind a load balancer](guide::sessions)
 //! - [Coming from an SDK](guide::migrating)
@@ -131,10 +132,10 @@
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
 //! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`TasksConfig`],
-//! [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`], [`MAX_CAPABILITY_VALUES`],
-//! [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`],
-//! [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong
-//! and what would be right; none makes the library panic.
+//! [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
+//! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`],
+//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
+//! is refused is answered with what was wrong and what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]
@@ -143,6 +144,7 @@ struct ReadMe;
 
 mod app;
 mod cache;
+mod change;
 pub mod client;
 mod completion;
 mod content;
@@ -170,6 +172,7 @@ mod version;
 
 pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
 pub use cache::{CacheHint, CacheScope};
+pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
@@ -197,7 +200,7 @@ pub use resource::{
 };
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
-pub use server::{BuildError, Change, InputConfig, ResourceUpdate, Server, ServerBuilder};
+pub use server::{BuildError, InputConfig, Server, ServerBuilder, WeakServer};
 pub use session::{
     MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
 };

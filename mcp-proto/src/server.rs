@@ -14,7 +14,7 @@ mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, RwLock, Weak};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
+use crate::change::{Change, Notify};
 use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::{Interrupt, RequestError};
@@ -41,7 +42,6 @@ use method::Method;
 use rounds::Rounds;
 
 pub use builder::{BuildError, ServerBuilder};
-pub use changes::{Change, ResourceUpdate};
 pub(crate) use changes::{Changes, Interest, Listener};
 pub use rounds::InputConfig;
 
@@ -49,6 +49,11 @@ pub use rounds::InputConfig;
 /// changes once it is built, but its skills ([`Server::replace_skills`]).
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
+
+/// A [`Server`] that is not kept alive by it: for whoever tells it of changes and is itself part of what its handlers
+/// share.
+#[derive(Debug, Clone)]
+pub struct WeakServer(Weak<Inner>);
 
 struct Inner {
     info: Implementation,
@@ -101,9 +106,11 @@ impl Server {
     /// Answers one request. Infallible: what fails is told in the answer.
     ///
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
-    pub async fn handle(&self, request: Request, context: Context) -> Response {
+    pub async fn handle(&self, request: Request, mut context: Context) -> Response {
         let id = request.id.clone();
         let span = span(&request, &context);
+        let server: Weak<Inner> = Arc::downgrade(&self.0);
+        context.server = Some(server);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
             .instrument(span)
@@ -121,26 +128,29 @@ impl Server {
     /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
     /// builder did not declare ([`ServerBuilder::tools_list_changed`] and its like) is told to nobody.
     pub fn notify(&self, change: Change) {
-        if self.tells(&change) {
-            self.0.changes.send(change);
-        }
+        self.0.notify(change);
+    }
+
+    /// Whether an update of a resource may be of interest to anybody: false as long as nobody has subscribed to one, or
+    /// when nobody listens. For who wants to save the making of an update that nobody hears.
+    #[must_use]
+    pub fn has_subscribers(&self) -> bool {
+        self.tells_updates() && self.0.changes.has_subscribers()
+    }
+
+    /// A handle that does not keep the server alive.
+    #[must_use]
+    pub fn downgrade(&self) -> WeakServer {
+        WeakServer(Arc::downgrade(&self.0))
     }
 
     /// Whether the builder declared changes of this kind.
     fn tells(&self, change: &Change) -> bool {
-        let declared = &self.0.capabilities;
-        let list = match change {
-            Change::ToolsListChanged => declared.tools,
-            Change::PromptsListChanged => declared.prompts,
-            Change::ResourcesListChanged => declared.resources,
-            Change::ResourceUpdated(_) => return self.tells_updates(),
-        };
-        list.is_some_and(|list| list.list_changed)
+        self.0.tells(change)
     }
 
     fn tells_updates(&self) -> bool {
-        let resources = self.0.capabilities.resources;
-        resources.is_some_and(|resources| resources.subscribe)
+        self.0.tells_updates()
     }
 
     /// Ends every listener: listens get their final result, GET streams end. Calls go on; tasks do for
@@ -343,6 +353,44 @@ impl Server {
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
         Box::pin(async move { server.handle(request, context).await })
+    }
+}
+
+impl Inner {
+    fn tells(&self, change: &Change) -> bool {
+        let declared = &self.capabilities;
+        let list = match change {
+            Change::ToolsListChanged => declared.tools,
+            Change::PromptsListChanged => declared.prompts,
+            Change::ResourcesListChanged => declared.resources,
+            Change::ResourceUpdated(_) => return self.tells_updates(),
+        };
+        list.is_some_and(|list| list.list_changed)
+    }
+
+    fn tells_updates(&self) -> bool {
+        let resources = self.capabilities.resources;
+        resources.is_some_and(|resources| resources.subscribe)
+    }
+}
+
+impl Notify for Inner {
+    fn notify(&self, change: Change) {
+        let is_heard = match &change {
+            Change::ResourceUpdated(_) => self.tells_updates() && self.changes.has_subscribers(),
+            _ => self.tells(&change),
+        };
+        if is_heard {
+            self.changes.send(change);
+        }
+    }
+}
+
+impl WeakServer {
+    /// The server, if there still is one.
+    #[must_use]
+    pub fn upgrade(&self) -> Option<Server> {
+        self.0.upgrade().map(Server)
     }
 }
 

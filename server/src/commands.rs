@@ -9,6 +9,7 @@ mod entry;
 mod error;
 mod load;
 mod model;
+mod watch;
 mod writer;
 mod writers;
 
@@ -22,12 +23,14 @@ use universe_core::{Command, State};
 
 use crate::offload;
 use crate::store::{Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
+use watch::Watchers;
 use writer::{Job, Writer};
 use writers::Writers;
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
 pub use model::{CommandResult, Processed, Reducer, Replacement, ServiceLimits, Universe};
+pub use watch::Change;
 
 /// How long closing waits for the writers.
 const CLOSE_TIME: Duration = Duration::from_secs(5);
@@ -41,6 +44,7 @@ struct Inner {
     reducer: Reducer,
     limits: ServiceLimits,
     writers: Mutex<Writers>,
+    watchers: Watchers,
 }
 
 impl CommandService {
@@ -62,6 +66,7 @@ impl CommandService {
             reducer,
             limits,
             writers: Mutex::default(),
+            watchers: Watchers::default(),
         }))
     }
 
@@ -69,6 +74,14 @@ impl CommandService {
     #[must_use]
     pub fn store(&self) -> &dyn UniverseLog {
         &*self.0.store
+    }
+
+    /// Tells `watcher` of every change that is made through this service from now on, as long as the service is.
+    ///
+    /// It is called where the change is made, so it must be quick, and must not panic. It does not hear of what others
+    /// write into the same store.
+    pub fn watch(&self, watcher: impl Fn(Change<'_>) + Send + Sync + 'static) {
+        self.0.watchers.add(watcher);
     }
 
     /// Creates a universe under an id.
@@ -98,6 +111,7 @@ impl CommandService {
             .create(meta, Bytes::from(genesis))
             .await
             .map_err(|error| ServiceError::creating(&id, &error))?;
+        self.0.watchers.tell(Change::Created(&id));
         Ok(Universe {
             id,
             name,

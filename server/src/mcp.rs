@@ -1,6 +1,15 @@
-//! The MCP dialect: exactly three tools over the command service (REQ-MCP-1).
+//! The MCP dialect: exactly three tools over the command service (REQ-MCP-1), and beside them resources, prompts and
+//! completion.
 
+mod address;
+mod completion;
+mod find;
+mod history;
 mod listing;
+mod prompts;
+mod resources;
+mod tree;
+mod updates;
 
 use mcp_proto::{BuildError, CallToolResult, Context, Server, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
@@ -8,13 +17,10 @@ use universe_core::{Command, CommandError, catalog};
 
 use crate::commands::{CommandResult, CommandService, ServiceError};
 use crate::offload::{self, NotDone};
-use crate::store::{Page, UniverseId};
+use crate::store::UniverseId;
 
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "universe-server";
-
-/// How many ids are told to a caller who named an unknown universe.
-const TOLD_IDS: usize = 20;
 
 /// The MCP server over `service`, beside REST. `rest_url` is told to models as the place to create and list universes;
 /// without one they are told that there is such a place.
@@ -46,13 +52,17 @@ pub fn stdio_server(service: CommandService) -> Result<Server, BuildError> {
 }
 
 fn build(service: CommandService, whence: &str) -> Result<Server, BuildError> {
-    Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
+    let changing = service.clone();
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
         .instructions(instructions(whence))
         .raw_tool(get_universe_state_tool(), get_universe_state)
         .raw_tool(list_universe_commands_tool(), list_universe_commands)
-        .raw_tool(send_universe_command_tool(), send_universe_command)
-        .build()
+        .raw_tool(send_universe_command_tool(), send_universe_command);
+    let builder = prompts::add(resources::add(builder), whence);
+    let server = completion::add(builder).build()?;
+    updates::tell(&changing, &server);
+    Ok(server)
 }
 
 /// What a model is told first; `whence` says where universes and their ids come from.
@@ -62,7 +72,10 @@ fn instructions(whence: &str) -> String {
          the demo universe, if the server was started with --demo, is \"sol\". {whence}; an unknown id is \
          answered with the known ones. Read with get_universe_state, ask list_universe_commands (with a category for \
          all details) what can be changed and how, and change with send_universe_command, one command at a time. \
-         A refused command changes nothing and says why."
+         A refused command changes nothing and says why. The same universes are resources: universe:// lists them, \
+         universe://ID/tree is an outline of one, universe://ID/stars/BODY and its like are single entities, and \
+         universe://ID/events is what happened; subscribe to hear of changes. The prompt model_star_system shows how \
+         to build."
     )
 }
 
@@ -259,12 +272,7 @@ async fn failure(service: &CommandService, id: &UniverseId, error: ServiceError)
     let mut data = json!({ "universeId": id.as_str() });
     let message = match &error {
         ServiceError::NotFound(_) => {
-            let page = Page {
-                after: None,
-                limit: TOLD_IDS,
-            };
-            let known = service.list(page).await.unwrap_or_default();
-            let known: Vec<_> = known.iter().map(|record| record.meta.id.as_str()).collect();
+            let known = find::known_ids(service).await;
             data = json!({ "universeId": id.as_str(), "knownIds": known });
             error.to_string()
         }

@@ -1,5 +1,6 @@
 //! A whole universe as a persistent value.
 
+mod difference;
 mod import;
 mod links;
 pub(crate) mod sequence;

@@ -1,32 +1,36 @@
 // npm @modelcontextprotocol/client, the v2 line: both eras, the legacy one by default.
-import assert from "node:assert/strict";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { parseArguments, report, REVISIONS, run } from "./scenario.mjs";
+import { everything } from "./everything.mjs";
+import { check, parseArguments, report, REVISIONS } from "./harness.mjs";
+import { Peer } from "./peer.mjs";
+import { universe } from "./universe.mjs";
 
 const options = parseArguments(process.argv.slice(2));
-await report("client-v2", options, async () => {
+
+/** Opens a client with the given capabilities; what it is asked goes to `answers`. */
+async function open({ capabilities, answers, sessionId, revision }) {
+  const peer = new Peer(options);
   const transport = options.url
-    ? new StreamableHTTPClientTransport(new URL(options.url))
+    ? new StreamableHTTPClientTransport(new URL(options.url), { fetch: peer.fetch, sessionId })
     : new StdioClientTransport({ command: options.command, args: options.args, stderr: "inherit" });
   // A pinned revision has to be offered by server/discover; there is no falling back to a handshake.
   const mode = options.era === "modern" ? { pin: REVISIONS.modern } : "legacy";
-  const client = new Client({ name: "interop-client-v2", version: "1.0.0" }, { versionNegotiation: { mode } });
-  await client.connect(transport);
-  assert.equal(client.getProtocolEra(), options.era);
-  return run(
-    {
-      version: client.getNegotiatedProtocolVersion(),
-      listTools: async () => (await client.listTools()).tools,
-      callTool: (name, args) => client.callTool({ name, arguments: args }),
-      close: async () => {
-        if (options.url) {
-          assert.equal(Boolean(transport.sessionId), options.era === "legacy", "a session in the legacy era only");
-          await transport.terminateSession();
-        }
-        await client.close();
-      },
-    },
-    options,
+  const client = new Client(
+    { name: "interop-client-v2", version: "1.0.0" },
+    { capabilities, versionNegotiation: { mode }, ...(revision && { supportedProtocolVersions: [revision] }) },
   );
-});
+  // In the modern era the client itself turns what a result asks for into calls of these handlers.
+  if (capabilities.elicitation) client.setRequestHandler("elicitation/create", peer.asked("elicit", answers));
+  if (capabilities.sampling) client.setRequestHandler("sampling/createMessage", peer.asked("sample", answers));
+  if (capabilities.roots) client.setRequestHandler("roots/list", peer.asked("roots", answers));
+  peer.attach(client, transport, (params, requestOptions) => client.callTool(params, requestOptions));
+  await client.connect(transport);
+  peer.version = client.getNegotiatedProtocolVersion();
+  if (!sessionId) check.equal(client.getProtocolEra(), options.era, "era of the connection");
+  return peer;
+}
+
+open.revisions = ["2025-06-18", "2025-03-26", "2024-11-05"];
+
+await report("client-v2", options, () => (options.scenario === "universe" ? universe : everything)(open, options));

@@ -1,11 +1,10 @@
 // npm @modelcontextprotocol/inspector: its command line, one process and one connection for each request.
-import assert from "node:assert/strict";
 import { execFile } from "node:child_process";
 import { createRequire } from "node:module";
 import path from "node:path";
-import {
-  checkAdded, checkCategories, checkMissing, checkState, checkTools, parseArguments, read, report, REVISIONS, smallSystem,
-} from "./scenario.mjs";
+import { check, parseArguments, report, REVISIONS } from "./harness.mjs";
+import { everything } from "./inspector-everything.mjs";
+import { checkAdded, checkCategories, checkMissing, checkState, checkTools, read, smallSystem } from "./universe.mjs";
 
 const TOOL_ERROR_EXIT_CODE = 5;
 
@@ -13,7 +12,7 @@ const options = parseArguments(process.argv.slice(2));
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
 const binary = path.join(path.dirname(manifest), "clients/launcher/build/index.js");
 
-/** Runs one method and gives back its exit code and the result it printed. */
+/** Runs one method and gives back its exit code, the result it printed and the error it told. */
 function inspect(method, ...rest) {
   const target = options.url
     ? ["--transport", "http", "--server-url", options.url]
@@ -23,7 +22,8 @@ function inspect(method, ...rest) {
     execFile(process.execPath, [...args, ...target], { timeout: 60_000, maxBuffer: 64 << 20 }, (error, stdout, stderr) => {
       const code = error ? error.code : 0;
       try {
-        resolve({ code, result: JSON.parse(stdout).result });
+        const told = stderr.split("\n").find((line) => line.startsWith('{"error"'));
+        resolve({ code, result: stdout ? JSON.parse(stdout).result : undefined, error: told && JSON.parse(told).error });
       } catch {
         reject(new Error(`${method} exited with ${code}: ${stderr || stdout}`));
       }
@@ -36,13 +36,13 @@ const call = (name, args) =>
 
 async function callWell(name, args) {
   const { code, result } = await call(name, args);
-  assert.equal(code, 0, `exit code of ${name}`);
+  check.equal(code, 0, `exit code of ${name}`);
   return read(result);
 }
 
-await report("inspector", options, async () => {
+async function universe() {
   const { code, result } = await inspect("tools/list");
-  assert.equal(code, 0, "exit code of tools/list");
+  check.equal(code, 0, "exit code of tools/list");
   const tools = checkTools(result.tools);
   checkCategories(await callWell("list_universe_commands", { universeId: "sol" }));
 
@@ -56,10 +56,15 @@ await report("inspector", options, async () => {
     // Over stdio each call is a server of its own that keeps nothing: the answer itself is what can be read back.
     const [star] = system;
     checkAdded(await callWell("send_universe_command", { universeId: "sol", command: star }), star);
+    check.skip("reading back what was added", "over stdio each call has a server of its own");
   }
 
   const missing = await call("get_universe_state", { universeId: "u-missing" });
-  assert.equal(missing.code, TOOL_ERROR_EXIT_CODE, "exit code of a tool error");
+  check.equal(missing.code, TOOL_ERROR_EXIT_CODE, "exit code of a tool error");
   checkMissing(missing.result);
   return { version: REVISIONS[options.era], tools };
-});
+}
+
+await report("inspector", options, () =>
+  options.scenario === "universe" ? universe() : everything(inspect, call, options),
+);

@@ -3,36 +3,40 @@ import assert from "node:assert/strict";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { parseArguments, report, run } from "./scenario.mjs";
+import {
+  CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { everything } from "./everything.mjs";
+import { parseArguments, report } from "./harness.mjs";
+import { Peer } from "./peer.mjs";
+import { universe } from "./universe.mjs";
 
 const options = parseArguments(process.argv.slice(2));
-await report("sdk-v1", options, async () => {
-  assert.equal(options.era, "legacy", "this client has no modern era");
+
+/** Opens a client with the given capabilities; what it is asked goes to `answers`. */
+async function open({ capabilities, answers, sessionId }) {
+  const peer = new Peer(options);
+  // The v2 line tells the code of the modern era in both; this one tells what it was sent.
+  peer.notFound = -32002;
   const transport = options.url
-    ? new StreamableHTTPClientTransport(new URL(options.url))
+    ? new StreamableHTTPClientTransport(new URL(options.url), { fetch: peer.fetch, sessionId })
     : new StdioClientTransport({ command: options.command, args: options.args, stderr: "inherit" });
   // The transport is told the negotiated version; only the HTTP one keeps it where a test can read it.
-  let version;
   const tell = transport.setProtocolVersion?.bind(transport);
   transport.setProtocolVersion = (agreed) => {
-    version = agreed;
+    peer.version = agreed;
     tell?.(agreed);
   };
-  const client = new Client({ name: "interop-sdk-v1", version: "1.0.0" });
+  const client = new Client({ name: "interop-sdk-v1", version: "1.0.0" }, { capabilities });
+  if (capabilities.elicitation) client.setRequestHandler(ElicitRequestSchema, peer.asked("elicit", answers));
+  if (capabilities.sampling) client.setRequestHandler(CreateMessageRequestSchema, peer.asked("sample", answers));
+  if (capabilities.roots) client.setRequestHandler(ListRootsRequestSchema, peer.asked("roots", answers));
+  peer.attach(client, transport, (params, requestOptions) => client.callTool(params, undefined, requestOptions));
   await client.connect(transport);
-  return run(
-    {
-      version,
-      listTools: async () => (await client.listTools()).tools,
-      callTool: (name, args) => client.callTool({ name, arguments: args }),
-      close: async () => {
-        if (options.url) {
-          assert.ok(transport.sessionId, "the server opened a session");
-          await transport.terminateSession();
-        }
-        await client.close();
-      },
-    },
-    options,
-  );
+  return peer;
+}
+
+await report("sdk-v1", options, async () => {
+  assert.equal(options.era, "legacy", "this client has no modern era");
+  return (options.scenario === "universe" ? universe : everything)(open, options);
 });

@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask --help`.
 
 mod bench;
+mod fixture;
 mod install;
 mod interop;
 mod process;
@@ -30,7 +31,8 @@ struct Arguments {
 enum Chore {
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
     Bench(bench::Arguments),
-    /// Puts the official clients through one scenario, in both eras, over HTTP and stdio.
+    /// Puts the official clients through the universe server and the fixture `mcp-proto/examples/everything.rs`, in both
+    /// eras, over HTTP and stdio.
     Interop(interop::Arguments),
     /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).
     Soak(soak::Arguments),

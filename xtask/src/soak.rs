@@ -12,7 +12,7 @@ use clap::Args;
 
 use crate::bench::Connection;
 use crate::process::Server;
-use crate::{Result, say, suites};
+use crate::{Result, fixture, say};
 
 /// How much more memory the end of a phase may take than its beginning, in KiB: the allocator's own ups and downs.
 const TOLERANCE_KIB: u64 = 8 * 1024;
@@ -38,7 +38,7 @@ struct Load {
 
 /// Runs the phases against the fixture and tells the figures of each. `true` when memory stayed flat.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let server = suites::start_fixture()?;
+    let server = fixture::start(&fixture::build()?)?;
     let host = server.url().trim_start_matches("http://");
     let host = host.split('/').next().unwrap_or_default().to_owned();
     let load = Load { server, host };

@@ -8,9 +8,7 @@ mod results;
 mod run;
 mod verdict;
 
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Instant;
 
 use clap::Args;
@@ -19,8 +17,7 @@ pub(crate) use self::run::SCENARIOS;
 use self::run::{RUNS, Run};
 use self::verdict::Verdict;
 use crate::install::{self, Installed, Toolbox};
-use crate::process::Server;
-use crate::{Result, interop, root, say, target};
+use crate::{Result, fixture, interop, say, target};
 
 /// Where the lock file of the suites is, below `xtask`.
 const SOURCE: &str = "suites";
@@ -77,13 +74,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
     };
     // Ends with this function, whatever happens in between.
-    let fixture = match &arguments.url {
+    let server = match &arguments.url {
         Some(_) => None,
-        None => Some(start_fixture()?),
+        None => Some(fixture::start(&fixture::build()?)?),
     };
-    let url = match (&arguments.url, &fixture) {
+    let url = match (&arguments.url, &server) {
         (Some(url), _) => url.as_str(),
-        (None, Some(fixture)) => fixture.url(),
+        (None, Some(server)) => server.url(),
         (None, None) => return Err("there is no server to test".into()),
     };
     let scenario = arguments.scenario.as_deref();
@@ -115,23 +112,4 @@ fn try_run(
         say(&format!("  {line}"))?;
     }
     Ok(Some(verdict))
-}
-
-/// Builds the fixture as it is measured, in release, and starts it on a port of its own choice.
-pub(crate) fn start_fixture() -> Result<Server> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--release"])
-        .args(["-p", "mcp-proto", "--example", "everything"])
-        .current_dir(root())
-        .status()?;
-    if !built.success() {
-        return Err("the fixture, mcp-proto/examples/everything.rs, does not build".into());
-    }
-    let binary = format!(
-        "release/examples/everything{}",
-        std::env::consts::EXE_SUFFIX
-    );
-    let arguments = ["--listen", "127.0.0.1:0"].map(OsString::from);
-    Server::start(&target().join(binary), &arguments)
 }

@@ -176,12 +176,16 @@ impl Run<'_> {
         source: &StreamSource,
         expect: Option<&Expect>,
     ) -> Result<EventStream, Fault> {
-        let request = match source {
-            StreamSource::Http(send) => send.request(&self.vars())?,
-            StreamSource::Listen { client, filter } => {
+        let (request, ignored) = match source {
+            StreamSource::Http(send) => (send.request(&self.vars())?, Vec::new()),
+            StreamSource::Listen {
+                client,
+                filter,
+                ignore,
+            } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
-                client.listen(&filter)?
+                (client.listen(&filter)?, ignore.clone())
             }
         };
         let response = self.send(request).await?;
@@ -197,7 +201,7 @@ impl Run<'_> {
             });
         }
         if head.0.is_empty() {
-            return Ok(EventStream::new(response.into_body()));
+            return Ok(EventStream::new(response.into_body()).ignoring(ignored));
         }
         head.read(response).await?;
         Err(Fault::new("the stream did not open"))

@@ -78,7 +78,7 @@ impl Known {
             } => {
                 match source {
                     StreamSource::Http(send) => self.send(send)?,
-                    StreamSource::Listen { client, filter } => {
+                    StreamSource::Listen { client, filter, .. } => {
                         self.client(client)?;
                         self.uses(|visit| filter.each_name(visit))?;
                     }

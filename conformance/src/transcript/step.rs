@@ -79,6 +79,8 @@ pub(crate) enum StreamSource {
     Listen {
         client: String,
         filter: Template,
+        /// Methods of messages that do not count, since whoever else uses the server may cause them.
+        ignore: Vec<String>,
     },
 }
 
@@ -282,19 +284,21 @@ fn rpc(fields: &mut Fields) -> Result<Action, Problem> {
 
 fn stream_source(fields: &mut Fields) -> Result<StreamSource, Problem> {
     let client = fields.optional_string("client")?;
+    let ignore = fields.strings("ignore")?;
     match (
         fields.parse("http", Send::parse)?,
         fields.parse("listen", Template::parse)?,
     ) {
-        (Some(send), None) if client.is_none() => Ok(StreamSource::Http(send)),
+        (Some(send), None) if client.is_none() && ignore.is_none() => Ok(StreamSource::Http(send)),
         (None, Some(filter)) => Ok(StreamSource::Listen {
             client: client.unwrap_or_else(|| "main".to_owned()),
             filter,
+            ignore: ignore.unwrap_or_default(),
         }),
-        _ => Err(
-            Problem::new("a stream is opened by `http`, or by `listen` and a `client`")
-                .within("stream"),
-        ),
+        _ => Err(Problem::new(
+            "a stream is opened by `http`, or by `listen`, a `client` and what to `ignore`",
+        )
+        .within("stream")),
     }
 }
 

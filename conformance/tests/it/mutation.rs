@@ -4,6 +4,7 @@ mod commands;
 mod errors;
 mod formats;
 mod identifiers;
+mod offers;
 mod results;
 mod sessions;
 mod streams;
@@ -49,6 +50,7 @@ pub(crate) fn table() -> Vec<Mutation> {
         identifiers::table(),
         sessions::table(),
         streams::table(),
+        offers::table(),
     ]
     .into_iter()
     .flatten()

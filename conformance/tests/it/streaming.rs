@@ -126,6 +126,25 @@ async fn silence_is_broken_by_events_but_not_by_comments() {
 }
 
 #[tokio::test]
+async fn what_others_cause_may_be_ignored_and_nothing_else() {
+    let listen = |ignore: &str| format!(r#"{{"stream":"s","listen":{{}},"ignore":["{ignore}"]}}"#);
+    let open = r#"{"open":"main"}"#;
+    let silent = r#"{"silent":["s"],"while":[{"open":"other"}]}"#;
+    let (target, _) = server(|_, _| events(&["data: {\"method\":\"a\"}\n\n"], true));
+    let ignored = [open, &listen("a"), silent].join("\n");
+    replay(&target, Era::Modern, &ignored).await.unwrap();
+    let other = [open, &listen("b"), silent].join("\n");
+    fails(
+        replay(&target, Era::Modern, &other).await,
+        4,
+        "it ought to be silent",
+    );
+    let (ends, _) = server(|_, _| events(&["data: {\"method\":\"a\"}\n\n"], false));
+    let end = [open, &listen("a"), r#"{"end":"s"}"#].join("\n");
+    replay(&ends, Era::Modern, &end).await.unwrap();
+}
+
+#[tokio::test]
 async fn branches_run_at_the_same_time() {
     // Each branch waits for what only the other one sends.
     let (target, _) = server({

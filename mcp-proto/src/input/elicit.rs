@@ -1,5 +1,6 @@
 //! Elicitation: a form for the user to fill in, or a URL to open (MCP "Elicitation").
 
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::Field;
@@ -27,7 +28,8 @@ pub struct ElicitUrl {
 }
 
 /// What the user made of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ElicitAction {
     /// Filled in and sent; or agreed to open the URL.
     Accept,
@@ -38,7 +40,7 @@ pub enum ElicitAction {
 }
 
 /// The user's answer (schema: `ElicitResult`).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ElicitResult {
     /// What the user did.

@@ -1,13 +1,14 @@
 //! Changes of what the server offers: one broadcast, heard by every listener through its own filter.
 
-use std::any::Any;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde_json::{Map, Value};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
+use crate::change::{Change, ResourceUpdate};
 use crate::jsonrpc::Notification;
 
 /// How many listeners may be open at once unless the builder says otherwise.
@@ -16,32 +17,6 @@ pub(super) const DEFAULT_MAX_LISTENERS: usize = 1_000;
 const MAX_LAG: usize = 256;
 /// `_meta` key of an update that stands for several: how many changes of any kind the listener has missed.
 const META_MISSED: &str = "mcp-proto/missed";
-
-/// Something the server offers has changed.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub enum Change {
-    /// The list of tools.
-    ToolsListChanged,
-    /// The list of prompts.
-    PromptsListChanged,
-    /// The list of resources or of their templates.
-    ResourcesListChanged,
-    /// The contents of a resource.
-    ResourceUpdated(ResourceUpdate),
-}
-
-/// The contents of a resource have changed.
-#[derive(Debug, Clone)]
-#[non_exhaustive]
-pub struct ResourceUpdate {
-    /// The resource.
-    pub uri: String,
-    /// Sent along as `_meta`, for those who know what it means.
-    pub meta: Option<Map<String, Value>>,
-    /// What a matcher wants to know of it ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
-    pub detail: Option<Arc<dyn Any + Send + Sync>>,
-}
 
 /// Whether an update is one of the resource (or the family) that was subscribed to.
 pub(super) type Matcher = Arc<dyn Fn(&str, &ResourceUpdate) -> bool + Send + Sync>;
@@ -66,6 +41,8 @@ pub(crate) struct Changes {
     matcher: Option<Matcher>,
     closed: watch::Sender<bool>,
     permits: Arc<Semaphore>,
+    /// Somebody has subscribed to a resource at some time.
+    subscribed: Arc<AtomicBool>,
 }
 
 /// One listener's end. Dropping it frees its place.
@@ -76,6 +53,7 @@ pub(crate) struct Listener {
     interest: Interest,
     matcher: Option<Matcher>,
     pending: VecDeque<Notification>,
+    subscribed: Arc<AtomicBool>,
 }
 
 #[derive(Debug)]
@@ -91,6 +69,7 @@ impl Changes {
             sender: broadcast::channel(MAX_LAG).0,
             closed: watch::channel(false).0,
             permits: Arc::new(Semaphore::new(max_listeners.min(Semaphore::MAX_PERMITS))),
+            subscribed: Arc::default(),
         }
     }
 
@@ -99,12 +78,24 @@ impl Changes {
         let _heard = self.sender.send(Arc::new(change));
     }
 
+    /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
+    pub(super) fn expect_updates(&self) {
+        self.subscribed.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn has_subscribers(&self) -> bool {
+        self.subscribed.load(Ordering::Relaxed) && self.sender.receiver_count() > 0
+    }
+
     pub(super) fn close(&self) {
         self.closed.send_replace(true);
     }
 
     /// Starts to listen from now on; `None` when every place is taken. Who wants to hear of nothing takes none.
     pub(crate) fn listen(&self, interest: Interest) -> Option<Listener> {
+        if !interest.resources.is_empty() {
+            self.expect_updates();
+        }
         let heard = if interest == Interest::default() {
             None
         } else {
@@ -119,6 +110,7 @@ impl Changes {
             interest,
             matcher: self.matcher.clone(),
             pending: VecDeque::new(),
+            subscribed: Arc::clone(&self.subscribed),
         })
     }
 }
@@ -161,6 +153,10 @@ impl Listener {
             let uri = queued.params.get("uri").and_then(Value::as_str);
             uri.is_none_or(|uri| resources.contains(uri))
         });
+        if !resources.is_empty() {
+            // They may have been subscribed to in another process.
+            self.subscribed.store(true, Ordering::Relaxed);
+        }
         self.interest.resources = resources;
     }
 
@@ -236,40 +232,6 @@ fn updated(uri: &str, meta: Option<Map<String, Value>>) -> Notification {
     Notification {
         method: "notifications/resources/updated".to_owned(),
         params,
-    }
-}
-
-impl ResourceUpdate {
-    /// An update of the resource at `uri`.
-    #[must_use]
-    pub fn new(uri: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            meta: None,
-            detail: None,
-        }
-    }
-
-    /// The same with metadata to be sent along.
-    #[must_use]
-    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
-        self.meta = Some(meta);
-        self
-    }
-
-    /// The same with something for the matcher.
-    #[must_use]
-    pub fn with_detail(mut self, detail: Arc<dyn Any + Send + Sync>) -> Self {
-        self.detail = Some(detail);
-        self
-    }
-}
-
-impl Change {
-    /// The contents of the resource at `uri` have changed.
-    #[must_use]
-    pub fn resource_updated(uri: impl Into<String>) -> Self {
-        Self::ResourceUpdated(ResourceUpdate::new(uri))
     }
 }
 

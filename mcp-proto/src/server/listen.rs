@@ -144,6 +144,8 @@ impl Server {
         let uri = read_uri(params)?;
         let checked = self.check_subscription(uri, context.clone()).await;
         checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
+        // Before the client knows, so that it misses nothing that comes after.
+        self.changes().expect_updates();
         Payload::of(&json!({}))
     }
 

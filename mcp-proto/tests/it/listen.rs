@@ -1,8 +1,9 @@
 //! `subscriptions/listen`: acknowledged first, told only what it asked for, ended gracefully, and bounded in number.
 
+use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::ResponseBody;
-use mcp_proto::{Change, StreamableHttpService};
+use mcp_proto::{Change, RequestError, Resource, ResourceContents, StreamableHttpService};
 use serde_json::{Value, json};
 
 use crate::common::{PATIENCE, Raw, builder, messages, open_session, probe, server};
@@ -188,4 +189,53 @@ async fn a_closed_server_ends_a_new_listen_at_once() {
     let told = rest(open(&service, listen(7, &json!({}))).await).await;
     assert_eq!(told.len(), 2);
     assert_eq!(told[1]["result"]["resultType"], "complete");
+}
+
+/// An update may be saved while nobody can hear of it.
+#[tokio::test]
+async fn a_server_knows_whether_anybody_has_subscribed() {
+    const URI: &str = "thing://one";
+    let server = builder(&probe().0)
+        .resource(Resource::new(URI, "one"), async |_, _| {
+            Ok::<_, RequestError>(ResourceContents::text(URI, "1"))
+        })
+        .subscriptions()
+        .build()
+        .unwrap();
+    let service = StreamableHttpService::new(server.clone());
+    let session = open_session(&service).await;
+    let get = Raw::bare(Method::GET)
+        .set("accept", "text/event-stream")
+        .set("mcp-session-id", &session);
+    let mut legacy = open(&service, get).await;
+    let connected = legacy.frame().await.unwrap().unwrap().into_data().unwrap();
+    assert!(messages(&connected).is_empty());
+    assert!(!server.has_subscribers(), "it listens, and to no resource");
+    let subscribe = Raw::legacy(&session, "resources/subscribe", &json!({ "uri": URI }));
+    assert_eq!(subscribe.send(&service).await.status, 200);
+    assert!(server.has_subscribers());
+    server.notify(Change::resource_updated(URI));
+    // What comes first is the new filter, which says nothing.
+    let mut said = Vec::new();
+    while said.is_empty() {
+        let frame = tokio::time::timeout(PATIENCE, legacy.frame())
+            .await
+            .unwrap();
+        said = messages(&frame.unwrap().unwrap().into_data().unwrap());
+    }
+    assert_eq!(said[0]["params"]["uri"], URI);
+    drop(legacy);
+    assert!(!server.has_subscribers(), "nobody listens");
+
+    let wanted = json!({ "resourceSubscriptions": [URI] });
+    let mut modern = open(&service, listen(1, &wanted)).await;
+    next(&mut modern).await;
+    assert!(server.has_subscribers());
+    let weak = server.downgrade();
+    weak.upgrade()
+        .unwrap()
+        .notify(Change::resource_updated(URI));
+    assert_eq!(next(&mut modern).await["params"]["uri"], URI);
+    drop((modern, service, server));
+    assert!(weak.upgrade().is_none());
 }

@@ -26,6 +26,8 @@ pub(super) struct Batch {
     pub(super) entries: Vec<NewEntry>,
     pub(super) bytes: usize,
     pub(super) name: Option<String>,
+    /// Whether one of them replaced the state as a whole.
+    pub(super) replaced: bool,
     pub(super) universe: Universe,
 }
 
@@ -43,6 +45,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], rules: &Rules) -> Batch {
         entries: Vec::new(),
         bytes: 0,
         name: None,
+        replaced: false,
         universe,
     };
     for job in jobs {
@@ -95,6 +98,7 @@ impl Batch {
         })?;
         self.record(entry::of_command(command, &applied.events)?);
         self.universe.state = applied.state.clone();
+        self.replaced |= command.kind() == CommandKind::ReplaceSnapshot;
         let revision = self.universe.revision;
         Ok(Outcome::Processed(Processed {
             revision,
@@ -116,6 +120,7 @@ impl Batch {
         }
         if let Some(state) = &replacement.state {
             self.universe.state = state.clone();
+            self.replaced = true;
         }
         Ok(Outcome::Replaced(self.universe.clone()))
     }

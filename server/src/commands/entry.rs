@@ -13,6 +13,9 @@ pub struct LogEntry<'a> {
     /// The command, as one line of JSON.
     #[serde(borrow)]
     pub command: Option<&'a RawValue>,
+    /// What the command did, as an array of events.
+    #[serde(borrow)]
+    pub events: Option<&'a RawValue>,
     /// The name that was set.
     pub name: Option<String>,
     /// The state that was set.

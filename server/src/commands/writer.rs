@@ -13,7 +13,7 @@ use universe_core::{Command, State};
 use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
 use super::writers::Place;
-use super::{CommandService, Processed, Replacement, ServiceError, Universe};
+use super::{Change, CommandService, Processed, Replacement, ServiceError, Universe};
 use crate::store::{
     Append, AppendError, DeleteError, Revision, Snapshot, TailError, UniverseId, UniverseLog,
 };
@@ -185,7 +185,10 @@ impl Writer {
             self.place.queue.close();
         }
         match (job, deleted) {
-            (Job::Delete { reply, .. }, Ok(())) => drop(reply.send(Ok(()))),
+            (Job::Delete { reply, .. }, Ok(())) => {
+                self.service.0.watchers.tell(Change::Deleted(&self.id));
+                drop(reply.send(Ok(())));
+            }
             (job, Err(error)) => job.fail(ServiceError::deleting(&self.id, &error)),
             (job, Ok(())) => job.fail(ServiceError::Internal),
         }
@@ -232,11 +235,18 @@ impl Writer {
     /// The batch is durable: the universe moves on and every job gets its answer.
     fn commit(&mut self, jobs: Vec<Job>, batch: Batch) {
         if let Some(loaded) = &mut self.loaded {
-            loaded.universe = batch.universe.clone();
+            let before = std::mem::replace(&mut loaded.universe, batch.universe.clone());
             loaded.entries += batch.entries.len() as u64;
             loaded.entry_bytes += batch.bytes;
             self.place.size.store(loaded.bytes(), Ordering::Relaxed);
             self.place.latest.set(Some(batch.universe.clone()));
+            if !batch.entries.is_empty() {
+                self.service.0.watchers.tell(Change::Changed {
+                    before: &before,
+                    after: &batch.universe,
+                    replaced: batch.replaced,
+                });
+            }
         }
         for (job, outcome) in jobs.into_iter().zip(batch.outcomes) {
             // An asker that is gone does not take its answer; what it asked for stays done.

@@ -1,7 +1,7 @@
 //! A client on stdin and stdout, whose lines are passed on to whatever server there is, one after the other.
 //!
-//! The client outlives its servers. When one ends, what was running is answered as such, and the client's handshake is
-//! repeated to the next one.
+//! The client outlives its servers. When one ends, what was running is answered as such, and the client's handshake and
+//! its subscriptions are repeated to the next one.
 
 mod lines;
 mod memory;
@@ -92,7 +92,7 @@ impl Client {
             introduced = timeout(HANDSHAKE_TIME, self.introduce(&mut answers, &mut writer)) => introduced,
         };
         let end = match introduced {
-            Ok(Ok(())) => self.pass(&mut answers, &mut writer, leave).await?,
+            Ok(Ok(missed)) => self.pass(&mut answers, &mut writer, leave, missed).await?,
             Ok(Err(_)) | Err(_) => End::Server,
         };
         if end != End::Client {
@@ -107,6 +107,7 @@ impl Client {
         answers: &mut Lines<impl AsyncRead + Unpin>,
         writer: &mut (impl AsyncWrite + Unpin),
         leave: &CancellationToken,
+        missed: Vec<String>,
     ) -> Result<End, RunError> {
         let Self {
             input,
@@ -117,7 +118,7 @@ impl Client {
             stop,
         } = self;
         let (notices, told) = mpsc::channel(1);
-        let mut down = std::pin::pin!(pass_down(answers, output, memory, told));
+        let mut down = std::pin::pin!(pass_down(answers, output, memory, told, missed));
         let sent = tokio::select! {
             end = &mut down => return end,
             sent = pass_up(input, writer, memory, leave, notices, *max_line_bytes) => sent?,
@@ -138,28 +139,41 @@ impl Client {
         })
     }
 
-    /// Introduces the client to a server as it introduced itself to the first one; it has had its answer.
+    /// Introduces the client to a server as it introduced itself to the first one; it has had its answers. Gives what
+    /// it must be told for having been without a server.
     async fn introduce(
         &self,
         answers: &mut Lines<impl AsyncRead + Unpin>,
         writer: &mut (impl AsyncWrite + Unpin),
-    ) -> Result<(), std::io::Error> {
+    ) -> Result<Vec<String>, std::io::Error> {
         let Some(handshake) = lock(&self.memory).handshake() else {
-            return Ok(());
+            return Ok(Vec::new());
         };
         let Handshake {
             initialize,
             initialized,
             answered,
+            subscriptions,
         } = handshake;
         write_line(writer, &initialize).await?;
+        // An answer that the client waits for is passed on; what it asked for since then was told to be lost.
         if answered {
-            let gone = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
-            answers.next().await.ok_or_else(gone)?.map_err(|_| gone())?;
+            skip_answer(answers).await?;
+            // The server says nothing of its own before it hears that the client is ready, so these are answers.
+            for (n, uri) in subscriptions.iter().enumerate() {
+                let id = format!("universe-server/subscription/{n}");
+                let params = json!({ "uri": uri });
+                let subscribe = json!({"jsonrpc": "2.0", "id": id, "method": "resources/subscribe", "params": params});
+                write_line(writer, subscribe.to_string().as_bytes()).await?;
+                skip_answer(answers).await?;
+            }
         }
         match initialized {
-            Some(initialized) => write_line(writer, &initialized).await,
-            None => Ok(()),
+            None => Ok(Vec::new()),
+            Some(initialized) => {
+                write_line(writer, &initialized).await?;
+                Ok(missed(&subscriptions))
+            }
         }
     }
 
@@ -176,6 +190,25 @@ impl Client {
         }
         Ok(())
     }
+}
+
+/// What changed while there was no server nobody here knows, so everything may have.
+fn missed(subscriptions: &[String]) -> Vec<String> {
+    let told = |method: &str, params: serde_json::Value| {
+        json!({"jsonrpc": "2.0", "method": method, "params": params}).to_string()
+    };
+    let list = told("notifications/resources/list_changed", json!({}));
+    let updates = subscriptions
+        .iter()
+        .map(|uri| told("notifications/resources/updated", json!({ "uri": uri })));
+    std::iter::once(list).chain(updates).collect()
+}
+
+/// Passes over an answer that the client does not wait for.
+async fn skip_answer(answers: &mut Lines<impl AsyncRead + Unpin>) -> Result<(), std::io::Error> {
+    let gone = || std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
+    answers.next().await.ok_or_else(gone)?.map_err(|_| gone())?;
+    Ok(())
 }
 
 /// From the client to the server. A line that was begun is passed on whole.
@@ -214,13 +247,17 @@ async fn pass_up(
     }
 }
 
-/// From the server to the client, and what the other direction has to tell the client.
+/// From the server to the client, after what it has missed, and what the other direction has to tell the client.
 async fn pass_down(
     answers: &mut Lines<impl AsyncRead + Unpin>,
     output: &mut Stdout,
     memory: &Mutex<Memory>,
     mut notices: mpsc::Receiver<String>,
+    missed: Vec<String>,
 ) -> Result<End, RunError> {
+    for line in missed {
+        write_line(output, line.as_bytes()).await?;
+    }
     loop {
         let answer = tokio::select! {
             answer = answers.next() => answer,

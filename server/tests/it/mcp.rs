@@ -1,6 +1,10 @@
 //! MCP over HTTP by the real service, in both eras.
 
+mod completion;
 mod isolation;
+mod prompts;
 mod requirements;
+mod resources;
 mod sessions;
+mod subscriptions;
 mod tools;

@@ -2,6 +2,7 @@
 
 mod handover;
 mod limits;
+mod subscriptions;
 
 use std::collections::HashSet;
 use std::os::unix::fs::PermissionsExt as _;

@@ -47,6 +47,13 @@ impl<T: Clone> Sequence<T> {
     }
 }
 
+impl<T: PartialEq> Sequence<T> {
+    /// False if they share all their entries. Entries that moved and came to lie as before count as different.
+    pub(crate) fn may_differ(&self, other: &Self) -> bool {
+        self.entries.diff(&other.entries).next().is_some()
+    }
+}
+
 impl<T> Default for Sequence<T> {
     fn default() -> Self {
         let entries = OrdMap::new();
@@ -64,7 +71,8 @@ impl<T: Clone> FromIterator<T> for Sequence<T> {
 /// Equal entries in equal order; slots are of no account.
 impl<T: Clone + PartialEq> PartialEq for Sequence<T> {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
+        self.entries.ptr_eq(&other.entries)
+            || (self.len() == other.len() && self.iter().eq(other.iter()))
     }
 }
 

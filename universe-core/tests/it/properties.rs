@@ -1,9 +1,11 @@
 //! Whatever well-formed commands come, in whatever order, a universe stays sound.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use universe_core::{Command, State};
+use universe_core::{Command, Family, State};
 
 use crate::support::{faults, step};
 
@@ -113,6 +115,7 @@ fn command() -> impl Strategy<Value = Value> {
 /// Runs the commands, judging after each; returns how many were accepted.
 fn run(state: &mut State, commands: Vec<Value>, clean: bool) -> usize {
     let mut accepted = 0;
+    let mut earlier = state.clone();
     for (number, value) in commands.into_iter().enumerate() {
         // A few of the above are malformed, e.g. a group that is given the same child twice.
         let Ok(command) = Command::from_value(value) else {
@@ -131,9 +134,63 @@ fn run(state: &mut State, commands: Vec<Value>, clean: bool) -> usize {
                 assert_eq!(faults(&after), [].into(), "{command:?}");
             }
             assert_eq!(&State::from_value(after).unwrap(), state);
+            differs_rightly(&earlier, state);
+            earlier = state.clone();
         }
     }
     accepted
+}
+
+/// What is told to differ is what differs as JSON.
+fn differs_rightly(earlier: &State, later: &State) {
+    let (before, after) = (earlier.to_value(), later.to_value());
+    let told: BTreeSet<_> = later
+        .changed_since(earlier)
+        .map(|(family, id)| (family, id.to_string()))
+        .collect();
+    let mut differing = BTreeSet::new();
+    for family in Family::ALL {
+        let (before, after) = (&before[family.name()], &after[family.name()]);
+        let maps = [before, after].map(|map| map.as_object().unwrap());
+        for id in maps.iter().flat_map(|map| map.keys()) {
+            if before.get(id) != after.get(id) {
+                differing.insert((family, id.clone()));
+            }
+        }
+    }
+    assert_eq!(told, differing);
+    let roots = |state: &Value| [state["rootIds"].clone(), state["rootGroupIds"].clone()];
+    if roots(&before) != roots(&after) {
+        assert!(later.roots_changed_since(earlier));
+    }
+    assert!(!later.roots_changed_since(later) && later.changed_since(later).next().is_none());
+}
+
+/// Many bodies, so that most of them are in nodes that the two universes share.
+#[test]
+fn of_many_bodies_just_those_that_differ_are_told() {
+    let mut state = State::default();
+    let mut apply = |value: Value| {
+        state = state
+            .apply(&Command::from_value(value).unwrap())
+            .unwrap()
+            .state;
+        state.clone()
+    };
+    for n in 0..2_000 {
+        let parent = (n > 0).then_some("0");
+        apply(json!({ "type": "addStar", "id": n.to_string(), "payload": body(parent) }));
+    }
+    let before = apply(json!({ "type": "tick", "dt": 1 }));
+    let ticked = apply(json!({ "type": "tick", "dt": 1 }));
+    assert_eq!(ticked.changed_since(&before).count(), 0);
+    apply(json!({ "type": "updateStar", "id": "1234", "payload": { "mass": 7 } }));
+    apply(json!({ "type": "attachStar", "childId": "17", "parentId": "16" }));
+    let after = apply(json!({ "type": "removeStar", "id": "1999" }));
+    let told: Vec<_> = after.changed_since(&before).map(|(_, id)| &**id).collect();
+    assert_eq!(told, ["0", "1234", "16", "17", "1999"]);
+    assert!(!after.roots_changed_since(&before));
+    differs_rightly(&before, &after);
 }
 
 proptest! {

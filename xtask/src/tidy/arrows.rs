@@ -24,6 +24,7 @@ const STOREYS: [&[&str]; 6] = [
     &["cache", "content", "lifecycle", "logging"],
     &[
         "schema",
+        "change",
         "context",
         "interrupt",
         "input",

@@ -3,8 +3,8 @@
 use std::future::Future;
 use std::sync::Arc;
 
-use super::super::changes::ResourceUpdate;
 use super::ServerBuilder;
+use crate::change::ResourceUpdate;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 

@@ -1,9 +1,10 @@
-//! What a relay remembers of a client: how it introduced itself, and which requests are running.
+//! What a relay remembers of a client: how it introduced itself, what it subscribed to, and which requests are running.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 
 use bytes::Bytes;
+use mcp_proto::MAX_SUBSCRIPTIONS;
 use serde::Deserialize;
 use serde::de::{Deserializer as _, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
@@ -18,6 +19,8 @@ pub(super) struct Memory {
     initialized: Option<Bytes>,
     /// The ids, as JSON text, of requests without an answer.
     running: HashSet<String>,
+    /// The URIs that the legacy client asked to hear of, as many as a server takes.
+    subscriptions: BTreeSet<String>,
 }
 
 /// The client's `initialize`. Its answer is told by a mark of its own, since clients may use its id again.
@@ -34,6 +37,8 @@ pub(super) struct Handshake {
     pub(super) initialized: Option<Bytes>,
     /// Whether the client has its answer already.
     pub(super) answered: bool,
+    /// What it has subscribed to.
+    pub(super) subscriptions: Vec<String>,
 }
 
 /// What of a request or notification is looked at.
@@ -81,6 +86,17 @@ impl<'de> Visitor<'de> for AnswerId<'_> {
     }
 }
 
+/// `resources/subscribe` and its opposite, as far as they are looked at.
+#[derive(Deserialize)]
+struct Subscribe {
+    params: SubscribeParams,
+}
+
+#[derive(Deserialize)]
+struct SubscribeParams {
+    uri: String,
+}
+
 /// `notifications/cancelled`, as far as it is looked at.
 #[derive(Deserialize)]
 struct Cancelled {
@@ -108,6 +124,7 @@ impl Memory {
                     answered: false,
                 });
                 self.initialized = None;
+                self.subscriptions.clear();
                 return;
             }
             ("notifications/initialized", None) => self.initialized = Some(line.clone()),
@@ -118,12 +135,27 @@ impl Memory {
                         .remove(&cancelled.params.request_id.to_string());
                 }
             }
+            ("resources/subscribe" | "resources/unsubscribe", Some(_)) => {
+                self.subscribed(line, method == "resources/subscribe");
+            }
             _ => {}
         }
         if let Some(id) = id
             && self.running.len() < MAX_RUNNING
         {
             self.running.insert(id.to_string());
+        }
+    }
+
+    /// Whether the server agreed is not looked at: it is asked again, and judges again.
+    fn subscribed(&mut self, line: &[u8], on: bool) {
+        let Ok(Subscribe { params }) = serde_json::from_slice(line) else {
+            return;
+        };
+        if !on {
+            self.subscriptions.remove(&params.uri);
+        } else if self.subscriptions.len() < MAX_SUBSCRIPTIONS {
+            self.subscriptions.insert(params.uri);
         }
     }
 
@@ -153,6 +185,7 @@ impl Memory {
             initialize: initialize.line.clone(),
             initialized: self.initialized.clone(),
             answered: initialize.answered,
+            subscriptions: self.subscriptions.iter().cloned().collect(),
         })
     }
 

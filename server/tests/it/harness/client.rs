@@ -132,8 +132,19 @@ impl Client {
         path: &str,
         headers: Headers<'_>,
     ) -> Response<Incoming> {
+        self.open_with(method, path, headers, &Value::Null).await
+    }
+
+    /// The same for a request with a JSON body.
+    pub(crate) async fn open_with(
+        self,
+        method: &str,
+        path: &str,
+        headers: Headers<'_>,
+        body: &Value,
+    ) -> Response<Incoming> {
         let mut connection = self.connect().await;
-        let request = connection.request(method, path, headers, &Value::Null);
+        let request = connection.request(method, path, headers, body);
         soon(connection.sender.send_request(request)).await.unwrap()
     }
 

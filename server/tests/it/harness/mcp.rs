@@ -1,8 +1,9 @@
 //! MCP over HTTP as raw JSON-RPC, in both eras.
 
+use hyper::body::Incoming;
 use serde_json::{Value, json};
 
-use super::{Client, Connection, Reply};
+use super::{Client, Connection, Feed, Reply};
 
 pub(crate) const LEGACY: &str = "2025-11-25";
 pub(crate) const MODERN: &str = "2026-07-28";
@@ -84,8 +85,18 @@ impl Mcp {
         method: &str,
         params: Value,
     ) -> Option<Reply> {
-        let name = params["name"].as_str().unwrap_or_default().to_owned();
         let body = self.era().request(id, method, params);
+        let headers = self.headers(method, &body["params"]);
+        connection.try_call("POST", "/mcp", &headers, &body).await
+    }
+
+    /// The headers of a request.
+    fn headers<'h>(&'h self, method: &'h str, params: &'h Value) -> Vec<(&'h str, &'h str)> {
+        let named = match method {
+            "tools/call" | "prompts/get" => &params["name"],
+            "resources/read" => &params["uri"],
+            _ => &Value::Null,
+        };
         let mut headers = vec![("accept", "application/json, text/event-stream")];
         match &self.session {
             Some(session) => {
@@ -96,12 +107,73 @@ impl Mcp {
             }
             None => {
                 headers.extend([("mcp-protocol-version", MODERN), ("mcp-method", method)]);
-                if !name.is_empty() {
-                    headers.push(("mcp-name", &name));
-                }
+                headers.extend(named.as_str().map(|name| ("mcp-name", name)));
             }
         }
-        connection.try_call("POST", "/mcp", &headers, &body).await
+        headers
+    }
+
+    /// The error of a request that must have one.
+    pub(crate) async fn error(&self, method: &str, params: Value) -> Value {
+        let mut message = self.send(&json!(1), method, params).await.json();
+        assert!(message["error"].is_object(), "{message}");
+        message["error"].take()
+    }
+
+    /// The contents of a resource.
+    pub(crate) async fn read(&self, uri: &str) -> Value {
+        let mut result = self.result("resources/read", json!({ "uri": uri })).await;
+        let contents = result["contents"].as_array_mut().unwrap();
+        assert_eq!(contents.len(), 1, "{uri}");
+        assert_eq!(contents[0]["uri"], uri);
+        contents[0].take()
+    }
+
+    /// The contents of a resource that is JSON.
+    pub(crate) async fn read_json(&self, uri: &str) -> Value {
+        let contents = self.read(uri).await;
+        assert_eq!(contents["mimeType"], "application/json");
+        serde_json::from_str(contents["text"].as_str().unwrap()).unwrap()
+    }
+
+    /// Subscribes to these resources and to the list of resources.
+    pub(crate) async fn hear(&self, uris: &[&str]) -> Heard {
+        if let Some(session) = &self.session {
+            for uri in uris {
+                let done = self
+                    .result("resources/subscribe", json!({ "uri": uri }))
+                    .await;
+                assert_eq!(done, json!({}));
+            }
+            let headers = [("accept", "text/event-stream"), ("mcp-session-id", session)];
+            let stream = self.client.open("GET", "/mcp", &headers).await;
+            assert_eq!(stream.status(), 200);
+            return Heard(Feed::new(stream.into_body()));
+        }
+        let wanted = json!({"resourceSubscriptions": uris, "resourcesListChanged": true});
+        let mut heard = self.listen(wanted).await;
+        let agreed = heard.next().await;
+        assert_eq!(
+            agreed["method"], "notifications/subscriptions/acknowledged",
+            "{agreed}"
+        );
+        let agreed = &agreed["params"]["notifications"];
+        let mut sorted = uris.to_vec();
+        sorted.sort_unstable();
+        assert_eq!(agreed["resourceSubscriptions"], json!(sorted));
+        assert_eq!(agreed["resourcesListChanged"], true);
+        heard
+    }
+
+    /// A modern client listens.
+    pub(crate) async fn listen(&self, wanted: Value) -> Heard {
+        let method = "subscriptions/listen";
+        let params = json!({ "notifications": wanted });
+        let body = self.era().request(&json!("listen"), method, params);
+        let headers = self.headers(method, &body["params"]);
+        let stream = self.client.open_with("POST", "/mcp", &headers, &body).await;
+        assert_eq!(stream.status(), 200);
+        Heard(Feed::new(stream.into_body()))
     }
 
     /// The result of a request that must have one.
@@ -137,6 +209,40 @@ impl Mcp {
     pub(crate) async fn command(&self, universe: &str, command: &Value) -> Value {
         let arguments = json!({"universeId": universe, "command": command});
         self.content("send_universe_command", arguments).await
+    }
+}
+
+/// What a client hears that has subscribed.
+pub(crate) struct Heard(Feed<Incoming>);
+
+impl Heard {
+    /// The next message.
+    pub(crate) async fn next(&mut self) -> Value {
+        self.0.event().await.expect("it goes on").data
+    }
+
+    /// The URIs of the next updates, in any order: those of one change come together.
+    pub(crate) async fn updates<const N: usize>(&mut self) -> [String; N] {
+        let mut uris = [const { String::new() }; N];
+        for uri in &mut uris {
+            let message = self.next().await;
+            assert_eq!(
+                message["method"], "notifications/resources/updated",
+                "{message}"
+            );
+            *uri = message["params"]["uri"].as_str().unwrap().to_owned();
+        }
+        uris.sort_unstable();
+        uris
+    }
+
+    /// That the next message says that the list has changed.
+    pub(crate) async fn list_changed(&mut self) {
+        let message = self.next().await;
+        assert_eq!(
+            message["method"], "notifications/resources/list_changed",
+            "{message}"
+        );
     }
 }
 

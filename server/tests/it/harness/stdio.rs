@@ -1,5 +1,6 @@
 //! The real binary with `--stdio`, and its client.
 
+use std::collections::VecDeque;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio as Pipe};
 
@@ -17,6 +18,8 @@ pub(crate) struct Stdio {
     child: Child,
     input: Option<ChildStdin>,
     output: Lines<BufReader<ChildStdout>>,
+    /// What came unasked while an answer was waited for.
+    unasked: VecDeque<Value>,
 }
 
 impl Stdio {
@@ -35,6 +38,7 @@ impl Stdio {
             input: child.stdin.take(),
             child,
             output,
+            unasked: VecDeque::new(),
         };
         if era == Era::Legacy {
             stdio.write(&initialize()).await;
@@ -87,9 +91,25 @@ impl Stdio {
 
     pub(crate) async fn ask(&mut self, id: &Value, method: &str, params: Value) -> Value {
         self.write(&self.era.request(id, method, params)).await;
-        let answer = self.read().await;
-        assert_eq!(answer["id"], *id, "{answer}");
-        answer
+        loop {
+            let message = self.read().await;
+            if message.get("id").is_none() && message["method"].is_string() {
+                self.unasked.push_back(message);
+                continue;
+            }
+            assert_eq!(message["id"], *id, "{message}");
+            return message;
+        }
+    }
+
+    /// The next notification.
+    pub(crate) async fn notification(&mut self) -> Value {
+        let message = match self.unasked.pop_front() {
+            Some(message) => message,
+            None => self.read().await,
+        };
+        assert!(message.get("id").is_none(), "{message}");
+        message
     }
 
     /// The result of a tool.

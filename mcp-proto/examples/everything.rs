@@ -1,0 +1,437 @@
+//! A server that offers everything: the fixture of the official conformance suite, and a tour of this library.
+//!
+//! ```text
+//! cargo run --release -p mcp-proto --example everything -- --listen 127.0.0.1:3000
+//! cargo run --release -p mcp-proto --example everything -- --stdio
+//! ```
+//!
+//! Read from top to bottom: what a server is made of, then its tools, resources and prompts. The names and texts are
+//! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time.
+
+#[path = "everything/asking.rs"]
+mod asking;
+#[path = "everything/tasks.rs"]
+mod tasks;
+
+use std::error::Error;
+use std::time::Duration;
+
+use mcp_proto::http::{ServeConfig, serve};
+use mcp_proto::{
+    CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
+    LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
+    ResourceUri, Server, ServerBuilder, Skill, Skills, StreamableHttpService, TasksConfig, Tool,
+    ToolError,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+/// A picture and a sound, as small as they can be.
+const PNG: &[u8] = include_bytes!("everything/pixel.png");
+const WAV: &[u8] = include_bytes!("everything/silence.wav");
+
+/// What every handler gets a clone of: a database, in most servers.
+#[derive(Debug, Clone)]
+struct App;
+
+/// The arguments of a tool that takes none.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let served = runtime.block_on(run());
+    // A blocked read of stdin cannot be cancelled: the process must not wait for its thread.
+    runtime.shutdown_timeout(Duration::from_millis(100));
+    served
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
+    let server = everything()?;
+    let mut arguments = std::env::args().skip(1);
+    let address = match (arguments.next().as_deref(), arguments.next()) {
+        (Some("--stdio"), None) => {
+            mcp_proto::stdio::serve_stdio(server).await?;
+            return Ok(());
+        }
+        (Some("--listen"), Some(address)) => address,
+        _ => return Err("usage: everything --listen ADDRESS:PORT | --stdio".into()),
+    };
+    let listener = tokio::net::TcpListener::bind(&address).await?;
+    eprintln!("listening on http://{}/mcp", listener.local_addr()?);
+    // One service for every path. To mount it beside others, match on the path and call `StreamableHttpService::handle`.
+    let service = StreamableHttpService::new(server);
+    let closing = service.clone();
+    let shutdown = async move {
+        // Without a signal to wait for, the server runs until it is killed.
+        if tokio::signal::ctrl_c().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+        closing.close();
+    };
+    serve(listener, service, ServeConfig::default(), shutdown).await;
+    Ok(())
+}
+
+/// The server: who it is, what it offers, and what it will tell of.
+fn everything() -> Result<Server, Box<dyn Error>> {
+    let builder = Server::builder("everything", env!("CARGO_PKG_VERSION"), App)
+        .title("Everything")
+        .instructions("Call test_simple_text to see that it works.")
+        .logging()
+        .subscriptions()
+        .tools_list_changed()
+        .resources_list_changed()
+        .prompts_list_changed()
+        .tasks(TasksConfig::default())
+        .skills(skills()?);
+    let builder = tools(builder);
+    let builder = asking::tools(builder);
+    let builder = tasks::tools(builder);
+    let builder = resources(builder);
+    let builder = prompts(builder);
+    Ok(builder.build()?)
+}
+
+/// Tools: an async function of the app, its arguments and the request's context.
+fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
+    builder
+        .content_tool(
+            Tool::new("test_simple_text", "Says a sentence."),
+            simple_text,
+        )
+        .content_tool(Tool::new("test_image_content", "Shows a picture."), image)
+        .content_tool(Tool::new("test_audio_content", "Plays a sound."), audio)
+        .content_tool(
+            Tool::new("test_embedded_resource", "Hands over a resource."),
+            embedded_resource,
+        )
+        .content_tool(
+            Tool::new("test_multiple_content_types", "Says, shows and hands over."),
+            mixed,
+        )
+        .content_tool(Tool::new("test_error_handling", "Fails."), failing)
+        .content_tool(
+            Tool::new("test_tool_with_progress", "Tells how far it is."),
+            progressing,
+        )
+        .content_tool(
+            Tool::new("test_tool_with_logging", "Logs what it does."),
+            logging,
+        )
+        .content_tool(
+            Tool::new("test_logging_tool", "Logs for clients that want it."),
+            logging,
+        )
+        .content_tool(
+            Tool::new(
+                "test_reconnection",
+                "Lets go of the connection and goes on.",
+            ),
+            reconnection,
+        )
+        .content_tool(
+            Tool::new(
+                "test_custom_header",
+                "Takes an argument that a header repeats.",
+            ),
+            custom_header,
+        )
+        .raw_tool(
+            Tool::new("json_schema_2020_12_tool", "Has a schema written by hand.")
+                .with_input_schema(person_schema()),
+            async |_app, arguments, _context| {
+                Ok(CallToolResult::text(Value::Object(arguments).to_string()))
+            },
+        )
+        .content_tool(
+            Tool::new(
+                "test_trigger_tool_change",
+                "Tells that the tools have changed.",
+            ),
+            async |_app, Nothing {}, context: Context| Ok(tell(&context, Change::ToolsListChanged)),
+        )
+        .content_tool(
+            Tool::new(
+                "test_trigger_prompt_change",
+                "Tells that the prompts have changed.",
+            ),
+            async |_app, Nothing {}, context: Context| {
+                Ok(tell(&context, Change::PromptsListChanged))
+            },
+        )
+        .content_tool(
+            Tool::new(
+                "test_trigger_resource_change",
+                "Tells that a resource has changed.",
+            ),
+            async |_app, Nothing {}, context: Context| {
+                Ok(tell(
+                    &context,
+                    Change::resource_updated("test://watched-resource"),
+                ))
+            },
+        )
+}
+
+/// Whoever listens is told that something has changed. Code outside of handlers has `Server::notify`.
+fn tell(context: &Context, change: Change) -> CallToolResult {
+    context.notify(change);
+    CallToolResult::text("Told.")
+}
+
+async fn simple_text(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+    Ok(CallToolResult::text(
+        "This is a simple text response for testing.",
+    ))
+}
+
+async fn image(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+    Ok(CallToolResult::content([ContentBlock::image(
+        PNG,
+        "image/png",
+    )]))
+}
+
+async fn audio(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+    Ok(CallToolResult::content([ContentBlock::audio(
+        WAV,
+        "audio/wav",
+    )]))
+}
+
+async fn embedded_resource(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+    let contents = ResourceContents::text(
+        "test://embedded-resource",
+        "This is an embedded resource content.",
+    );
+    let contents = contents.with_mime_type("text/plain");
+    Ok(CallToolResult::content([ContentBlock::resource(contents)]))
+}
+
+async fn mixed(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+    let data = json!({ "test": "data", "value": 123 }).to_string();
+    let contents = ResourceContents::text("test://mixed-content-resource", data);
+    Ok(CallToolResult::content([
+        ContentBlock::text("Multiple content types test:"),
+        ContentBlock::image(PNG, "image/png"),
+        ContentBlock::resource(contents.with_mime_type("application/json")),
+    ]))
+}
+
+/// What the model should read is a `ToolError`, with a code and a sentence, or a result that says it is an error.
+async fn failing(_: App, _: Nothing, _: Context) -> Result<CallToolResult, ToolError> {
+    let text = "This tool intentionally returns an error for testing";
+    Ok(CallToolResult::text(text).with_error())
+}
+
+/// Progress goes to clients that asked for it, and turns their answer into a stream. Nobody else pays for it.
+async fn progressing(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+    for step in [0.0, 50.0, 100.0] {
+        context.progress(step, Some(100.0), None).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(CallToolResult::text("Done."))
+}
+
+async fn logging(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+    for step in ["started", "processing data", "completed"] {
+        let text = match step {
+            "processing data" => "Tool processing data".to_owned(),
+            step => format!("Tool execution {step}"),
+        };
+        context.log(LogLevel::Info, None, text).await;
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(CallToolResult::text("Logged what there was to log."))
+}
+
+/// A long call need not hold the client's connection: the client comes back for the answer.
+async fn reconnection(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+    context.release_connection(Duration::from_millis(100)).await;
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    Ok(CallToolResult::text("Reconnected."))
+}
+
+/// Proxies can route by a header that repeats an argument. The library sees to it that both say the same.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct CustomHeader {
+    /// Where to.
+    #[schemars(extend("x-mcp-header" = "Value"))]
+    value: Option<String>,
+}
+
+async fn custom_header(
+    _: App,
+    arguments: CustomHeader,
+    _: Context,
+) -> Result<CallToolResult, ToolError> {
+    let value = arguments.value.unwrap_or_default();
+    Ok(CallToolResult::text(format!("The value is {value}.")))
+}
+
+fn person_schema() -> Value {
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "type": "object",
+        "$defs": { "address": {
+            "$anchor": "addressDef",
+            "type": "object",
+            "properties": { "street": { "type": "string" }, "city": { "type": "string" } }
+        } },
+        "properties": {
+            "name": { "type": "string" },
+            "address": { "$ref": "#/$defs/address" },
+            "contactMethod": { "type": "string", "enum": ["phone", "email"] },
+            "phone": { "type": "string" },
+            "email": { "type": "string" }
+        },
+        "allOf": [{ "anyOf": [{ "required": ["phone"] }, { "required": ["email"] }] }],
+        "if": {
+            "properties": { "contactMethod": { "const": "phone" } },
+            "required": ["contactMethod"]
+        },
+        "then": { "required": ["phone"] },
+        "else": { "required": ["email"] },
+        "additionalProperties": false
+    })
+}
+
+/// Resources: one by one, or as families by a URI template (RFC 6570).
+fn resources(builder: ServerBuilder<App>) -> ServerBuilder<App> {
+    let template = "test://template/{id}/data";
+    builder
+        .resource(
+            Resource::new("test://static-text", "static-text").with_mime_type("text/plain"),
+            async |_app, _context| {
+                let text = "This is the content of the static text resource.";
+                Ok(ResourceContents::text("test://static-text", text).with_mime_type("text/plain"))
+            },
+        )
+        .resource(
+            Resource::new("test://static-binary", "static-binary").with_mime_type("image/png"),
+            async |_app, _context| {
+                Ok(ResourceContents::blob("test://static-binary", PNG).with_mime_type("image/png"))
+            },
+        )
+        .resource(
+            Resource::new("test://watched-resource", "watched-resource")
+                .with_description("Tells its subscribers when it changes.")
+                .with_mime_type("text/plain"),
+            async |_app, _context| {
+                Ok(ResourceContents::text(
+                    "test://watched-resource",
+                    "As it was.",
+                ))
+            },
+        )
+        .resource_template(
+            ResourceTemplate::new(template, "template").with_mime_type("application/json"),
+            item,
+        )
+        .complete_template(
+            template,
+            "id",
+            async |_app, request: CompletionRequest, _| {
+                Ok(Completion::matching(&request, ["1", "12", "123"]))
+            },
+        )
+}
+
+async fn item(_: App, uri: ResourceUri, _: Context) -> Result<ResourceContents, RequestError> {
+    // The template has this variable, so a URI that matches it has one too.
+    let id = uri.get("id").unwrap_or_default();
+    let data = json!({ "id": id, "templateTest": true, "data": format!("Data for ID: {id}") });
+    Ok(ResourceContents::text(&uri.uri, data.to_string()).with_mime_type("application/json"))
+}
+
+/// The arguments of a prompt are texts; the members of a type are its arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+struct TwoArguments {
+    /// The first.
+    arg1: String,
+    /// The second.
+    arg2: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct ForResource {
+    /// The resource to embed.
+    resource_uri: String,
+}
+
+fn prompts(builder: ServerBuilder<App>) -> ServerBuilder<App> {
+    let with_arguments = "test_prompt_with_arguments";
+    builder
+        .prompt(
+            Prompt::new("test_simple_prompt", "Says a sentence."),
+            async |_app, Nothing {}, _context| {
+                Ok(GetPromptResult::text(
+                    "This is a simple prompt for testing.",
+                ))
+            },
+        )
+        .prompt(
+            Prompt::new(with_arguments, "Repeats its arguments."),
+            async |_app, TwoArguments { arg1, arg2 }, _context| {
+                let text = format!("Prompt with arguments: arg1='{arg1}', arg2='{arg2}'");
+                Ok(GetPromptResult::text(text))
+            },
+        )
+        .complete_prompt(
+            with_arguments,
+            "arg1",
+            async |_app, request: CompletionRequest, _| {
+                Ok(Completion::matching(&request, ["test1", "test2", "hello"]))
+            },
+        )
+        .prompt(
+            Prompt::new(
+                "test_prompt_with_embedded_resource",
+                "Hands over a resource.",
+            ),
+            async |_app, ForResource { resource_uri }, _context| {
+                let text = "Embedded resource content for testing.";
+                let contents = ResourceContents::text(resource_uri, text);
+                Ok(GetPromptResult::new([
+                    PromptMessage::user(ContentBlock::resource(
+                        contents.with_mime_type("text/plain"),
+                    )),
+                    PromptMessage::user(ContentBlock::text(
+                        "Please process the embedded resource above.",
+                    )),
+                ]))
+            },
+        )
+        .prompt(
+            Prompt::new("test_prompt_with_image", "Shows a picture."),
+            async |_app, Nothing {}, _context| {
+                Ok(GetPromptResult::new([
+                    PromptMessage::user(ContentBlock::image(PNG, "image/png")),
+                    PromptMessage::user(ContentBlock::text("Please analyze the image above.")),
+                ]))
+            },
+        )
+}
+
+/// Skills: most servers load a folder (`Skills::folder`); these are made here.
+fn skills() -> Result<Skills, Box<dyn Error>> {
+    let forms = Skill::new(
+        "fill-in-forms",
+        "Fills in forms. Use it when somebody hands over a form.",
+        "# Forms\n\nRead `references/FORMS.md` first.\n",
+    );
+    let greetings = Skill::new(
+        "greetings",
+        "Greets people. Use it when somebody arrives.",
+        "# Greetings\n\nSay hello.\n",
+    );
+    Ok(Skills::from_skills([
+        forms.with_file("references/FORMS.md", "# The forms there are\n"),
+        greetings,
+    ])?)
+}

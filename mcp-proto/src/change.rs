@@ -1,0 +1,86 @@
+//! What may change of what a server offers, and telling of it.
+
+use std::any::Any;
+use std::fmt;
+use std::sync::{Arc, Weak};
+
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+
+/// Something the server offers has changed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Change {
+    /// The list of tools.
+    ToolsListChanged,
+    /// The list of prompts.
+    PromptsListChanged,
+    /// The list of resources or of their templates.
+    ResourcesListChanged,
+    /// The contents of a resource.
+    ResourceUpdated(ResourceUpdate),
+}
+
+/// The contents of a resource have changed.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct ResourceUpdate {
+    /// The resource.
+    pub uri: String,
+    /// Sent along as `_meta`, for those who know what it means.
+    pub meta: Option<Map<String, Value>>,
+    /// What a matcher wants to know of it ([`ServerBuilder::subscription_matcher`](crate::ServerBuilder::subscription_matcher)).
+    pub detail: Option<Arc<dyn Any + Send + Sync>>,
+}
+
+/// Whoever tells listeners of changes: the server, as those below it know it.
+pub(crate) trait Notify: fmt::Debug + Send + Sync {
+    /// Tells every listener that wants to hear of it.
+    fn notify(&self, change: Change);
+}
+
+impl Context {
+    /// Tells every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have no
+    /// handle of their server. In a context that no server made, nobody is told.
+    pub fn notify(&self, change: Change) {
+        let server = self.server.as_ref().and_then(Weak::upgrade);
+        if let Some(server) = server {
+            server.notify(change);
+        }
+    }
+}
+
+impl ResourceUpdate {
+    /// An update of the resource at `uri`.
+    #[must_use]
+    pub fn new(uri: impl Into<String>) -> Self {
+        Self {
+            uri: uri.into(),
+            meta: None,
+            detail: None,
+        }
+    }
+
+    /// The same with metadata to be sent along.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
+        self.meta = Some(meta);
+        self
+    }
+
+    /// The same with something for the matcher.
+    #[must_use]
+    pub fn with_detail(mut self, detail: Arc<dyn Any + Send + Sync>) -> Self {
+        self.detail = Some(detail);
+        self
+    }
+}
+
+impl Change {
+    /// The contents of the resource at `uri` have changed.
+    #[must_use]
+    pub fn resource_updated(uri: impl Into<String>) -> Self {
+        Self::ResourceUpdated(ResourceUpdate::new(uri))
+    }
+}

@@ -1,0 +1,52 @@
+//! Telling of what has changed, in the order of commit.
+
+use std::fmt;
+use std::sync::{PoisonError, RwLock};
+
+use super::Universe;
+use crate::store::UniverseId;
+
+/// Something that this service has made durable.
+///
+/// What is told has happened: a reader that reads afterwards finds it. Of one universe, changes are told in their order
+/// and before whoever asked for them has the answer.
+#[derive(Debug, Clone, Copy)]
+pub enum Change<'c> {
+    /// A universe was created.
+    Created(&'c UniverseId),
+    /// A universe has changed. Commands that were made durable together are told together.
+    Changed {
+        /// As it was.
+        before: &'c Universe,
+        /// As it is; its revision is a later one.
+        after: &'c Universe,
+        /// Whether the state was replaced as a whole, so that the two need not share anything.
+        replaced: bool,
+    },
+    /// A universe was deleted.
+    Deleted(&'c UniverseId),
+}
+
+type Watcher = Box<dyn Fn(Change<'_>) + Send + Sync>;
+
+/// Those who are told, for as long as the service is.
+#[derive(Default)]
+pub(super) struct Watchers(RwLock<Vec<Watcher>>);
+
+impl Watchers {
+    pub(super) fn add(&self, watcher: impl Fn(Change<'_>) + Send + Sync + 'static) {
+        let mut watchers = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        watchers.push(Box::new(watcher));
+    }
+
+    pub(super) fn tell(&self, change: Change<'_>) {
+        let watchers = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        watchers.iter().for_each(|watcher| watcher(change));
+    }
+}
+
+impl fmt::Debug for Watchers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Watchers")
+    }
+}

@@ -1,0 +1,96 @@
+//! The URIs of resources: made from ids, and read back where no template does it.
+
+use std::borrow::Cow;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use universe_core::Family;
+
+/// The list of universes.
+pub(super) const LIST: &str = "universe://";
+/// A universe's whole state.
+pub(super) const WHOLE: &str = "universe://{id}";
+/// What is known of it without its state, and how much there is of everything.
+pub(super) const SUMMARY: &str = "universe://{id}/summary";
+/// Its hierarchies as indented text.
+pub(super) const TREE: &str = "universe://{id}/tree";
+/// Its history.
+pub(super) const EVENTS: &str = "universe://{id}/events{?after,limit}";
+
+/// All that is encoded by a template's `{variable}` (RFC 6570 §3.2.2).
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// Which resource below a universe a URI names.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Address<'u> {
+    pub(super) universe: Cow<'u, str>,
+    pub(super) part: Part<'u>,
+}
+
+/// What of a universe.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part<'u> {
+    Whole,
+    Summary,
+    Tree,
+    Events,
+    Entity(Family, Cow<'u, str>),
+}
+
+/// The template of a family's entities.
+pub(super) fn entity_template(family: Family) -> String {
+    format!("{WHOLE}/{}/{{{}}}", family.name(), entity_variable(family))
+}
+
+/// The variable for the id in it.
+pub(super) fn entity_variable(family: Family) -> &'static str {
+    match family {
+        Family::Stars => "starId",
+        Family::Groups => "groupId",
+        Family::Belts => "beltId",
+        Family::SmallBodyFields => "fieldId",
+        Family::ProtoplanetaryDisks => "diskId",
+        Family::Nebulae => "nebulaId",
+    }
+}
+
+/// The URI of a universe.
+pub(super) fn universe(id: &str) -> String {
+    format!("{LIST}{}", utf8_percent_encode(id, ENCODED))
+}
+
+impl<'u> Address<'u> {
+    /// Reads what the templates match, and nothing else.
+    pub(super) fn read(uri: &'u str) -> Option<Self> {
+        let path = uri.strip_prefix(LIST)?;
+        let (path, query) = match path.split_once('?') {
+            Some((path, query)) => (path, Some(query)),
+            None => (path, None),
+        };
+        let mut segments = path.split('/');
+        let universe = value(segments.next()?)?;
+        let part = match (segments.next(), segments.next(), segments.next()) {
+            (None, ..) => Part::Whole,
+            (Some("summary"), None, _) => Part::Summary,
+            (Some("tree"), None, _) => Part::Tree,
+            (Some("events"), None, _) => Part::Events,
+            (Some(family), Some(id), None) => Part::Entity(Family::find(family)?, value(id)?),
+            _ => return None,
+        };
+        let fits = query.is_none() || part == Part::Events;
+        fits.then_some(Self { universe, part })
+    }
+}
+
+/// The value of a `{variable}`: not empty, of unreserved and percent-encoded characters.
+fn value(segment: &str) -> Option<Cow<'_, str>> {
+    let fits =
+        |byte: u8| byte.is_ascii_alphanumeric() || b"-._~%".contains(&byte) || !byte.is_ascii();
+    if segment.is_empty() || !segment.bytes().all(fits) {
+        return None;
+    }
+    percent_decode_str(segment).decode_utf8().ok()
+}

@@ -1,0 +1,63 @@
+//! Finding the universe that a request names, and saying so when there is none.
+
+use mcp_proto::RequestError;
+use mcp_proto::jsonrpc::ErrorObject;
+
+use super::address;
+use crate::commands::{CommandService, ServiceError, Universe};
+use crate::store::{Page, UniverseId};
+
+/// How many ids are told to a caller who named an unknown universe.
+const TOLD_IDS: usize = 20;
+
+/// A universe that a URI or an argument names.
+pub(super) async fn universe(service: &CommandService, id: &str) -> Result<Universe, RequestError> {
+    let known = known_id(service, id).await?;
+    match service.get(&known).await {
+        Ok(universe) => Ok(universe),
+        Err(error) => Err(failure(service, id, error).await),
+    }
+}
+
+/// An id given as a text, which may be one that nothing can have.
+pub(super) async fn known_id(
+    service: &CommandService,
+    id: &str,
+) -> Result<UniverseId, RequestError> {
+    match UniverseId::new(id) {
+        Ok(id) => Ok(id),
+        Err(_) => Err(not_found(service, id).await),
+    }
+}
+
+/// A failure of the service, as an answer to a request about a universe.
+pub(super) async fn failure(
+    service: &CommandService,
+    id: &str,
+    error: ServiceError,
+) -> RequestError {
+    match error {
+        ServiceError::NotFound(_) => not_found(service, id).await,
+        error => ErrorObject::new(ErrorObject::INTERNAL, format!("universe {id}: {error}")).into(),
+    }
+}
+
+async fn not_found(service: &CommandService, id: &str) -> RequestError {
+    let shown: String = id.chars().take(UniverseId::MAX_LEN).collect();
+    RequestError::not_found(format!(
+        "universe not found: {shown}; reading {} tells which there are",
+        address::LIST
+    ))
+    .with_data("knownIds", known_ids(service).await)
+}
+
+/// The newest ids, for who named an unknown one.
+pub(super) async fn known_ids(service: &CommandService) -> Vec<String> {
+    let page = Page {
+        after: None,
+        limit: TOLD_IDS,
+    };
+    let known = service.list(page).await.unwrap_or_default();
+    let ids = known.iter().map(|record| record.meta.id.to_string());
+    ids.collect()
+}

@@ -1,0 +1,165 @@
+//! Universes as resources: the list of them, each as a whole, and its parts.
+
+pub(super) mod read;
+
+use mcp_proto::jsonrpc::ErrorObject;
+use mcp_proto::{
+    Annotations, Context, Page, PageRequest, RequestError, Resource, ResourceTemplate,
+    ServerBuilder,
+};
+use universe_core::Family;
+
+use super::address::{self, Address};
+use super::{find, history, updates};
+use crate::commands::{CommandService, ServiceError};
+use crate::store::{self, Position, Record};
+use read::{JSON, TEXT};
+
+/// How many universes are in the list; `resources/list` goes through all of them.
+const MAX_LISTED: usize = 500;
+
+/// Adds the resources, their templates and subscriptions.
+pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
+    let mut builder = builder
+        .resource(list_resource(), read::list)
+        .resource_template(
+            template(address::WHOLE, "universe", "A universe", JSON).with_description(
+                "The whole state of a universe, as get_universe_state gives it. `universe://` lists the ids; of a \
+                 large universe read the tree and single entities instead.",
+            ),
+            read::whole,
+        )
+        .resource_template(
+            template(address::SUMMARY, "universe-summary", "A universe in brief", JSON)
+                .with_description("Name, revision, time, and how many entities of each family a universe has."),
+            read::summary,
+        )
+        .resource_template(
+            template(address::TREE, "universe-tree", "A universe as an outline", TEXT).with_description(
+                "What orbits what and what is in which group, as indented text with the ids, without the time.",
+            ),
+            read::tree,
+        )
+        .resource_template(
+            template(address::EVENTS, "universe-events", "The history of a universe", JSON).with_description(
+                "The commands that made the universe and what each did, in order: the latest ones, or those after a \
+                 revision (`after`), at most `limit` (20 unless given, up to 100). `next` is where to read on.",
+            ),
+            history::read,
+        );
+    for family in Family::ALL {
+        let listed = template(
+            &address::entity_template(family),
+            &format!("universe-{}", family.name()),
+            entity_title(family),
+            JSON,
+        );
+        let listed = listed.with_description(format!(
+            "One of the {} of a universe by its id: its members as they are in the state.",
+            family.name()
+        ));
+        builder = builder.resource_template(listed, move |service, uri, context| {
+            read::entity(family, service, uri, context)
+        });
+    }
+    builder
+        .list_resources(list)
+        .resources_list_changed()
+        .on_subscribe(check_subscription)
+        .subscription_matcher(updates::concerns)
+}
+
+fn list_resource() -> Resource {
+    Resource::new(address::LIST, "universes")
+        .with_title("Universes")
+        .with_description(
+            "The universes there are, the newest first: id, name, URI, revision, times. Told as updated when one is \
+             created, renamed or deleted.",
+        )
+        .with_mime_type(JSON)
+}
+
+fn template(uri: &str, name: &str, title: &str, mime_type: &str) -> ResourceTemplate {
+    ResourceTemplate::new(uri, name)
+        .with_title(title)
+        .with_mime_type(mime_type)
+}
+
+fn entity_title(family: Family) -> &'static str {
+    match family {
+        Family::Stars => "A body: star, planet, moon, or of any other kind",
+        Family::Groups => "A group",
+        Family::Belts => "An asteroid belt",
+        Family::SmallBodyFields => "A small body field",
+        Family::ProtoplanetaryDisks => "A protoplanetary disk",
+        Family::Nebulae => "A nebula",
+    }
+}
+
+/// Every universe, the newest first. What is created meanwhile belongs to a page that is past.
+async fn list(
+    service: CommandService,
+    page: PageRequest,
+    _context: Context,
+) -> Result<Page<Resource>, RequestError> {
+    let after = page.after.map(|after| after.parse::<Position>());
+    let after = after
+        .transpose()
+        .map_err(|problem| RequestError::invalid_params(problem.to_string()))?;
+    // One more than asked for tells whether there is a next page.
+    let asked = store::Page {
+        after,
+        limit: page.limit.saturating_add(1).min(store::MAX_PAGE),
+    };
+    let mut records = listed(&service, asked).await?;
+    let more = records.len() > page.limit;
+    records.truncate(page.limit);
+    let next = records.last().filter(|_| more);
+    let next = next.map(|last| last.position().to_string());
+    let items = records.iter().map(resource).collect();
+    Ok(match next {
+        Some(next) => Page::with_next(items, next),
+        None => Page::last(items),
+    })
+}
+
+fn resource(record: &Record) -> Resource {
+    let id = record.meta.id.as_str();
+    Resource::new(address::universe(id), id)
+        .with_title(&record.meta.name)
+        .with_description("A universe; its URI with /tree behind it is its outline.")
+        .with_mime_type(JSON)
+        .with_annotations(
+            Annotations::default().with_last_modified(record.head.updated_at.to_string()),
+        )
+}
+
+async fn listed(service: &CommandService, page: store::Page) -> Result<Vec<Record>, RequestError> {
+    let records = service.list(page).await;
+    records.map_err(|error| ErrorObject::new(ErrorObject::INTERNAL, error.to_string()).into())
+}
+
+/// What can be read can be subscribed to, and so can an entity that is not there yet.
+async fn check_subscription(
+    service: CommandService,
+    uri: String,
+    _context: Context,
+) -> Result<(), RequestError> {
+    if uri == address::LIST {
+        return Ok(());
+    }
+    let Some(address) = Address::read(&uri) else {
+        let shown: String = uri.chars().take(200).collect();
+        return Err(RequestError::not_found(format!(
+            "there is no resource {shown:?}; resources/list and resources/templates/list tell which there are"
+        )));
+    };
+    let id = find::known_id(&service, &address.universe).await?;
+    match service.store().record(&id).await {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let error = ServiceError::reading(&id, &error);
+            Err(find::failure(&service, id.as_str(), error).await)
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! Reading universes and their parts.
+
+use mcp_proto::{Context, RequestError, ResourceContents, ResourceUri};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use universe_core::{Family, State};
+
+use super::{MAX_LISTED, listed};
+use crate::commands::{CommandService, Universe};
+use crate::mcp::{address, find, tree as text};
+use crate::offload;
+use crate::store::{Page, Record, Timestamp};
+
+/// `_meta` key of what is read of a universe: the revision it was read at.
+const META_REVISION: &str = "universe-server/revision";
+/// How many children an entity has before writing it is offloaded.
+const INLINE_CHILDREN: usize = 2_000;
+pub(super) const JSON: &str = "application/json";
+pub(super) const TEXT: &str = "text/plain";
+
+/// A universe as the list and the summary tell it.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Listed<'u> {
+    id: &'u str,
+    name: &'u str,
+    uri: String,
+    revision: u64,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+}
+
+/// [`Listed`], and what only the state tells.
+#[derive(Serialize)]
+struct Summary<'u> {
+    #[serde(flatten)]
+    universe: Listed<'u>,
+    time: f64,
+    counts: Map<String, Value>,
+}
+
+pub(in crate::mcp) async fn list(
+    service: CommandService,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let page = Page {
+        after: None,
+        limit: MAX_LISTED + 1,
+    };
+    let mut records = listed(&service, page).await?;
+    let more = records.len() > MAX_LISTED;
+    records.truncate(MAX_LISTED);
+    let universes: Vec<_> = records.iter().map(Listed::of).collect();
+    let text = json!({ "universes": universes, "more": more }).to_string();
+    Ok(ResourceContents::text(address::LIST, text).with_mime_type(JSON))
+}
+
+pub(in crate::mcp) async fn whole(
+    service: CommandService,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let universe = named(&service, &uri).await?;
+    let meta = revision_of(&universe);
+    let state = universe.state;
+    let small = is_small(&state);
+    let written = offload::run(small, move || serde_json::to_string(&state)).await;
+    let Ok(Ok(text)) = written else {
+        return Err(RequestError::internal());
+    };
+    Ok(contents(uri.uri, text, meta))
+}
+
+pub(in crate::mcp) async fn summary(
+    service: CommandService,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let universe = named(&service, &uri).await?;
+    let state = &universe.state;
+    let counts = Family::ALL.map(|family| {
+        let count = state.entities(family).len();
+        (family.name().to_owned(), Value::from(count))
+    });
+    let summary = Summary {
+        universe: Listed::summary(&universe),
+        time: state.time(),
+        counts: Map::from_iter(counts),
+    };
+    let text = serde_json::to_string(&summary).map_err(|_| RequestError::internal())?;
+    Ok(contents(uri.uri, text, revision_of(&universe)))
+}
+
+pub(in crate::mcp) async fn tree(
+    service: CommandService,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let universe = named(&service, &uri).await?;
+    let mut contents = outline(universe, usize::MAX).await?;
+    contents.uri = uri.uri;
+    Ok(contents)
+}
+
+pub(in crate::mcp) async fn entity(
+    family: Family,
+    service: CommandService,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let universe = named(&service, &uri).await?;
+    let meta = revision_of(&universe);
+    let id = uri
+        .get(address::entity_variable(family))
+        .unwrap_or_default();
+    let Some(entity) = universe.state.entity(family, id) else {
+        let shown: String = id.chars().take(200).collect();
+        return Err(RequestError::not_found(format!(
+            "universe {} has no {shown:?} among its {}; {}/tree shows the ids, and completion finds them",
+            universe.id,
+            family.name(),
+            address::universe(universe.id.as_str()),
+        )));
+    };
+    let written = if entity.child_count() <= INLINE_CHILDREN {
+        serde_json::to_string(&entity)
+    } else {
+        let (state, id) = (universe.state.clone(), id.to_owned());
+        let write = move || serde_json::to_string(&state.entity(family, &id));
+        let written = offload::run(false, write).await;
+        written.map_err(|_| RequestError::internal())?
+    };
+    let text = written.map_err(|_| RequestError::internal())?;
+    Ok(contents(uri.uri, text, meta))
+}
+
+/// The tree of a universe, written where it holds nobody up.
+pub(in crate::mcp) async fn outline(
+    universe: Universe,
+    max_entities: usize,
+) -> Result<ResourceContents, RequestError> {
+    let uri = format!("{}/tree", address::universe(universe.id.as_str()));
+    let meta = revision_of(&universe);
+    let small = is_small(&universe.state);
+    let text = offload::run(small, move || text::tree(&universe, max_entities)).await;
+    let text = text.map_err(|_| RequestError::internal())?;
+    Ok(ResourceContents::text(uri, text)
+        .with_mime_type(TEXT)
+        .with_meta(meta))
+}
+
+/// Whether it is written where it stands.
+fn is_small(state: &State) -> bool {
+    let entities = Family::ALL.map(|family| state.entities(family).len());
+    entities.iter().sum::<usize>() <= offload::INLINE_BODIES
+}
+
+async fn named(service: &CommandService, uri: &ResourceUri) -> Result<Universe, RequestError> {
+    find::universe(service, uri.get("id").unwrap_or_default()).await
+}
+
+fn contents(uri: String, json: String, meta: Map<String, Value>) -> ResourceContents {
+    ResourceContents::text(uri, json)
+        .with_mime_type(JSON)
+        .with_meta(meta)
+}
+
+fn revision_of(universe: &Universe) -> Map<String, Value> {
+    Map::from_iter([(META_REVISION.to_owned(), Value::from(universe.revision.0))])
+}
+
+impl<'u> Listed<'u> {
+    fn of(record: &'u Record) -> Self {
+        Self {
+            id: record.meta.id.as_str(),
+            name: &record.meta.name,
+            uri: address::universe(record.meta.id.as_str()),
+            revision: record.head.revision.0,
+            created_at: record.meta.created_at,
+            updated_at: record.head.updated_at,
+        }
+    }
+
+    fn summary(universe: &'u Universe) -> Self {
+        Self {
+            id: universe.id.as_str(),
+            name: &universe.name,
+            uri: address::universe(universe.id.as_str()),
+            revision: universe.revision.0,
+            created_at: universe.created_at,
+            updated_at: universe.updated_at,
+        }
+    }
+}

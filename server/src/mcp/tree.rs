@@ -1,0 +1,229 @@
+//! A universe as indented text: what orbits what, what is in which group, and the rest by name. For models and people.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::fmt::Write as _;
+
+use serde_json::{Number, Value};
+use universe_core::{ChildKind, Entity, Family, Star, State};
+
+use crate::commands::Universe;
+
+/// How many levels are indented; what is deeper stands as far right and says how deep it is.
+const MAX_INDENT: usize = 30;
+/// The longest name that is shown, in characters.
+const MAX_NAME: usize = 80;
+/// The members of a body that are shown, and what they are called.
+const SHOWN: [(&str, &str); 3] = [
+    ("mass", "mass"),
+    ("radius", "radius"),
+    ("orbitalDistance", "distance"),
+];
+
+/// The text so far, and how many more entities it may show.
+struct Outline {
+    text: String,
+    room: usize,
+    /// Entities that were left out.
+    omitted: usize,
+}
+
+/// The outline of a universe, of at most `max_entities` lines of entities.
+///
+/// Time is not in it, so it changes only when something is added, changed or removed.
+pub(super) fn tree(universe: &Universe, max_entities: usize) -> String {
+    let state = &universe.state;
+    let mut outline = Outline {
+        text: format!(
+            "Universe {} [{}]: {}\n",
+            shown(&universe.name),
+            whole(universe.id.as_str()),
+            counts(state)
+        ),
+        room: max_entities,
+        omitted: 0,
+    };
+    outline.bodies(state);
+    outline.groups(state);
+    for family in [
+        Family::Belts,
+        Family::SmallBodyFields,
+        Family::ProtoplanetaryDisks,
+        Family::Nebulae,
+    ] {
+        outline.records(state, family);
+    }
+    if outline.omitted > 0 {
+        let omitted = outline.omitted;
+        outline.line(format_args!("… and {omitted} more"));
+    }
+    outline.text
+}
+
+/// How many there are of each family that has any.
+fn counts(state: &State) -> String {
+    let counts = Family::ALL
+        .map(|family| (family, state.entities(family).len()))
+        .into_iter()
+        .filter(|(_, count)| *count > 0)
+        .map(|(family, count)| format!("{count} {}", family.name()));
+    let counts: Vec<_> = counts.collect();
+    if counts.is_empty() {
+        "empty".to_owned()
+    } else {
+        counts.join(", ")
+    }
+}
+
+impl Outline {
+    /// Roots with what orbits them. Never by recursion: a universe may be as deep as it likes.
+    fn bodies(&mut self, state: &State) {
+        if state.star_count() == 0 {
+            return;
+        }
+        self.line(
+            "\nBodies: name [id] type, numbers to six digits; indented under what they orbit",
+        );
+        let listed: HashSet<&str> = state.root_ids().collect();
+        let unlisted = state
+            .stars()
+            .filter(|star| star.parent_id().is_none() && !listed.contains(star.id()))
+            .map(Star::id);
+        let mut open: Vec<_> = state.root_ids().chain(unlisted).map(|id| (id, 0)).collect();
+        open.reverse();
+        while let Some((id, depth)) = open.pop() {
+            let Some(star) = state.star(id) else { continue };
+            if self.takes() {
+                self.body(star, depth);
+            }
+            let from = open.len();
+            open.extend(star.children().map(|child| (child, depth + 1)));
+            if let Some(children) = open.get_mut(from..) {
+                children.reverse();
+            }
+        }
+    }
+
+    fn body(&mut self, star: &Star, depth: usize) {
+        self.begin(depth);
+        self.name(Entity::Star(star), star.id());
+        if let Some(kind) = star.get("bodyType").and_then(Value::as_str) {
+            self.push(format_args!(" {}", shown(kind)));
+        }
+        for (member, called) in SHOWN {
+            if let Some(Value::Number(number)) = star.get(member) {
+                self.push(format_args!(", {called} {}", rounded(number)));
+            }
+        }
+        if star.get("ring").is_some_and(Value::is_object) {
+            self.push(", ring");
+        }
+        self.text.push('\n');
+    }
+
+    fn groups(&mut self, state: &State) {
+        if state.groups().len() == 0 {
+            return;
+        }
+        self.line("\nGroups: name [id], with the systems and groups in them");
+        let mut open: Vec<_> = state
+            .root_group_ids()
+            .map(|id| (ChildKind::Group, id, 0))
+            .collect();
+        open.reverse();
+        while let Some((kind, id, depth)) = open.pop() {
+            let group = match kind {
+                ChildKind::Group => state.group(id),
+                ChildKind::System => None,
+            };
+            if self.takes() {
+                self.begin(depth);
+                match group {
+                    Some(group) => self.name(Entity::Group(group), id),
+                    None => self.push(format_args!("system [{}]", whole(id))),
+                }
+                self.text.push('\n');
+            }
+            let from = open.len();
+            let children = group.into_iter().flat_map(|group| group.children());
+            open.extend(children.map(|child| (child.kind(), child.id(), depth + 1)));
+            if let Some(children) = open.get_mut(from..) {
+                children.reverse();
+            }
+        }
+    }
+
+    fn records(&mut self, state: &State, family: Family) {
+        let records = state.entities(family);
+        if records.len() == 0 {
+            return;
+        }
+        self.line(format_args!("\n{}: name [id]", family.name()));
+        for (id, record) in records {
+            if self.takes() {
+                self.begin(0);
+                self.name(record, id);
+                self.text.push('\n');
+            }
+        }
+    }
+
+    /// Whether there is room for one more entity.
+    fn takes(&mut self) -> bool {
+        if self.room == 0 {
+            self.omitted += 1;
+            return false;
+        }
+        self.room -= 1;
+        true
+    }
+
+    fn begin(&mut self, depth: usize) {
+        for _ in 0..depth.min(MAX_INDENT) {
+            self.text.push_str("  ");
+        }
+        if depth > MAX_INDENT {
+            self.push(format_args!("(level {depth}) "));
+        }
+        self.text.push_str("- ");
+    }
+
+    fn name(&mut self, entity: Entity<'_>, id: &str) {
+        let name = shown(entity.name().unwrap_or("unnamed"));
+        self.push(format_args!("{name} [{}]", whole(id)));
+    }
+
+    fn line(&mut self, line: impl std::fmt::Display) {
+        self.push(format_args!("{line}\n"));
+    }
+
+    fn push(&mut self, text: impl std::fmt::Display) {
+        // Writing to a string cannot fail.
+        let _written = write!(self.text, "{text}");
+    }
+}
+
+/// A text from a universe in one short line, so that no name can pass for a line of ours.
+fn shown(text: &str) -> String {
+    let line = text.chars().map(|c| if c.is_control() { ' ' } else { c });
+    line.take(MAX_NAME).collect()
+}
+
+/// A number to six digits: the entity itself has it whole.
+fn rounded(number: &Number) -> Number {
+    let exact = number.as_f64();
+    let short = exact.and_then(|exact| format!("{exact:.5e}").parse::<f64>().ok());
+    match short.filter(|_| short != exact).and_then(Number::from_f64) {
+        Some(short) => short,
+        None => number.clone(),
+    }
+}
+
+/// An id, which must be readable whole.
+fn whole(id: &str) -> Cow<'_, str> {
+    if id.contains(char::is_control) {
+        id.escape_debug().to_string().into()
+    } else {
+        id.into()
+    }
+}

@@ -1,0 +1,125 @@
+//! From what the command service has made durable to what clients have subscribed to.
+//!
+//! | what happens | who hears `notifications/resources/updated` |
+//! |---|---|
+//! | a command or a `PUT`, a tick too | the universe's whole state, its summary and its events |
+//! | an entity is added, changed or removed, or gets or loses a child | besides these that entity, and the tree |
+//! | the list of root bodies or root groups changes | besides these the tree |
+//! | the state is replaced as a whole, or the universe is deleted | every resource of the universe |
+//! | a universe is created, renamed or deleted | `universe://`; and everybody hears `resources/list_changed` |
+//!
+//! Nothing is worked out as long as nobody has subscribed. Commands that became durable together are told once.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use mcp_proto::{Change, ResourceUpdate, Server};
+use universe_core::{Family, Id};
+
+use super::address::{self, Address, Part};
+use crate::commands::{self, CommandService, Universe};
+use crate::store::UniverseId;
+
+/// How many entities of one change are told apart; one of more is told as one of everything.
+const MAX_TOLD: usize = 1_000;
+
+/// What of a universe has changed, for [`concerns`].
+struct Touched {
+    universe: UniverseId,
+    parts: Parts,
+}
+
+enum Parts {
+    Everything,
+    Some {
+        entities: HashSet<(Family, Id)>,
+        tree: bool,
+    },
+}
+
+/// Tells the listeners of `server` what changes in `service`.
+pub(super) fn tell(service: &CommandService, server: &Server) {
+    // The server has the service: holding it here would keep both for ever.
+    let server = server.downgrade();
+    service.watch(move |change| {
+        if let Some(server) = server.upgrade() {
+            pass_on(&server, change);
+        }
+    });
+}
+
+fn pass_on(server: &Server, change: commands::Change<'_>) {
+    match change {
+        commands::Change::Created(_) => tell_list(server),
+        commands::Change::Changed {
+            before,
+            after,
+            replaced,
+        } => {
+            if server.has_subscribers() {
+                let parts = match replaced {
+                    true => Parts::Everything,
+                    false => changed_parts(before, after),
+                };
+                tell_update(server, &after.id, parts);
+            }
+            if before.name != after.name {
+                tell_list(server);
+            }
+        }
+        commands::Change::Deleted(id) => {
+            tell_update(server, id, Parts::Everything);
+            tell_list(server);
+        }
+    }
+}
+
+fn tell_list(server: &Server) {
+    server.notify(Change::ResourcesListChanged);
+    server.notify(Change::resource_updated(address::LIST));
+}
+
+fn tell_update(server: &Server, id: &UniverseId, parts: Parts) {
+    let touched = Touched {
+        universe: id.clone(),
+        parts,
+    };
+    let update = ResourceUpdate::new(address::universe(id.as_str())).with_detail(Arc::new(touched));
+    server.notify(Change::ResourceUpdated(update));
+}
+
+fn changed_parts(before: &Universe, after: &Universe) -> Parts {
+    let (before, after) = (&before.state, &after.state);
+    let changed = after.changed_since(before).take(MAX_TOLD + 1);
+    let entities: HashSet<_> = changed
+        .map(|(family, id)| (family, Id::clone(id)))
+        .collect();
+    if entities.len() > MAX_TOLD {
+        return Parts::Everything;
+    }
+    Parts::Some {
+        tree: !entities.is_empty() || after.roots_changed_since(before),
+        entities,
+    }
+}
+
+/// Whether an update is one of the resource that was subscribed to.
+pub(super) fn concerns(subscribed: &str, update: &ResourceUpdate) -> bool {
+    let detail = update.detail.as_deref();
+    let Some(touched) = detail.and_then(|detail| detail.downcast_ref::<Touched>()) else {
+        return subscribed == update.uri;
+    };
+    let Some(address) = Address::read(subscribed) else {
+        return false;
+    };
+    if address.universe != touched.universe.as_str() {
+        return false;
+    }
+    match (&touched.parts, address.part) {
+        (Parts::Everything, _) | (_, Part::Whole | Part::Summary | Part::Events) => true,
+        (Parts::Some { tree, .. }, Part::Tree) => *tree,
+        (Parts::Some { entities, .. }, Part::Entity(family, id)) => {
+            !entities.is_empty() && entities.contains(&(family, Id::from(&*id)))
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The families of entities, for those who treat all of them alike.
+
+use serde::{Serialize, Serializer};
+use serde_json::Value;
+
+use crate::entity::{Group, Members, Record, Star};
+use crate::state::State;
+
+/// A family of entities: one of the maps of a universe.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Bodies of any kind.
+    Stars,
+    /// Folders of bodies and groups.
+    Groups,
+    /// Asteroid belts.
+    Belts,
+    /// Belts of particles.
+    SmallBodyFields,
+    /// Protoplanetary disks.
+    ProtoplanetaryDisks,
+    /// Nebulae.
+    Nebulae,
+}
+
+/// An entity of any family, as JSON its members.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Entity<'s> {
+    /// A body.
+    Star(&'s Star),
+    /// A group.
+    Group(&'s Group),
+    /// A belt, field, disk or nebula.
+    Record(&'s Record),
+}
+
+impl Family {
+    /// All of them, in the order of their maps in JSON.
+    pub const ALL: [Self; 6] = [
+        Self::Stars,
+        Self::Groups,
+        Self::Belts,
+        Self::SmallBodyFields,
+        Self::ProtoplanetaryDisks,
+        Self::Nebulae,
+    ];
+
+    /// The member of a universe's JSON that holds them, such as `stars`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stars => "stars",
+            Self::Groups => "groups",
+            Self::Belts => "belts",
+            Self::SmallBodyFields => "smallBodyFields",
+            Self::ProtoplanetaryDisks => "protoplanetaryDisks",
+            Self::Nebulae => "nebulae",
+        }
+    }
+
+    /// The family of this [`name`](Self::name); case matters.
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|family| family.name() == name)
+    }
+}
+
+impl State {
+    /// The entity of this family and id.
+    pub fn entity(&self, family: Family, id: &str) -> Option<Entity<'_>> {
+        match family {
+            Family::Stars => self.star(id).map(Entity::Star),
+            Family::Groups => self.group(id).map(Entity::Group),
+            Family::Belts => self.belt(id).map(Entity::Record),
+            Family::SmallBodyFields => self.small_body_field(id).map(Entity::Record),
+            Family::ProtoplanetaryDisks => self.protoplanetary_disk(id).map(Entity::Record),
+            Family::Nebulae => self.nebula(id).map(Entity::Record),
+        }
+    }
+
+    /// Every entity of a family with its id, in the order of the ids.
+    pub fn entities(
+        &self,
+        family: Family,
+    ) -> Box<dyn ExactSizeIterator<Item = (&str, Entity<'_>)> + '_> {
+        let record = |(id, record)| (id, Entity::Record(record));
+        match family {
+            Family::Stars => Box::new(self.stars().map(|star| (star.id(), Entity::Star(star)))),
+            Family::Groups => Box::new(
+                self.groups()
+                    .map(|group| (group.id(), Entity::Group(group))),
+            ),
+            Family::Belts => Box::new(self.belts().map(record)),
+            Family::SmallBodyFields => Box::new(self.small_body_fields().map(record)),
+            Family::ProtoplanetaryDisks => Box::new(self.protoplanetary_disks().map(record)),
+            Family::Nebulae => Box::new(self.nebulae().map(record)),
+        }
+    }
+}
+
+impl<'s> Entity<'s> {
+    /// A member by its JSON name, other than those that tie it to others.
+    pub fn get(self, member: &str) -> Option<&'s Value> {
+        let members: &'s Members = match self {
+            Self::Star(star) => &star.members,
+            Self::Group(group) => &group.members,
+            Self::Record(record) => &record.members,
+        };
+        members.get(member)
+    }
+
+    /// Its name, if it has one.
+    pub fn name(self) -> Option<&'s str> {
+        self.get("name")?.as_str()
+    }
+
+    /// How many entities it lists as its children.
+    pub fn child_count(self) -> usize {
+        match self {
+            Self::Star(star) => star.children.len(),
+            Self::Group(group) => group.children.len(),
+            Self::Record(_) => 0,
+        }
+    }
+}
+
+impl Serialize for Entity<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Star(star) => star.serialize(serializer),
+            Self::Group(group) => group.serialize(serializer),
+            Self::Record(record) => record.serialize(serializer),
+        }
+    }
+}

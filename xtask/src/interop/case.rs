@@ -1,0 +1,174 @@
+//! Which client is put through what: the table of clients, and every case that follows from it.
+
+use crate::install::Toolbox;
+
+/// What a client is put through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scenario {
+    Universe,
+    Everything,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Era {
+    Legacy,
+    Modern,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transport {
+    Http,
+    Stdio,
+}
+
+/// A script, and what it can be put through.
+#[derive(Debug)]
+pub(super) struct Client {
+    pub(super) script: &'static str,
+    pub(super) toolbox: Toolbox,
+    eras: &'static [Era],
+    scenarios: &'static [Scenario],
+}
+
+const BOTH_ERAS: &[Era] = &[Era::Legacy, Era::Modern];
+const BOTH_SCENARIOS: &[Scenario] = &[Scenario::Universe, Scenario::Everything];
+
+const CLIENTS: [Client; 5] = [
+    Client {
+        script: "sdk-v1.mjs",
+        toolbox: Toolbox::Node,
+        eras: &[Era::Legacy],
+        scenarios: BOTH_SCENARIOS,
+    },
+    Client {
+        script: "client-v2.mjs",
+        toolbox: Toolbox::Node,
+        eras: BOTH_ERAS,
+        scenarios: BOTH_SCENARIOS,
+    },
+    Client {
+        script: "inspector.mjs",
+        toolbox: Toolbox::Node,
+        eras: BOTH_ERAS,
+        scenarios: BOTH_SCENARIOS,
+    },
+    Client {
+        // Of the same package as the one before, for what needs a connection that lasts.
+        script: "mcpdo.mjs",
+        toolbox: Toolbox::Node,
+        eras: BOTH_ERAS,
+        scenarios: &[Scenario::Everything],
+    },
+    Client {
+        script: "python_client.py",
+        toolbox: Toolbox::Python,
+        eras: BOTH_ERAS,
+        scenarios: BOTH_SCENARIOS,
+    },
+];
+
+/// One scenario for one client in one era over one transport.
+#[derive(Debug)]
+pub(super) struct Case {
+    pub(super) scenario: Scenario,
+    pub(super) client: &'static Client,
+    pub(super) era: Era,
+    pub(super) transport: Transport,
+}
+
+/// Every case there is, in the order in which they run.
+pub(super) fn cases() -> impl Iterator<Item = Case> {
+    BOTH_SCENARIOS.iter().flat_map(|&scenario| {
+        [Transport::Http, Transport::Stdio]
+            .into_iter()
+            .flat_map(move |transport| {
+                CLIENTS
+                    .iter()
+                    .filter(move |client| client.scenarios.contains(&scenario))
+                    .flat_map(move |client| {
+                        client.eras.iter().map(move |&era| Case {
+                            scenario,
+                            client,
+                            era,
+                            transport,
+                        })
+                    })
+            })
+    })
+}
+
+impl Scenario {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Universe => "universe",
+            Self::Everything => "everything",
+        }
+    }
+}
+
+impl Era {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Legacy => "legacy",
+            Self::Modern => "modern",
+        }
+    }
+}
+
+impl Transport {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Http => "http",
+            Self::Stdio => "stdio",
+        }
+    }
+}
+
+impl Client {
+    /// The script without its ending.
+    pub(super) fn name(&self) -> &'static str {
+        self.script
+            .split_once('.')
+            .map_or(self.script, |(stem, _)| stem)
+    }
+}
+
+impl Case {
+    /// Keeps the bodies of one case apart from those of every other.
+    pub(super) fn suffix(&self) -> String {
+        let (client, era) = (self.client.name(), self.era.name());
+        format!("{client}-{era}-{}", self.transport.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_client_runs_over_both_transports_with_bodies_of_its_own() {
+        let of = |scenario: Scenario| cases().filter(move |case| case.scenario == scenario);
+        let suffixes: BTreeSet<String> = of(Scenario::Universe).map(|case| case.suffix()).collect();
+        assert_eq!(suffixes.len(), 14);
+        assert_eq!(of(Scenario::Universe).count(), 14);
+        assert_eq!(of(Scenario::Everything).count(), 18);
+        assert!(suffixes.contains("sdk-v1-legacy-http"));
+        assert!(
+            !suffixes
+                .iter()
+                .any(|suffix| suffix.starts_with("sdk-v1-modern"))
+        );
+        for client in &CLIENTS {
+            assert!(
+                crate::root()
+                    .join("xtask/interop")
+                    .join(client.script)
+                    .is_file(),
+                "{}",
+                client.script
+            );
+        }
+    }
+}
