@@ -118,11 +118,24 @@ impl Context {
             match self.input.as_ref().and_then(|input| input.answer(key)) {
                 Some(answer) => {
                     let answer = question.read(answer);
-                    let answer = answer.map_err(|problem| bad_answer(self.era(), key, &problem))?;
+                    let answer = answer.map_err(|problem| self.bad_answer(key, &problem))?;
                     answers.insert(key.to_owned(), answer);
                 }
                 None => {
-                    self.require(key, question)?;
+                    if let Some(refusal) =
+                        question.refusal(&self.client_capabilities, self.protocol_version)
+                    {
+                        return Err(refusal.into());
+                    }
+                    let problem = match key.len() {
+                        0..=MAX_QUESTION_KEY_BYTES => question.problem(),
+                        _ => Some(format!(
+                            "its key is longer than {MAX_QUESTION_KEY_BYTES} bytes"
+                        )),
+                    };
+                    if let Some(problem) = problem {
+                        return Err(cannot_be_asked(key, &problem));
+                    }
                     open.push(key, question.clone());
                 }
             }
@@ -137,21 +150,12 @@ impl Context {
         }
     }
 
-    /// Whether a question can be put to this client, or to anybody.
-    fn require(&self, key: &str, question: &Question) -> Result<(), Interrupt> {
-        let problem = match key.len() {
-            0..=MAX_QUESTION_KEY_BYTES => question.problem(),
-            _ => Some(format!(
-                "its key is longer than {MAX_QUESTION_KEY_BYTES} bytes"
-            )),
-        };
-        if let Some(problem) = problem {
-            return Err(cannot_be_asked(key, &problem));
-        }
-        match question.refusal(&self.client_capabilities, self.protocol_version) {
-            None => Ok(()),
-            Some(refusal) => Err(refusal.into()),
-        }
+    /// −32602 for what is no answer to a question.
+    pub(crate) fn bad_answer(&self, key: &str, problem: &str) -> ErrorObject {
+        ErrorObject::invalid_params(match self.era() {
+            Era::Modern => format!("params.inputResponses[{key:?}]: {problem}"),
+            Era::Legacy => format!("the answer to {key:?}: {problem}"),
+        })
     }
 
     /// Whether any question could be put to this client, so that what it takes to come back must be kept.
@@ -182,14 +186,6 @@ pub(crate) fn missing_capability(era: Era, required: &Value) -> ErrorObject {
     }
 }
 
-/// −32602 for what is no answer to the question of this key.
-pub(crate) fn bad_answer(era: Era, key: &str, problem: &str) -> ErrorObject {
-    ErrorObject::invalid_params(match era {
-        Era::Modern => format!("params.inputResponses[{key:?}]: {problem}"),
-        Era::Legacy => format!("the answer to {key:?}: {problem}"),
-    })
-}
-
 /// A mistake of the handler's author.
 fn cannot_be_asked(key: &str, problem: &str) -> Interrupt {
     tracing::error!(key, problem, "a handler asks what cannot be asked");
@@ -204,15 +200,15 @@ impl Input {
         }
     }
 
-    /// All answers, whoever has asked for them.
-    pub(crate) fn answers(&self) -> &BTreeMap<String, Value> {
-        &self.answers
-    }
-
     fn answer(&self, key: &str) -> Option<&Value> {
         let answer = self.answers.get(key)?;
         self.used().insert(key.to_owned());
         Some(answer)
+    }
+
+    /// All answers.
+    pub(crate) fn all(&self) -> BTreeMap<String, Value> {
+        self.answers.clone()
     }
 
     /// The answers that the handler has asked for in this round.

@@ -183,7 +183,7 @@ impl Server {
         } = request;
         let era = context.era();
         let Some(method) = self.method(&method, era) else {
-            return Err(ErrorObject::method_not_found(&method));
+            return Err(Self::unknown_method(&method, era));
         };
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
@@ -338,6 +338,25 @@ impl Server {
     /// The parameters of a tool that headers repeat (2026-07-28).
     pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
         self.0.tools.mirrored(tool)
+    }
+
+    /// The refusal of a method that there is not in an era. A handshake that comes in a modern request is told which
+    /// versions have one (2026-07-28, "Versioning").
+    pub(crate) fn unknown_method(method: &str, era: Era) -> ErrorObject {
+        let error = ErrorObject::method_not_found(method);
+        if method != "initialize" || era == Era::Legacy {
+            return error;
+        }
+        let legacy = ProtocolVersion::ALL.into_iter();
+        let legacy: Vec<_> = legacy
+            .filter(|version| version.era() == Era::Legacy)
+            .collect();
+        let message = format!(
+            "{}: this request names a version without a handshake; leave it out of params._meta to open a session",
+            error.message
+        );
+        ErrorObject::new(error.code, message)
+            .with_data(json!({ "supported": ProtocolVersion::ALL, "initialize": legacy }))
     }
 
     /// What a method's name means in an era, if this server offers it.

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::{Choice, ElicitForm, Field};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
+use crate::jsonrpc::ErrorObject;
 use crate::schema::{self, SchemaError};
 
 /// What a field may say besides its type and its choices.
@@ -41,7 +42,10 @@ impl Context {
         let content = answer.accepted().cloned().map(Value::Object);
         let filled_in = content.map(serde_json::from_value).transpose();
         // The type may ask for more than its schema says.
-        filled_in.map_err(|problem| super::bad_answer(self.era(), key, &problem.to_string()).into())
+        filled_in.map_err(|problem| {
+            let error: ErrorObject = self.bad_answer(key, &problem.to_string());
+            error.into()
+        })
     }
 }
 

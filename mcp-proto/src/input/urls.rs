@@ -30,8 +30,14 @@ impl Interrupt {
             return ErrorObject::internal().into();
         }
         for (key, question) in questions.iter() {
-            if let Err(refused) = context.require(key, question) {
-                return refused;
+            if let Some(refusal) =
+                question.refusal(&context.client_capabilities, context.protocol_version)
+            {
+                return refusal.into();
+            }
+            if let Some(problem) = question.problem() {
+                tracing::error!(problem, "a handler needs a URL to be opened that is none");
+                return ErrorObject::internal().into();
             }
             if declined(context, key) {
                 return ErrorObject::invalid_params(format!(

@@ -23,7 +23,10 @@ use crate::seal::{
 use crate::task::TaskMode;
 use crate::version::{Era, ProtocolVersion};
 
-pub(super) use legacy::{MAX_ROUNDS, Problem, ask};
+pub(super) use legacy::{CANNOT_BE_ASKED, Problem};
+
+/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
+pub(super) const MAX_ROUNDS: usize = 32;
 
 /// How clients are asked.
 ///

@@ -82,12 +82,14 @@ impl Server {
         let Some(tasks) = &self.0.tasks else {
             return Err(ErrorObject::internal());
         };
+        let tool = params.get("name").and_then(Value::as_str);
         let answers = context
             .input
             .as_ref()
-            .map_or(0, |input| json_size(input.answers()));
+            .map_or(0, |input| json_size(&input.all()));
         let (entry, registration) = tasks.create(NewTask {
             owner: Owner::of(&context),
+            tool: tool.unwrap_or_default().to_owned(),
             version: context.protocol_version,
             ttl,
             bytes: json_size(&params).saturating_add(answers),

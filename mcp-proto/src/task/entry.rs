@@ -2,7 +2,7 @@
 
 mod stream;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -26,6 +26,8 @@ pub(crate) struct Entry {
     /// Later tasks have greater numbers.
     pub(crate) number: u64,
     pub(super) owner: Owner,
+    /// The name of the tool that was called.
+    pub(crate) tool: String,
     /// The revision that it was created in, and that its result is written for.
     pub(crate) version: ProtocolVersion,
     pub(super) created: SystemTime,
@@ -44,19 +46,30 @@ pub(crate) struct State {
     pub(super) updated: SystemTime,
     /// How often its handler has asked.
     round: usize,
-    /// What has been answered of the questions that were asked last.
+    /// The keys of all its questions: none is used twice (2026-07-28, tasks extension).
+    keys: BTreeSet<String>,
+    /// What has been answered of the questions that were asked last, by the handler's keys.
     answers: BTreeMap<String, Value>,
     /// The newest stream of its result (legacy era), by a number of its own.
     stream: Option<(u64, Outbox)>,
     streams: u64,
 }
 
+/// A question that is open.
+#[derive(Debug, Clone)]
+pub(crate) struct Open {
+    /// Its key for the client.
+    pub(crate) key: String,
+    /// Its key for the handler, which may ask it anew.
+    asked: String,
+    pub(crate) question: Question,
+}
+
 /// How far a task has come.
 #[derive(Debug)]
 pub(crate) enum Stage {
     Working,
-    /// The questions that are still open.
-    InputRequired(Vec<(String, Question)>),
+    InputRequired(Vec<Open>),
     Completed(Payload),
     /// The tool told a failure of its own, which the legacy era counts as one of the task.
     ToolFailed(Payload),
@@ -73,6 +86,7 @@ impl State {
             message: None,
             updated: now,
             round: 0,
+            keys: BTreeSet::new(),
             answers: BTreeMap::new(),
             stream: None,
             streams: 0,
@@ -82,6 +96,16 @@ impl State {
     fn move_to(&mut self, stage: Stage) {
         self.stage = stage;
         self.touch();
+    }
+
+    /// A key that was never used in this task, as like the handler's as can be.
+    fn new_key(&mut self, asked: &str) -> String {
+        let numbered = (2..).map(|number: usize| format!("{asked}-{number}"));
+        let mut keys = std::iter::once(asked.to_owned()).chain(numbered);
+        let unused = keys.find(|key| !self.keys.contains(key));
+        let key = unused.unwrap_or_else(|| asked.to_owned());
+        self.keys.insert(key.clone());
+        key
     }
 
     fn touch(&mut self) {
@@ -131,9 +155,13 @@ impl Entry {
                 return false;
             }
             state.round += 1;
-            let open = questions.iter();
-            let open = open.map(|(key, question)| (key.to_owned(), question.clone()));
-            state.move_to(Stage::InputRequired(open.collect()));
+            let open = questions.iter().map(|(asked, question)| Open {
+                key: state.new_key(asked),
+                asked: asked.to_owned(),
+                question: question.clone(),
+            });
+            let open = open.collect();
+            state.move_to(Stage::InputRequired(open));
             true
         });
     }
@@ -152,15 +180,12 @@ impl Entry {
     }
 
     /// The open questions under these keys.
-    pub(crate) fn open<'k>(
-        &self,
-        keys: impl Iterator<Item = &'k String>,
-    ) -> Vec<(String, Question)> {
+    pub(crate) fn open<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Vec<Open> {
         let state = self.state();
         let Stage::InputRequired(open) = &state.stage else {
             return Vec::new();
         };
-        keys.filter_map(|key| open.iter().find(|(known, _)| known == key).cloned())
+        keys.filter_map(|key| open.iter().find(|open| open.key == *key).cloned())
             .collect()
     }
 
@@ -172,9 +197,9 @@ impl Entry {
             };
             let before = open.len();
             for (key, answer) in answers {
-                if let Some(at) = open.iter().position(|(known, _)| *known == key) {
-                    open.remove(at);
-                    state.answers.insert(key, answer);
+                if let Some(at) = open.iter().position(|open| open.key == key) {
+                    let Open { asked, .. } = open.remove(at);
+                    state.answers.insert(asked, answer);
                 }
             }
             let (changed, all) = (open.len() < before, open.is_empty());

@@ -33,6 +33,7 @@ pub(crate) struct Tasks {
 /// A task to be created.
 pub(crate) struct NewTask {
     pub(crate) owner: Owner,
+    pub(crate) tool: String,
     pub(crate) version: ProtocolVersion,
     /// What the client asked for.
     pub(crate) ttl: Option<Duration>,
@@ -83,6 +84,7 @@ impl Tasks {
             id,
             number: table.number(),
             owner: new.owner,
+            tool: new.tool,
             version: new.version,
             created,
             ttl,
@@ -278,6 +280,7 @@ mod tests {
     fn task(tasks: &Tasks, bytes: usize) -> Result<Arc<Entry>, ErrorObject> {
         let new = NewTask {
             owner: Owner::Principal("ann".into()),
+            tool: "test".to_owned(),
             version: ProtocolVersion::LATEST,
             ttl: None,
             bytes,

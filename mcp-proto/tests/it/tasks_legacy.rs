@@ -4,8 +4,8 @@ use http_body_util::BodyExt as _;
 use mcp_proto::{StreamableHttpService, TasksConfig};
 use serde_json::{Value, json};
 
-use crate::common::{PATIENCE, messages, probe};
-use crate::tasks_common::{Caller, RELATED, accept, builder, call, server};
+use crate::common::probe;
+use crate::tasks_common::{Caller, RELATED, Stream, accept, builder, call, server};
 
 fn as_task(tool: &str, arguments: &Value, task: &Value) -> Value {
     let mut params = call(tool, arguments);
@@ -280,10 +280,14 @@ async fn a_question_that_is_not_answered_in_time_fails_the_tool() {
 }
 
 #[tokio::test]
-async fn an_answer_that_is_none_fails_the_task() {
+async fn an_answer_that_is_none_fails_the_tool() {
     for (reply, code) in [
         (
             json!({ "result": { "action": "maybe" } }),
+            "CLIENT_ANSWER_INVALID",
+        ),
+        (
+            json!({ "result": accept(&json!({ "word": "x".repeat(2_000_000) })) }),
             "CLIENT_ANSWER_INVALID",
         ),
         (
@@ -299,14 +303,41 @@ async fn an_answer_that_is_none_fails_the_task() {
         reply["jsonrpc"] = json!("2.0");
         reply["id"] = question["id"].clone();
         caller.peer().send(&reply).await;
-        let answer = caller.peer().next().await;
-        assert_eq!(answer["result"]["isError"], true, "{answer}");
-        let text = answer["result"]["content"][0]["text"].as_str().unwrap();
-        let body: Value = serde_json::from_str(text).unwrap();
-        assert_eq!(body["error"]["code"], code, "{answer}");
-        assert!(answer["result"].get("structuredContent").is_none());
+        let result = caller.peer().next().await["result"].clone();
+        assert_eq!(result["isError"], true);
+        assert!(result.to_string().contains(code), "{result}");
+        assert_eq!(result["_meta"][RELATED]["taskId"], id);
         assert_eq!(caller.get(&id).await["status"], "failed");
     }
+}
+
+#[tokio::test]
+async fn a_request_that_cannot_carry_a_question_leaves_the_task_to_another() {
+    let service = StreamableHttpService::new(server(&probe().0));
+    let mut caller = Caller::legacy(&service, "2025-11-25", None).await;
+    let id = caller.start("confirm", json!({})).await;
+    caller.until(&id, "input_required").await;
+    let mut json_alone = caller.http("tasks/result", &json!({ "taskId": id }));
+    let accept_json = "application/json".parse().unwrap();
+    json_alone.headers_mut().insert("accept", accept_json);
+    let refused = service.handle(json_alone).await;
+    let body = refused.into_body().collect().await.unwrap().to_bytes();
+    let refused: Value = serde_json::from_slice(&body).unwrap();
+    assert_eq!(refused["error"]["code"], -32600);
+    let message = refused["error"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("the task waits for answers"),
+        "{message}"
+    );
+
+    let waiting = caller.http("tasks/result", &json!({ "taskId": id }));
+    let mut stream = Stream::of(service.handle(waiting).await);
+    let question = stream.next().await;
+    caller
+        .reply(&question["id"], &accept(&json!({ "word": "yes" })))
+        .await;
+    let result = stream.next().await;
+    assert_eq!(result["result"]["content"][0]["text"], "yes");
 }
 
 #[tokio::test]
@@ -446,28 +477,4 @@ async fn a_task_belongs_to_its_principal_or_else_to_its_session() {
     let id = pipe.start("hang", json!({})).await;
     assert_eq!(pipe.get(&id).await["taskId"], id);
     refuses(Caller::legacy_pipe(&server).await, &id).await;
-}
-
-struct Stream {
-    body: mcp_proto::http::ResponseBody,
-    ahead: Vec<Value>,
-}
-
-impl Stream {
-    fn of(response: http::Response<mcp_proto::http::ResponseBody>) -> Self {
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            body: response.into_body(),
-            ahead: Vec::new(),
-        }
-    }
-
-    async fn next(&mut self) -> Value {
-        while self.ahead.is_empty() {
-            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
-            let data = frame.expect("nothing came").unwrap().unwrap();
-            self.ahead = messages(&data.into_data().unwrap());
-        }
-        self.ahead.remove(0)
-    }
 }

@@ -14,7 +14,9 @@ use crate::app;
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
+use crate::lifecycle::{
+    EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings, is_meta_key,
+};
 use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
@@ -109,6 +111,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     fn check_tasks(&self) -> Result<(), BuildError> {
+        if self.extensions.contains_key(EXTENSION_TASKS) {
+            return Err(BuildError::Server(format!(
+                "the extension {EXTENSION_TASKS} is declared by ServerBuilder::tasks, not by hand"
+            )));
+        }
         let mut tools = self.tools.list();
         let homeless = tools.find(|tool| self.tasks.is_none() && !tool.task_support.is_forbidden());
         homeless.map_or(Ok(()), |tool| {

@@ -2,36 +2,38 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use futures_util::future::try_join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value, json};
+use tokio::sync::oneshot;
 
 use super::super::{Method, Server};
-use crate::context::Context;
-use crate::input::{Input, Question, Questions};
+use super::MAX_ROUNDS;
+use crate::context::{Context, OutboxClosed};
+use crate::input::{Input, Question};
 use crate::interrupt::{Interrupt, Reason};
-use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
+use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId, Response};
 use crate::task::relate_params;
 use crate::tool::ToolError;
 
-/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
-pub(in super::super) const MAX_ROUNDS: usize = 32;
+/// Why a call cannot go on: a name for programs and a sentence.
+pub(in crate::server) type Problem = (&'static str, String);
 
-/// How much of a client's error message is told, in characters.
-const MAX_SHOWN: usize = 500;
+/// The name where this request of the client is no way to ask it, and another may be.
+pub(in crate::server) const CANNOT_BE_ASKED: &str = "CLIENT_CANNOT_BE_ASKED";
 
-/// Why there is no answer: a name for programs and a sentence.
-pub(in super::super) type Problem = (&'static str, String);
+/// What becomes of each answer: its question's key, itself, its bytes as JSON. False when there is no room for it.
+type Take<'t> = &'t mut (dyn FnMut(&str, Value, usize) -> bool + Send);
 
-/// A question that was sent. Unless it is answered, it is taken back.
-struct Sent<'c> {
+/// A question that was sent.
+struct Sent<'q> {
+    key: &'q str,
+    question: &'q Question,
     id: RequestId,
-    context: &'c Context,
-    task: Option<&'c str>,
-    answered: bool,
+    method: &'static str,
+    answer: oneshot::Receiver<Response>,
 }
 
 impl Server {
@@ -42,16 +44,20 @@ impl Server {
         mut context: Context,
     ) -> Result<Payload, ErrorObject> {
         let mut answers = BTreeMap::new();
-        let room = AtomicUsize::new(self.0.rounds.config.max_answer_bytes);
+        let mut room = self.0.rounds.config.max_answer_bytes;
         for _ in 0..MAX_ROUNDS {
             match self.run(method, params.clone(), context.clone()).await {
                 Ok(payload) => return Ok(payload),
                 Err(Interrupt(Reason::Ask(questions))) => {
-                    match self.ask_client(&questions, &context, &room).await {
-                        Ok(given) => answers.extend(given),
-                        Err(problem) => {
-                            return self.not_answered(method, &params, problem, &context);
-                        }
+                    let mut take = |key: &str, answer, bytes| {
+                        let left = room.checked_sub(bytes);
+                        room = left.unwrap_or(room);
+                        answers.insert(key.to_owned(), answer);
+                        left.is_some()
+                    };
+                    let asked = self.ask_client(questions.iter(), &context, None, &mut take);
+                    if let Err(problem) = asked.await {
+                        return self.not_answered(method, &params, problem, &context);
                     }
                 }
                 Err(error) => return Err(error.into_error()),
@@ -62,28 +68,35 @@ impl Server {
         Err(ErrorObject::internal())
     }
 
-    /// Puts questions to the client and waits for all answers, or for the first thing that goes wrong. `room` is how
-    /// many bytes of answers there may still be.
-    async fn ask_client(
+    /// Puts questions to the client, about a task if there is one, and waits for all answers, or for the first thing
+    /// that goes wrong. Questions that are open then are taken back.
+    pub(in crate::server) async fn ask_client<'q>(
         &self,
-        questions: &Questions,
+        questions: impl Iterator<Item = (&'q str, &'q Question)> + Send,
         context: &Context,
-        room: &AtomicUsize,
-    ) -> Result<Vec<(String, Value)>, Problem> {
+        task: Option<&str>,
+        take: Take<'_>,
+    ) -> Result<(), Problem> {
         let limit = self.0.rounds.config.answer_timeout;
-        let answers = questions.iter().map(|(key, question)| async move {
-            let answer = ask(question, context, limit, None).await?;
-            let size = answer.as_str().len();
-            let left = room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| {
-                room.checked_sub(size)
-            });
-            left.map_err(|_| {
-                let problem = "the client's answers are together too long";
-                ("CLIENT_ANSWER_INVALID", problem.to_owned())
-            })?;
-            Ok((key.to_owned(), answer.to_value()))
-        });
-        try_join_all(answers).await
+        let mut open = Vec::new();
+        let asked = ask_all(questions, context, task, &mut open, take);
+        let outcome = match tokio::time::timeout(limit, asked).await {
+            Ok(outcome) => outcome,
+            Err(_elapsed) => Err(unanswered(&open, limit)),
+        };
+        if outcome.is_err() {
+            for (id, _) in open {
+                let cancelled =
+                    json!({ "requestId": id, "reason": "the answer is not needed any more" });
+                let mut cancelled = Notification::new("notifications/cancelled", cancelled);
+                if let Some(task) = task {
+                    relate_params(&mut cancelled.params, task);
+                }
+                // A client that is gone, or that does not read what it has been sent already, need not be told.
+                let _told = context.outbox.send(cancelled).now_or_never();
+            }
+        }
+        outcome
     }
 
     /// A call that cannot go on without an answer: a tool tells its model, anything else is a protocol error.
@@ -105,68 +118,90 @@ impl Server {
     }
 }
 
-/// One question to a legacy client, about a task if there is one; its answer, which is one, or why there is none.
-/// Dropping it takes the question back.
-pub(in super::super) async fn ask(
-    question: &Question,
+/// Asks and waits; `open` holds the questions that wait for their answers, at any time.
+async fn ask_all<'q>(
+    questions: impl Iterator<Item = (&'q str, &'q Question)> + Send,
     context: &Context,
-    limit: Duration,
     task: Option<&str>,
-) -> Result<Payload, Problem> {
+    open: &mut Vec<(RequestId, &'static str)>,
+    take: Take<'_>,
+) -> Result<(), Problem> {
+    let mut waiting = FuturesUnordered::new();
+    for (key, question) in questions {
+        let sent = send(key, question, context, task).await;
+        let sent = sent.map_err(|OutboxClosed| {
+            let problem = "the client cannot be asked: it takes no event stream for this call";
+            (CANNOT_BE_ASKED, problem.to_owned())
+        })?;
+        open.push((sent.id.clone(), sent.method));
+        waiting.push(async move {
+            let Sent {
+                key,
+                question,
+                id,
+                method,
+                answer,
+            } = sent;
+            (key, question, id, method, answer.await)
+        });
+    }
+    while let Some((key, question, id, method, response)) = waiting.next().await {
+        open.retain(|(known, _)| *known != id);
+        let response = response.map_err(|_gone| {
+            let problem = format!("nobody answers {method}: the client is gone or takes no events");
+            (CANNOT_BE_ASKED, problem)
+        })?;
+        let answer = response.outcome.map_err(|error| {
+            let message: String = error.message.chars().take(MAX_SHOWN).collect();
+            let problem = format!("the client refused {method}: {message} ({})", error.code);
+            ("CLIENT_REFUSED", problem)
+        })?;
+        let (bytes, answer) = (answer.as_str().len(), answer.to_value());
+        question.read(&answer).map_err(|problem| {
+            let problem = format!("the client's answer to {method} is none: {problem}");
+            ("CLIENT_ANSWER_INVALID", problem)
+        })?;
+        if !take(key, answer, bytes) {
+            let problem = format!("the answer to {method} is too long, together with those before");
+            return Err(("CLIENT_ANSWER_INVALID", problem));
+        }
+    }
+    Ok(())
+}
+
+/// How much of a client's error message is told, in characters.
+const MAX_SHOWN: usize = 500;
+
+async fn send<'q>(
+    key: &'q str,
+    question: &'q Question,
+    context: &Context,
+    task: Option<&str>,
+) -> Result<Sent<'q>, OutboxClosed> {
     let mut request = question.to_request(context.protocol_version);
     if let Some(task) = task {
         relate_params(&mut request.params, task);
     }
     let method = request.method;
-    let cannot = |why: &str| {
-        let problem = format!("the client cannot be asked by {method}: {why}");
-        ("CLIENT_CANNOT_BE_ASKED", problem)
-    };
-    let answered = async {
-        // Waits for the client to read what it was sent before.
-        let asked = context.outbox.ask(method, request.params).await;
-        let (id, answer) = asked.map_err(|_| cannot("it takes no events for this call"))?;
-        let mut sent = Sent {
-            id,
-            context,
-            task,
-            answered: false,
-        };
-        let answer = answer.await;
-        sent.answered = true;
-        answer.map_err(|_gone| cannot("it is gone, or takes no events for this call"))
-    };
-    let answered = tokio::time::timeout(limit, answered).await;
-    let response = answered.map_err(|_elapsed| {
-        let seconds = limit.as_secs_f64();
-        let problem = format!("the client did not answer {method} within {seconds} s");
-        ("CLIENT_DID_NOT_ANSWER", problem)
-    })??;
-    let answer = response.outcome.map_err(|error| {
-        let message: String = error.message.chars().take(MAX_SHOWN).collect();
-        let problem = format!("the client refused {method}: {message} ({})", error.code);
-        ("CLIENT_REFUSED", problem)
-    })?;
-    match question.read(&answer.to_value()) {
-        Ok(_) => Ok(answer),
-        Err(problem) => Err((
-            "CLIENT_ANSWER_INVALID",
-            format!("the client's answer to {method} is none: {problem}"),
-        )),
-    }
+    let (id, answer) = context.outbox.ask(method, request.params).await?;
+    Ok(Sent {
+        key,
+        question,
+        id,
+        method,
+        answer,
+    })
 }
 
-impl Drop for Sent<'_> {
-    fn drop(&mut self) {
-        if self.answered {
-            return;
-        }
-        let cancelled = json!({ "requestId": self.id, "reason": "no answer is needed any more" });
-        let mut cancelled = Notification::new("notifications/cancelled", cancelled);
-        if let Some(task) = self.task {
-            relate_params(&mut cancelled.params, task);
-        }
-        // A client that is gone, or that does not read what it has been sent already, need not be told.
-        let _told = self.context.outbox.send(cancelled).now_or_never();
-    }
+fn unanswered(open: &[(RequestId, &'static str)], limit: Duration) -> Problem {
+    let methods: Vec<_> = open.iter().map(|(_, method)| *method).collect();
+    let methods = match methods.as_slice() {
+        [] => "read what it is asked".to_owned(),
+        methods => format!("answer {}", methods.join(", ")),
+    };
+    let problem = format!(
+        "the client did not {methods} within {} s",
+        limit.as_secs_f64()
+    );
+    ("CLIENT_DID_NOT_ANSWER", problem)
 }

@@ -1,16 +1,14 @@
 //! `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` of the experimental tasks of 2025-11-25.
 
-use futures_util::future::join_all;
 use serde_json::{Map, Value};
 
-use super::super::rounds::{Problem, ask};
+use super::super::rounds::{CANNOT_BE_ASKED, Problem};
 use super::super::{Method, Server, wire};
 use crate::context::Context;
-use crate::input::Question;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::seal::{cursor, open_cursor};
-use crate::task::{Entry, Owner, Stage, Step, TaskView, json_size};
+use crate::task::{Entry, Open, Owner, Stage, Step, TaskView};
 use crate::tool::ToolError;
 use crate::version::Era;
 
@@ -57,47 +55,53 @@ impl Server {
                 Step::Over => return outcome(entry),
                 // Its sender is in the entry.
                 Step::Wait => drop(state.changed().await),
-                Step::Ask(round, questions) => tokio::select! {
-                    biased;
-                    _ = state.wait_for(|state| !attached.may_ask(round, state)) => {}
-                    () = self.ask_for_task(entry, questions, context) => {}
-                },
+                Step::Ask(round, questions) => {
+                    let asked = tokio::select! {
+                        biased;
+                        _ = state.wait_for(|state| !attached.may_ask(round, state)) => Ok(()),
+                        asked = self.ask_for_task(entry, &questions, context) => asked,
+                    };
+                    match asked {
+                        Ok(()) => {}
+                        // Another request may still bring the answers.
+                        Err((code, problem)) if code == CANNOT_BE_ASKED => {
+                            return Err(ErrorObject::invalid_request(format!(
+                                "the task waits for answers: {problem}"
+                            )));
+                        }
+                        Err((code, problem)) => self.fail_task(entry, code, problem),
+                    }
+                }
             }
         }
     }
 
-    /// Puts questions of a task to its client, and takes the answers as they come. Without one the tool has failed.
+    /// Puts questions of a task to its client, and takes the answers as they come.
     async fn ask_for_task(
         &self,
         entry: &Entry,
-        questions: Vec<(String, Question)>,
+        questions: &[Open],
         context: &Context,
-    ) {
-        let limit = self.0.rounds.config.answer_timeout;
-        let answers = questions.iter().map(|(key, question)| async move {
-            let answer = ask(question, context, limit, Some(&entry.id)).await;
-            let tasks = self.0.tasks.as_ref();
-            let kept = answer.and_then(|answer| {
-                let answer = answer.to_value();
-                let grown = tasks.map(|tasks| tasks.grow(entry, json_size(&answer)));
-                let full = |error: ErrorObject| ("CLIENT_ANSWER_INVALID", error.message);
-                grown.transpose().map_err(full)?;
-                Ok(answer)
-            });
-            match kept {
-                Ok(answer) => entry.answer(std::iter::once((key.clone(), answer))),
-                Err(problem) => self.end_unanswered(entry, problem),
+    ) -> Result<(), Problem> {
+        let questions = questions
+            .iter()
+            .map(|open| (open.key.as_str(), &open.question));
+        let tasks = self.0.tasks.as_ref();
+        let mut take = |key: &str, answer, bytes| {
+            let has_room = tasks.is_some_and(|tasks| tasks.grow(entry, bytes).is_ok());
+            if has_room {
+                entry.answer(std::iter::once((key.to_owned(), answer)));
             }
-        });
-        join_all(answers).await;
+            has_room
+        };
+        self.ask_client(questions, context, Some(&entry.id), &mut take)
+            .await
     }
 
-    fn end_unanswered(&self, entry: &Entry, (code, problem): Problem) {
-        let mut failed = ToolError::new(code, problem).into_result();
-        // As text alone: its tool may have an output schema, which describes successes.
-        if let Ok(result) = &mut failed {
-            result.structured_content = None;
-        }
+    /// A task cannot go on without its client: its tool has failed.
+    fn fail_task(&self, entry: &Entry, code: &str, problem: String) {
+        let failed = ToolError::new(code, problem);
+        let failed = self.0.tools.failed(&entry.tool, failed);
         self.finish_task(entry, failed.map_err(Interrupt::into_error));
     }
 

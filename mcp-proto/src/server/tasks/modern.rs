@@ -7,10 +7,9 @@ use serde_json::{Map, Value, json};
 use super::super::{Method, Server};
 use super::needs_extension;
 use crate::context::Context;
-use crate::input::bad_answer;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
-use crate::task::{Entry, Stage, TaskView, json_size};
+use crate::task::{Entry, Open, Stage, TaskView, json_size};
 use crate::version::Era;
 
 impl Server {
@@ -25,7 +24,9 @@ impl Server {
         }
         let entry = self.named_task(&params, context)?;
         match method {
-            Method::UpdateTask => self.update_task(&entry, params.remove("inputResponses"))?,
+            Method::UpdateTask => {
+                self.update_task(&entry, params.remove("inputResponses"), context)?
+            }
             Method::CancelTask => {
                 if let Some(tasks) = &self.0.tasks {
                     // One that is over stays as it is, and that is no error.
@@ -46,21 +47,27 @@ impl Server {
     }
 
     /// Takes the answers to questions that are open; those under other keys mean nothing, whatever they are.
-    fn update_task(&self, entry: &Entry, responses: Option<Value>) -> Result<(), ErrorObject> {
+    fn update_task(
+        &self,
+        entry: &Entry,
+        responses: Option<Value>,
+        context: &Context,
+    ) -> Result<(), ErrorObject> {
         let Some(Value::Object(responses)) = responses else {
             return Err(ErrorObject::invalid_params(
                 "tasks/update needs params.inputResponses, an object with answers under keys of inputRequests",
             ));
         };
         let open = entry.open(responses.keys());
-        for (key, question) in &open {
+        for Open { key, question, .. } in &open {
             // An answer that the handler could not take leaves the question open.
             if let Some(answer) = responses.get(key) {
-                let read = question.read(answer);
-                read.map_err(|problem| bad_answer(Era::Modern, key, &problem))?;
+                question
+                    .read(answer)
+                    .map_err(|problem| context.bad_answer(key, &problem))?;
             }
         }
-        let is_open = |key: &String| open.iter().any(|(known, _)| known == key);
+        let is_open = |key: &String| open.iter().any(|open| open.key == *key);
         let answers: Map<_, _> = responses
             .into_iter()
             .filter(|(key, _)| is_open(key))

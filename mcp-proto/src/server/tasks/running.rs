@@ -143,7 +143,7 @@ async fn in_rounds(
     mut context: Context,
 ) -> Result<CallToolResult, ErrorObject> {
     let input = context.input.take();
-    let mut answers = input.map_or_else(BTreeMap::new, |input| input.answers().clone());
+    let mut answers = input.map_or_else(BTreeMap::new, |input| input.all());
     for _ in 0..MAX_ROUNDS {
         context.input = Some(Arc::new(Input::new(answers.clone())));
         match tools.call(params.clone(), context.clone()).await {
