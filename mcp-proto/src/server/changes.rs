@@ -149,10 +149,6 @@ impl Listener {
 
     /// The resources it hears of from now on.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) {
-        self.pending.retain(|queued| {
-            let uri = queued.params.get("uri").and_then(Value::as_str);
-            uri.is_none_or(|uri| resources.contains(uri))
-        });
         if !resources.is_empty() {
             // They may have been subscribed to in another process.
             self.subscribed.store(true, Ordering::Relaxed);

@@ -260,6 +260,7 @@ async fn every_modern_result_says_its_type_and_server_and_no_legacy_one_does() {
         "resources/read",
         "skills/list",
         "skills/get",
+        "resources/directory/read",
     ];
     let (clients, _served) = every_client(&everything()).await;
     let mut seen = 0;
