@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
 use super::super::changes::Changes;
 use super::super::method::Method;
@@ -14,7 +15,9 @@ use crate::app;
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
+use crate::lifecycle::{
+    EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings, is_meta_key,
+};
 use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
@@ -31,7 +34,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
         self.complete_closed_sets();
         self.check_completions()?;
-        self.declare_skills()?;
+        self.declare_extensions()?;
         self.check_meta()?;
         self.settle_apps()?;
         self.check_tasks()?;
@@ -59,6 +62,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             changes: Changes::new(self.max_listeners, self.matcher),
             tasks: self.tasks.map(Tasks::new),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
+            writers: Arc::new(Semaphore::new(writers())),
             page_size: self.page_size,
             list_cache: self.list_cache,
         };
@@ -73,14 +77,22 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         Ok(Server(inner))
     }
 
-    fn declare_skills(&mut self) -> Result<(), BuildError> {
-        let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
+    /// What is built in is declared where it is served, and nowhere else.
+    fn declare_extensions(&mut self) -> Result<(), BuildError> {
+        let built_in = [
+            (skills::EXTENSION, "skills", self.skills.is_some()),
+            (EXTENSION_TASKS, "tasks", self.tasks.is_some()),
+        ];
+        for (id, method, is_served) in built_in {
+            if !is_served && self.extensions.contains_key(id) {
+                return Err(BuildError::Server(format!(
+                    "the extension {id} is declared by ServerBuilder::{method}, not by hand"
+                )));
+            }
+        }
         if self.skills.is_some() {
+            let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
             self.extensions.insert(id, Value::Object(settings));
-        } else if self.extensions.contains_key(&id) {
-            return Err(BuildError::Server(format!(
-                "the extension {id} is declared by ServerBuilder::skills, not by hand"
-            )));
         }
         Ok(())
     }
@@ -177,6 +189,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         }
         Ok(())
     }
+}
+
+/// How many large results are written at once.
+fn writers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Server {
