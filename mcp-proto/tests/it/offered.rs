@@ -7,7 +7,7 @@ use mcp_proto::client::Client;
 use mcp_proto::{
     BuildError, CallToolResult, Completion, Era, GetPromptResult, Prompt, PromptArgument, Resource,
     ResourceContents, ResourceTemplate, Server, ServerBuilder, Skill, Skills,
-    StreamableHttpService, TasksConfig, Tool,
+    StreamableHttpService, Tool,
 };
 use serde_json::{Map, Value, json};
 
@@ -235,15 +235,6 @@ fn an_extension_that_is_built_in_is_not_declared_by_hand() {
         )
     );
     skills(by_hand()).build().unwrap();
-    let by_hand = || new().extension("io.modelcontextprotocol/tasks", Map::new());
-    assert_eq!(
-        by_hand().build().unwrap_err(),
-        BuildError::Server(
-            "the extension io.modelcontextprotocol/tasks is declared by ServerBuilder::tasks, not by hand"
-                .to_owned()
-        )
-    );
-    by_hand().tasks(TasksConfig::default()).build().unwrap();
 }
 
 /// A server that has everything.

@@ -34,7 +34,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         content::check_icons(&self.info.icons).map_err(BuildError::Server)?;
         self.complete_closed_sets();
         self.check_completions()?;
-        self.declare_extensions()?;
+        self.declare_skills()?;
         self.check_meta()?;
         self.settle_apps()?;
         self.check_tasks()?;
@@ -77,22 +77,14 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         Ok(Server(inner))
     }
 
-    /// What is built in is declared where it is served, and nowhere else.
-    fn declare_extensions(&mut self) -> Result<(), BuildError> {
-        let built_in = [
-            (skills::EXTENSION, "skills", self.skills.is_some()),
-            (EXTENSION_TASKS, "tasks", self.tasks.is_some()),
-        ];
-        for (id, method, is_served) in built_in {
-            if !is_served && self.extensions.contains_key(id) {
-                return Err(BuildError::Server(format!(
-                    "the extension {id} is declared by ServerBuilder::{method}, not by hand"
-                )));
-            }
-        }
+    fn declare_skills(&mut self) -> Result<(), BuildError> {
+        let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
         if self.skills.is_some() {
-            let (id, settings) = (skills::EXTENSION.to_owned(), skills::settings());
             self.extensions.insert(id, Value::Object(settings));
+        } else if self.extensions.contains_key(&id) {
+            return Err(BuildError::Server(format!(
+                "the extension {id} is declared by ServerBuilder::skills, not by hand"
+            )));
         }
         Ok(())
     }
