@@ -15,9 +15,7 @@ use crate::app;
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{
-    EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings, is_meta_key,
-};
+use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
 use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
