@@ -85,7 +85,8 @@ impl ErrorObject {
     /// −32601, naming the method.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
-        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {method:?}"))
+        let shown: String = method.chars().take(200).collect();
+        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {shown:?}"))
     }
 
     /// −32602.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -137,7 +138,7 @@ impl Listener {
                 change = hear(&mut self.heard) => change,
             };
             match change {
-                Ok(change) => self.queue(&change),
+                Ok(change) => self.hear_of(&change),
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     let skipped = self.heard.as_mut().map_or(0, Heard::skip);
                     self.queue_everything(missed.saturating_add(skipped));
@@ -154,6 +155,15 @@ impl Listener {
             self.subscribed.store(true, Ordering::Relaxed);
         }
         self.interest.resources = resources;
+    }
+
+    /// A matcher that panics must not take along whatever else the connection does.
+    fn hear_of(&mut self, change: &Change) {
+        if catch_unwind(AssertUnwindSafe(|| self.queue(change))).is_err() {
+            tracing::error!(
+                "a subscription matcher panicked: a listener was not told of an update"
+            );
+        }
     }
 
     fn queue(&mut self, change: &Change) {

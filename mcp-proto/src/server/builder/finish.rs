@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
 use super::super::changes::Changes;
 use super::super::method::Method;
@@ -61,6 +62,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             changes: Changes::new(self.max_listeners, self.matcher),
             tasks: self.tasks.map(Tasks::new),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
+            writers: Arc::new(Semaphore::new(writers())),
             page_size: self.page_size,
             list_cache: self.list_cache,
         };
@@ -184,6 +186,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         }
         Ok(())
     }
+}
+
+/// How many large results are written at once.
+fn writers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Server {
