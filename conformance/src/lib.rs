@@ -43,8 +43,8 @@
 //! | `{"stream":"s","http":…}` | opens the event stream `s` by an HTTP request; `expect` may have `status`, `headers` |
 //! | `{"stream":"s","listen":{…},"client":"a"}` | opens the stream for unasked notifications. Legacy: GET. Modern: `subscriptions/listen` with this filter. Messages of the methods in `ignore`, if given, are passed over: for what whoever else uses the server may cause |
 //! | `{"await":"s","event":…}` | the next event on `s`, as `{"event","data","id"?,"retry"?}`; `"message"` compares its data as JSON-RPC; `"comment"` a comment instead. Events pass over comments |
-//! | `{"silent":["s"],"while":[…]}` | runs steps, during which `s` stays open and no event comes |
-//! | `{"end":"s"}` | `s` ends, without another event |
+//! | `{"silent":["s"],"while":[…]}` | runs steps, during which `s` stays open and no event with data comes |
+//! | `{"end":"s"}` | `s` ends, without another event with data |
 //! | `{"close":"s"}` | drops `s` from this side |
 //! | `{"check":"x","is":P}` | compares the variable `x` |
 //! | `{"parallel":[[…],[…]]}` | lists of steps that run at the same time |

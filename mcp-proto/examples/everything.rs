@@ -14,6 +14,7 @@ mod asking;
 mod tasks;
 
 use std::error::Error;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use mcp_proto::http::{ServeConfig, serve};
@@ -132,6 +133,10 @@ fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 "Lets go of the connection and goes on.",
             ),
             reconnection,
+        )
+        .content_tool(
+            Tool::new("test_cancellation", "Hangs until it is cancelled."),
+            cancellation,
         )
         .content_tool(
             Tool::new(
@@ -256,6 +261,25 @@ async fn reconnection(_: App, _: Nothing, context: Context) -> Result<CallToolRe
     Ok(CallToolResult::text("Reconnected."))
 }
 
+/// A cancelled call is dropped, wherever it waits; what it holds is dropped with it.
+async fn cancellation(_: App, _: Nothing, context: Context) -> Result<CallToolResult, ToolError> {
+    let _held = Held;
+    context.progress(0.0, None, None).await;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    Ok(CallToolResult::text("Nobody cancelled it."))
+}
+
+/// How many calls have let go of what they held.
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+struct Held;
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        DROPPED.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
 /// Proxies can route by a header that repeats an argument. The library sees to it that both say the same.
 #[derive(Debug, Deserialize, JsonSchema)]
 struct CustomHeader {
@@ -325,6 +349,17 @@ fn resources(builder: ServerBuilder<App>) -> ServerBuilder<App> {
                 Ok(ResourceContents::text(
                     "test://watched-resource",
                     "As it was.",
+                ))
+            },
+        )
+        .resource(
+            Resource::new("test://cancelled", "cancelled")
+                .with_description("How many calls of test_cancellation were cancelled."),
+            async |_app, _context| {
+                let dropped = DROPPED.load(Ordering::SeqCst);
+                Ok(ResourceContents::text(
+                    "test://cancelled",
+                    dropped.to_string(),
                 ))
             },
         )

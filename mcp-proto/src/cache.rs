@@ -65,8 +65,8 @@ impl Serialize for CacheHint {
         };
         let ttl = u64::try_from(self.ttl.as_millis()).unwrap_or(u64::MAX);
         let mut members = serializer.serialize_map(Some(2))?;
-        // Integers above 2^53 do not survive every client.
-        members.serialize_entry("ttlMs", &ttl.min(1 << 53))?;
+        // Larger integers are not safe in every client, and refused by some.
+        members.serialize_entry("ttlMs", &ttl.min((1 << 53) - 1))?;
         members.serialize_entry("cacheScope", scope)?;
         members.end()
     }

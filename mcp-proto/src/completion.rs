@@ -65,6 +65,24 @@ pub(crate) struct CompleteParams {
     pub(crate) request: CompletionRequest,
 }
 
+impl CompletionRequest {
+    /// What has been typed, with nothing settled yet, for calling a handler without a server.
+    #[must_use]
+    pub fn new(value: impl Into<String>) -> Self {
+        Self {
+            value: value.into(),
+            arguments: BTreeMap::new(),
+        }
+    }
+
+    /// The same with an argument that is settled.
+    #[must_use]
+    pub fn with_argument(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.arguments.insert(name.into(), value.into());
+        self
+    }
+}
+
 impl Completion {
     /// The values of a list that begin with what has been typed, whatever their case, in the list's order.
     pub fn matching<T: AsRef<str>>(

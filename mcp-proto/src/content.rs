@@ -1,13 +1,14 @@
 //! Content blocks, annotations and icons: shared by tools, prompts and resources.
 
+mod icon;
 mod older;
 
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::json;
-
+pub(crate) use icon::check_icons;
+pub use icon::{Icon, IconTheme};
 pub(crate) use older::for_version;
 
 /// A piece of content (schema: `ContentBlock`).
@@ -151,46 +152,6 @@ pub enum Role {
     Assistant,
 }
 
-/// A picture that stands for a thing (schema: `Icon`, since 2025-11-25).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct Icon {
-    /// An `https:` or `data:` URI.
-    pub src: String,
-    /// Media type, if the source does not say.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub mime_type: Option<String>,
-    /// Sizes such as `48x48`, or `any`.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Vec::is_empty"
-    )]
-    pub sizes: Vec<String>,
-    /// The background it is made for; any when absent.
-    #[serde(
-        default,
-        deserialize_with = "json::lenient",
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub theme: Option<IconTheme>,
-}
-
-/// The background that an icon is made for (schema: `Icon.theme`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum IconTheme {
-    /// A light background.
-    Light,
-    /// A dark background.
-    Dark,
-}
-
 impl ContentBlock {
     /// A block of text.
     #[must_use]
@@ -236,6 +197,42 @@ impl ContentBlock {
         match self {
             Self::Text(content) => Some(&content.text),
             _ => None,
+        }
+    }
+}
+
+impl ContentBlock {
+    /// The same with hints for the client.
+    #[must_use]
+    pub fn with_annotations(mut self, annotations: Annotations) -> Self {
+        *self.extras().0 = Some(annotations);
+        self
+    }
+
+    /// The same with metadata.
+    #[must_use]
+    pub fn with_meta(mut self, meta: Map<String, Value>) -> Self {
+        *self.extras().1 = Some(meta);
+        self
+    }
+
+    /// What every kind of block has beside its content.
+    fn extras(&mut self) -> (&mut Option<Annotations>, &mut Option<Map<String, Value>>) {
+        match self {
+            Self::Text(text) => (&mut text.annotations, &mut text.meta),
+            Self::Image(media) | Self::Audio(media) => (&mut media.annotations, &mut media.meta),
+            Self::ResourceLink(link) => (&mut link.annotations, &mut link.meta),
+            Self::Resource(embedded) => (&mut embedded.annotations, &mut embedded.meta),
+        }
+    }
+
+    /// About how many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::Text(text) => text.text.len(),
+            Self::Image(media) | Self::Audio(media) => media.data.len(),
+            Self::ResourceLink(_) => 0,
+            Self::Resource(embedded) => embedded.resource.size(),
         }
     }
 }
@@ -302,6 +299,15 @@ impl ResourceContents {
         self
     }
 
+    /// About how many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        [&self.text, &self.blob]
+            .into_iter()
+            .flatten()
+            .map(String::len)
+            .sum()
+    }
+
     fn empty(uri: String) -> Self {
         Self {
             uri,
@@ -333,36 +339,5 @@ impl Annotations {
     pub fn with_last_modified(mut self, last_modified: impl Into<String>) -> Self {
         self.last_modified = Some(last_modified.into());
         self
-    }
-}
-
-impl Icon {
-    /// An icon by its source.
-    #[must_use]
-    pub fn new(src: impl Into<String>) -> Self {
-        Self {
-            src: src.into(),
-            mime_type: None,
-            sizes: Vec::new(),
-            theme: None,
-        }
-    }
-}
-
-/// Icons come from `https:` or `data:` (2025-11-25, "Icons"): clients refuse whatever else could run or read something.
-pub(crate) fn check_icons(icons: &[Icon]) -> Result<(), String> {
-    let is = |src: &str, scheme: &str| {
-        src.get(..scheme.len())
-            .is_some_and(|begin| begin.eq_ignore_ascii_case(scheme))
-    };
-    match icons
-        .iter()
-        .find(|icon| !is(&icon.src, "https:") && !is(&icon.src, "data:"))
-    {
-        None => Ok(()),
-        Some(icon) => Err(format!(
-            "the icon {:?} must be an https: or data: URI",
-            icon.src.chars().take(100).collect::<String>()
-        )),
     }
 }

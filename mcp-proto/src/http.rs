@@ -8,7 +8,10 @@
 //! request (pipelining) hides its going until they are read, which is after the answer; its call runs on until then.
 //! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
+mod answer;
+mod batch;
 mod body;
+mod calls;
 mod config;
 mod cors;
 mod deadline;
@@ -23,7 +26,9 @@ mod rejection;
 mod serve;
 mod sessions;
 mod sse;
+mod standalone;
 mod strangers;
+mod streams;
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -45,6 +50,7 @@ use live::Live;
 use rejection::Rejection;
 use sessions::Sessions;
 use strangers::Strangers;
+use streams::Streams;
 
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, Origins};
@@ -61,6 +67,7 @@ struct Inner {
     config: HttpConfig,
     sessions: Sessions,
     live: Arc<Live>,
+    streams: Arc<Streams>,
     detached: Detached,
     /// A permit for each call that may run.
     calls: Arc<Semaphore>,
@@ -86,6 +93,18 @@ impl StreamableHttpService {
     }
 
     /// The endpoint with bounds and a session store of its own.
+    ///
+    /// Several processes may share a store: any of them serves any request of any session, and modern requests need
+    /// nothing in common at all. What is alive of a legacy session stays in the process in which it began:
+    ///
+    /// - streams to be resumed: elsewhere the `Last-Event-ID` of a call gets 400, that of a GET stream a fresh stream;
+    /// - running calls to be cancelled by `notifications/cancelled`, and the answers to what they ask the client: they
+    ///   are passed over elsewhere;
+    /// - the one GET stream of a session, its subscriptions until it is opened again, and the bounds on running calls;
+    /// - a DELETE ends what runs in another process within [`HttpConfig::keep_alive`].
+    ///
+    /// So a load balancer should send the requests of one session to one process, by their `mcp-session-id` header. One
+    /// that does so as a rule is enough: whatever goes elsewhere, as after a restart, is served as said above.
     #[must_use]
     pub fn with_sessions(
         server: Server,
@@ -99,6 +118,7 @@ impl StreamableHttpService {
             calls: permits(config.max_calls),
             body_memory: permits(config.max_buffered_bytes),
             strangers: Strangers::default(),
+            streams: Streams::new(&config),
             server,
             config,
             sessions,
@@ -148,8 +168,9 @@ impl StreamableHttpService {
         self.0.detached.close();
     }
 
-    /// Waits until no call of a legacy client that went away runs any more, and no task; for after [`close`](Self::close) and the
-    /// end of [`serve`].
+    /// Waits until no call of a legacy client runs any more that went away or whose answer is an event stream, and no
+    /// task: calls that went away run on without their connection, the others notice its end a moment later. For after
+    /// [`close`](Self::close) and the end of [`serve`].
     pub async fn ended(&self) {
         self.0.detached.ended().await;
         self.0.server.tasks_ended().await;
@@ -204,6 +225,14 @@ impl StreamableHttpService {
         accepts: Accepts,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
+        if Message::is_batch(text.as_ref())
+            && let Some(session) = self
+                .batch_session(head)
+                .await
+                .map_err(|rejection| (rejection, None))?
+        {
+            return self.call_batch(head, accepts, &session, text).await;
+        }
         let message = Message::from_slice(text.as_ref())
             .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
         // The call may take its time; the text is not needed for it.
@@ -243,12 +272,17 @@ impl StreamableHttpService {
                     .session(head)
                     .await
                     .map_err(|rejection| (rejection, id))?;
-                if !self.0.live.answer(&session.id, response) {
-                    tracing::debug!("a response to no request that waits here was passed over");
-                }
+                self.answered(&session, response);
                 Ok(accepted())
             }
         }
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // Nobody can come back.
+        self.streams.forget_kept();
     }
 }
 

@@ -185,6 +185,12 @@ impl GetPromptResult {
         self
     }
 
+    /// About how many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        let messages = self.messages.iter();
+        messages.map(|message| message.content.size()).sum()
+    }
+
     /// The same in the content of a revision.
     pub(crate) fn for_version(mut self, version: ProtocolVersion) -> Self {
         for message in &mut self.messages {

@@ -217,6 +217,13 @@ impl ReadResourceResult {
     }
 }
 
+impl ReadResourceResult {
+    /// About how many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        self.contents.iter().map(ResourceContents::size).sum()
+    }
+}
+
 impl From<ResourceContents> for ReadResourceResult {
     fn from(contents: ResourceContents) -> Self {
         vec![contents].into()
@@ -233,10 +240,27 @@ impl From<Vec<ResourceContents>> for ReadResourceResult {
 }
 
 impl ResourceUri {
+    /// A URI with what a template's variables are in it, for calling a handler without a server.
+    #[must_use]
+    pub fn new(uri: impl Into<String>, variables: Variables) -> Self {
+        Self {
+            uri: uri.into(),
+            variables,
+        }
+    }
+
     /// A variable of the template, decoded.
     #[must_use]
     pub fn get(&self, variable: &str) -> Option<&str> {
         self.variables.get(variable)
+    }
+}
+
+impl PageRequest {
+    /// The first page, or the one behind a key, for calling a handler without a server.
+    #[must_use]
+    pub fn new(after: Option<String>, limit: usize) -> Self {
+        Self { after, limit }
     }
 }
 

@@ -8,6 +8,7 @@ mod listen;
 mod lists;
 mod method;
 mod rounds;
+mod run;
 mod skills;
 mod tasks;
 mod wire;
@@ -21,13 +22,14 @@ use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
+use tokio::sync::Semaphore;
 use tracing::{Instrument as _, Level, Span};
 
 use crate::cache::CacheHint;
 use crate::change::{Change, Notify};
 use crate::completion::CompletionRegistry;
 use crate::context::Context;
-use crate::interrupt::{Interrupt, RequestError};
+use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
 use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, ServerCapabilities};
 use crate::logging::LogLevel;
@@ -36,7 +38,7 @@ use crate::resource::ResourceRegistry;
 use crate::schema::MirroredParam;
 use crate::skill::Skills;
 use crate::task::Tasks;
-use crate::tool::{CallToolResult, ToolRegistry};
+use crate::tool::ToolRegistry;
 use crate::version::{Era, ProtocolVersion};
 use method::Method;
 use rounds::Rounds;
@@ -75,6 +77,8 @@ struct Inner {
     changes: Changes,
     tasks: Option<Tasks>,
     rounds: Rounds,
+    /// Turns to write large results.
+    writers: Arc<Semaphore>,
     page_size: usize,
     list_cache: Option<CacheHint>,
 }
@@ -183,12 +187,14 @@ impl Server {
         } = request;
         let era = context.era();
         let Some(method) = self.method(&method, era) else {
-            return Err(ErrorObject::method_not_found(&method));
+            return Err(Self::unknown_method(&method, era));
         };
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
-        if let Some(ready) = self.ready(method, &params, context.protocol_version) {
+        if !method.may_ask()
+            && let Some(ready) = self.ready(method, &params, context.protocol_version)
+        {
             return Ok(ready);
         }
         // What is not called all the time is boxed, so that the future of a plain call is small.
@@ -222,52 +228,6 @@ impl Server {
         }
     }
 
-    /// Runs the handler that a request is for.
-    async fn run(
-        &self,
-        method: Method,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, Interrupt> {
-        match method {
-            Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
-            Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
-            _ => {
-                let version = context.protocol_version;
-                let result = self.0.tools.call(params, context).await?;
-                Ok(self.tool_result(&result, version)?)
-            }
-        }
-    }
-
-    async fn read_resource(
-        &self,
-        mut params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, Interrupt> {
-        let Some(Value::String(uri)) = params.remove("uri") else {
-            let error = "resources/read needs params.uri, a string";
-            return Err(ErrorObject::invalid_params(error).into());
-        };
-        let era = context.era();
-        let read = match self.read_skill(&uri) {
-            Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
-            None => self.0.resources.read(&uri, context).await?,
-        };
-        Ok(self.complete(&read, Some(read.cache), read.meta.as_ref(), era)?)
-    }
-
-    async fn get_prompt(
-        &self,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, Interrupt> {
-        let version = context.protocol_version;
-        let prompt = self.0.prompts.fill_in(params, context).await?;
-        let prompt = prompt.for_version(version);
-        Ok(self.complete(&prompt, None, prompt.meta.as_ref(), version.era())?)
-    }
-
     /// A result as it is sent in an era.
     fn complete<T: Serialize>(
         &self,
@@ -281,18 +241,6 @@ impl Server {
             hint,
             meta,
             era,
-            &self.0.info_json,
-        ))
-    }
-
-    fn tool_result(
-        &self,
-        result: &CallToolResult,
-        version: ProtocolVersion,
-    ) -> Result<Payload, ErrorObject> {
-        Payload::of(&wire::WireCallToolResult::new(
-            result,
-            version,
             &self.0.info_json,
         ))
     }
@@ -338,6 +286,25 @@ impl Server {
     /// The parameters of a tool that headers repeat (2026-07-28).
     pub(crate) fn mirrored(&self, tool: &str) -> &[MirroredParam] {
         self.0.tools.mirrored(tool)
+    }
+
+    /// The refusal of a method that there is not in an era. A handshake that comes in a modern request is told which
+    /// versions have one (2026-07-28, "Versioning").
+    pub(crate) fn unknown_method(method: &str, era: Era) -> ErrorObject {
+        let error = ErrorObject::method_not_found(method);
+        if method != "initialize" || era == Era::Legacy {
+            return error;
+        }
+        let legacy = ProtocolVersion::ALL.into_iter();
+        let legacy: Vec<_> = legacy
+            .filter(|version| version.era() == Era::Legacy)
+            .collect();
+        let message = format!(
+            "{}: this request names a version without a handshake; leave it out of params._meta to open a session",
+            error.message
+        );
+        ErrorObject::new(error.code, message)
+            .with_data(json!({ "supported": ProtocolVersion::ALL, "initialize": legacy }))
     }
 
     /// What a method's name means in an era, if this server offers it.

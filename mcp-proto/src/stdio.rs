@@ -32,6 +32,9 @@ pub struct StdioConfig {
     pub max_line_bytes: usize,
     /// The most calls at once; further requests are answered −32600, notifications are taken as ever. 1,024 by default.
     pub max_calls: usize,
+    /// The most messages of one batch, which only a connection that was initialized for 2025-03-26 takes; a longer one
+    /// is answered −32600. 50 by default.
+    pub max_batch_messages: usize,
     /// How long the connection may go on after the end of its input: running calls, their answers, and the last flush
     /// together. 900 ms by default.
     pub drain_time: Duration,
@@ -45,7 +48,8 @@ pub struct StdioConfig {
 ///
 /// A line that is JSON but no good message (another version, params that are no object, a member twice) is answered
 /// −32600 if its id can be read, and one that is too long is answered without an id. Any other line that is no message
-/// is logged and skipped: text that is no JSON, a batch, an id that is null or a fraction.
+/// is logged and skipped: text that is no JSON, a batch, an id that is null or a fraction. After a handshake of
+/// 2025-03-26 a batch is taken, and its answers are one line.
 ///
 /// # Errors
 /// Those of the streams. A writer that breaks ends the connection: there is nobody left to answer.
@@ -116,6 +120,7 @@ impl Default for StdioConfig {
         Self {
             max_line_bytes: 4 * 1024 * 1024,
             max_calls: 1_024,
+            max_batch_messages: 50,
             drain_time: Duration::from_millis(900),
         }
     }

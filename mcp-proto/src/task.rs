@@ -26,7 +26,7 @@ use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::EXTENSION_TASKS;
 
-pub(crate) use entry::{Entry, Stage, Step, relate, relate_params};
+pub(crate) use entry::{Entry, Open, Stage, Step, relate, relate_params};
 pub(crate) use owner::Owner;
 pub(crate) use size::json_size;
 pub(crate) use store::{NewTask, Tasks};

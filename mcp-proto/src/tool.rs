@@ -40,7 +40,7 @@ pub struct Tool {
     /// JSON Schema of the arguments; an object at its root.
     pub input_schema: Value,
     /// JSON Schema of `structuredContent`, which may be of any kind; clients before 2026-07-28 are told of objects
-    /// alone. A result of a raw tool that does not keep to it is a failure of the tool.
+    /// alone. A result made by hand that does not keep to it is a failure of the tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Hints about its effects; the client must not trust them.
@@ -124,14 +124,15 @@ impl Tool {
         self
     }
 
-    /// The same with a hand-written schema of its arguments.
+    /// The same with a hand-written schema of its arguments, for
+    /// [`ServerBuilder::raw_tool`](crate::ServerBuilder::raw_tool) alone.
     #[must_use]
     pub fn with_input_schema(mut self, schema: Value) -> Self {
         self.input_schema = schema;
         self
     }
 
-    /// The same with a hand-written schema of its structured results.
+    /// The same with a hand-written schema of its structured results, where they are made by hand.
     #[must_use]
     pub fn with_output_schema(mut self, schema: Value) -> Self {
         self.output_schema = Some(schema);
@@ -140,8 +141,8 @@ impl Tool {
 
     /// The same, declared to keep to its own output schema.
     ///
-    /// The structured result of a raw tool is parsed and checked before it is sent, which takes a time proportional to
-    /// its size. A tool that makes large results, and whose tests prove them right, may trust itself: then debug
+    /// A structured result that is made by hand is parsed and checked before it is sent, which takes a time proportional
+    /// to its size. A tool that makes large results, and whose tests prove them right, may trust itself: then debug
     /// builds alone check them, as they do for typed tools, whose schemas come from the type that is sent.
     #[must_use]
     pub fn with_trusted_output(mut self) -> Self {

@@ -68,6 +68,16 @@ impl ProtocolVersion {
         }
     }
 
+    /// Whether its clients may send several messages as one JSON array; only one revision had it.
+    pub(crate) fn has_batches(self) -> bool {
+        self == Self::V2025_03_26
+    }
+
+    /// Whether a server may close a stream before its end, and its client takes the empty events that need it.
+    pub(crate) fn has_polling(self) -> bool {
+        self == Self::V2025_11_25
+    }
+
     /// The era of the revision.
     #[must_use]
     pub fn era(self) -> Era {

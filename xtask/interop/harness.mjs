@@ -116,7 +116,9 @@ export async function report(name, options, work) {
     console.log(JSON.stringify({ ...head, ok: true, ...(await work()), ...check.facts() }));
     process.exit(0);
   } catch (error) {
-    console.log(JSON.stringify({ ...head, ok: false, error: String(error?.message ?? error) }));
+    // What follows the first line is a picture of the difference; it is told on stderr.
+    const [told] = String(error?.message ?? error).split("\n");
+    console.log(JSON.stringify({ ...head, ok: false, error: told }));
     console.error(error);
     process.exit(1);
   }

@@ -33,6 +33,7 @@ export async function everything(inspect, call, { era }) {
   await refusals(inspect, call);
   if (era === "legacy") check.equal(await well("logging/setLevel", "--log-level", "info"), {}, "logging/setLevel");
   else check.skip("logging/setLevel", "the modern era has none");
+  await skills(inspect, well);
   // It has no roots without a configuration, but it can be asked for them.
   check.equal((await said("test_input_required_result_list_roots"))[0].text, "Roots: ", "roots");
   return { version: protocolVersion };
@@ -60,6 +61,22 @@ async function reading(well) {
   check.equal(embedded.resource.uri, "test://somewhere", "embedded resource of a prompt");
   const [picture] = await get("test_prompt_with_image");
   checkPicture(picture.data, "picture of a prompt");
+}
+
+/** The one client here that knows skills: it reads each file and compares it with its digest. */
+async function skills(inspect, well) {
+  const names = (await well("skills/list")).skills.map(({ frontmatter }) => frontmatter.name);
+  check.equal(names.sort(), ["fill-in-forms", "greetings"], "skills");
+  const { code, reports } = await inspect("skills/list", "--verify", "--require-digests");
+  check.equal([code, reports.map(({ outcome }) => outcome)], [0, ["verified", "verified"]], "files of the skills");
+  const { skill } = await well("skills/get", "--uri", "skill://greetings/SKILL.md");
+  check.equal(skill.frontmatter.name, "greetings", "one skill");
+  const { resources } = await well("resources/directory/read", "--uri", "skill://fill-in-forms");
+  const kinds = resources.map(({ uri, mimeType }) => [uri, mimeType]);
+  check.equal(kinds, [
+    ["skill://fill-in-forms/SKILL.md", "text/markdown"],
+    ["skill://fill-in-forms/references", "inode/directory"],
+  ], "folder of a skill");
 }
 
 async function contents(said) {

@@ -12,7 +12,7 @@ const options = parseArguments(process.argv.slice(2));
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/inspector/package.json");
 const binary = path.join(path.dirname(manifest), "clients/launcher/build/index.js");
 
-/** Runs one method and gives back its exit code, the result it printed and the error it told. */
+/** Runs one method and gives back its exit code, what it printed and the error it told. */
 function inspect(method, ...rest) {
   const target = options.url
     ? ["--transport", "http", "--server-url", options.url]
@@ -23,7 +23,9 @@ function inspect(method, ...rest) {
       const code = error ? error.code : 0;
       try {
         const told = stderr.split("\n").find((line) => line.startsWith('{"error"'));
-        resolve({ code, result: stdout ? JSON.parse(stdout).result : undefined, error: told && JSON.parse(told).error });
+        // A check of skills prints one line for each; everything else one result.
+        const printed = stdout.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+        resolve({ code, result: printed[0]?.result, reports: printed, error: told && JSON.parse(told).error });
       } catch {
         reject(new Error(`${method} exited with ${code}: ${stderr || stdout}`));
       }

@@ -42,6 +42,16 @@ class Checks:
         self.cannot.append(f"{what}: {reason}")
 
 
+@asynccontextmanager
+async def within(what):
+    """Waits for what is done inside, but not forever."""
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            yield
+    except TimeoutError:
+        raise AssertionError(f"{what}: not after {PATIENCE_S} s") from None
+
+
 class Peer:
     """An open client, with what it is told and what its transport does put where a test can see it."""
 
@@ -74,16 +84,13 @@ class Peer:
 
     async def until(self, what, ready):
         """Waits until `ready()`, looking again whenever something has arrived."""
-        try:
-            async with asyncio.timeout(PATIENCE_S):
-                while not ready():
-                    self._news.clear()
-                    await self._news.wait()
-        except TimeoutError:
-            raise AssertionError(f"{what}: not after {PATIENCE_S} s") from None
+        async with within(what):
+            while not ready():
+                self._news.clear()
+                await self._news.wait()
 
     async def call(self, name, arguments=None, **options):
-        async with asyncio.timeout(PATIENCE_S):
+        async with within(name):
             return await self.client.call_tool(name, arguments or {}, **options)
 
     async def text(self, name, arguments=None, **options):

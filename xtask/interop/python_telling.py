@@ -2,7 +2,7 @@
 
 import asyncio
 
-from python_harness import PATIENCE_S, open_peer
+from python_harness import open_peer, within
 
 WATCHED = "test://watched-resource"
 LOGGED = [("info", text) for text in ("Tool execution started", "Tool processing data", "Tool execution completed")]
@@ -82,9 +82,10 @@ async def cancellation(peer):
         running.set()
 
     call = asyncio.create_task(peer.client.call_tool("test_cancellation", {}, progress_callback=on_progress))
-    async with asyncio.timeout(PATIENCE_S):
+    async with within("test_cancellation running"):
         await running.wait()
-        call.cancel()
+    call.cancel()
+    async with within("the end of the handler"):
         (ended,) = await asyncio.gather(call, return_exceptions=True)
         check.ok(isinstance(ended, asyncio.CancelledError), f"how the call ended: {ended!r}")
         while int(await peer.read("test://cancelled")) == before:
@@ -141,12 +142,14 @@ async def modern_subscriptions(peer):
             ("test_trigger_resource_change", "ResourceUpdated"),
         ):
             await peer.text(tool)
-            event = await asyncio.wait_for(anext(events), PATIENCE_S)
+            async with within(name):
+                event = await anext(events)
             check.equal(type(event).__name__, name, f"what {tool} changed")
         check.equal(event.uri, WATCHED, "the resource that was updated")
     async with client.listen(tools_list_changed=True) as events:
         await peer.text("test_trigger_resource_change")
         await peer.text("test_trigger_prompt_change")
         await peer.text("test_trigger_tool_change")
-        event = await asyncio.wait_for(anext(events), PATIENCE_S)
+        async with within("a change of the tools"):
+            event = await anext(events)
         check.equal(type(event).__name__, "ToolsListChanged", "the one change that was asked for")

@@ -18,19 +18,11 @@ use serde_json::Value;
 use crate::{Result, root, say, suites};
 
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {
-    /// Checks instead that each rule of the protocol in `mcp-proto/CHECKLIST.md` has a test.
-    #[arg(long)]
-    checklist: bool,
-}
+pub(crate) struct Arguments {}
 
 /// Tells what breaks a rule. `true` when nothing does.
-pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let findings = if arguments.checklist {
-        checklist()?
-    } else {
-        check()?
-    };
+pub(crate) fn run(_: &Arguments) -> Result<bool> {
+    let findings = check()?;
     for finding in &findings {
         say(finding)?;
     }
@@ -59,23 +51,11 @@ fn check() -> Result<Vec<String>> {
         }),
         None => vec!["ARCHITECTURE.md: there is none".to_owned()],
     });
+    findings.extend(match files.get(checklist::PATH) {
+        Some(text) => checklist::check(text, &files, &suites::SCENARIOS.lines().collect()).findings,
+        None => vec![format!("{}: there is none", checklist::PATH)],
+    });
     Ok(findings)
-}
-
-/// The rules of the protocol that have no row or no test, one line each; tells how many rows bind clients alone.
-fn checklist() -> Result<Vec<String>> {
-    let files = tracked_files()?;
-    let Some(text) = files.get(checklist::PATH) else {
-        return Ok(vec![format!("{}: there is none", checklist::PATH)]);
-    };
-    let read = checklist::check(text, &files, &suites::SCENARIOS.lines().collect());
-    let (rows, clients) = (read.rows, read.clients);
-    say(&format!(
-        "checklist: {rows} rows, {} of them bind clients alone: {}",
-        clients.len(),
-        clients.join(" ")
-    ))?;
-    Ok(read.findings)
 }
 
 /// The text files under version control, by path. Files with other content are left out.

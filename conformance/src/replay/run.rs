@@ -190,11 +190,13 @@ impl Step {
     }
 }
 
-/// Waits until a stream says something other than a comment, or ends.
+/// Waits until a stream says something other than a comment or an event without data, which primes a client for
+/// resumption, or ends.
 async fn disturbance(name: &str, stream: &mut EventStream) -> Fault {
     loop {
         match stream.next().await {
             Ok(Some(Frame::Comment(_))) => {}
+            Ok(Some(Frame::Event(event))) if event.data.is_empty() => {}
             Ok(Some(Frame::Event(event))) => {
                 return Fault::new(format!(
                     "the stream {name} said {event:?}; it ought to be silent"

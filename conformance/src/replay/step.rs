@@ -64,12 +64,18 @@ impl Run<'_> {
                 self.put_stream(name, stream);
                 Ok(())
             }
-            Action::End { stream: name } => match self.take_stream(name)?.next_event().await? {
-                None => Ok(()),
-                Some(event) => Err(Fault::new(format!(
-                    "the stream {name} ought to end, but said {event:?}"
-                ))),
-            },
+            Action::End { stream: name } => {
+                let mut stream = self.take_stream(name)?;
+                while let Some(event) = stream.next_event().await? {
+                    // One without data primes a client for resumption.
+                    if !event.data.is_empty() {
+                        return Err(Fault::new(format!(
+                            "the stream {name} ought to end, but said {event:?}"
+                        )));
+                    }
+                }
+                Ok(())
+            }
             Action::Close { stream } => self.take_stream(stream).map(drop),
             Action::Check { name, pattern } => {
                 let mut vars = self.vars();

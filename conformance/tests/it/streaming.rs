@@ -111,9 +111,9 @@ async fn a_stream_must_be_one() {
 }
 
 #[tokio::test]
-async fn silence_is_broken_by_events_but_not_by_comments() {
+async fn silence_is_broken_by_events_but_not_by_comments_or_events_without_data() {
     let silent = r#"{"silent":["s"],"while":[{"open":"main"}]}"#;
-    let (quiet, _) = server(|_, _| events(&[": keep-alive\n\n"], true));
+    let (quiet, _) = server(|_, _| events(&[": keep-alive\n\n", "id: 1\ndata: \n\n"], true));
     replay(&quiet, Era::Modern, &[STREAM, silent].join("\n"))
         .await
         .unwrap();

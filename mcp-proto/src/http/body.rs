@@ -11,6 +11,7 @@ use bytes::{Buf, BufMut as _, Bytes, BytesMut};
 use futures_util::Stream;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
 use http_body::{Body, Frame, SizeHint};
+use serde::Serialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::config::HttpConfig;
@@ -33,7 +34,16 @@ impl ResponseBody {
     }
 
     pub(super) fn json(answer: &Response) -> Self {
-        let mut text = Vec::with_capacity(size(answer));
+        Self::write(answer, size(answer))
+    }
+
+    /// The answers to a batch.
+    pub(super) fn json_array(answers: &[Response]) -> Self {
+        Self::write(&answers, answers.iter().map(size).sum())
+    }
+
+    fn write(answer: &impl Serialize, size: usize) -> Self {
+        let mut text = Vec::with_capacity(size);
         if let Err(error) = serde_json::to_writer(&mut text, answer) {
             // An answer is made of strings and JSON values; this cannot fail short of a bug.
             tracing::error!(%error, "an answer could not be serialised");

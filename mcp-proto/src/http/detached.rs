@@ -21,7 +21,13 @@ struct Bounds {
     max_time: Duration,
     closing_time: Duration,
     closed: watch::Sender<bool>,
+    /// How many tasks drive calls whose streams can be resumed.
+    drivers: watch::Sender<usize>,
 }
+
+/// A task that drives such calls.
+#[derive(Debug)]
+pub(super) struct Driver(Detached);
 
 /// The place of one such call.
 #[derive(Debug)]
@@ -41,6 +47,7 @@ impl Detached {
             max_time: config.max_detached_time,
             closing_time: config.max_detached_time_after_close,
             closed: watch::channel(false).0,
+            drivers: watch::channel(0).0,
         }))
     }
 
@@ -62,17 +69,24 @@ impl Detached {
         self.0.closed.send_replace(true);
     }
 
-    /// Waits until no place is taken.
+    /// Counts a task until the guard is dropped.
+    pub(super) fn driver(&self) -> Driver {
+        self.0.drivers.send_modify(|drivers| *drivers += 1);
+        Driver(self.clone())
+    }
+
+    /// Waits until no place is taken and nothing is driven.
     pub(super) async fn ended(&self) {
+        let mut drivers = self.0.drivers.subscribe();
+        // Fails only without a sender, and this is one.
+        drop(drivers.wait_for(|drivers| *drivers == 0).await);
         // Nobody closes the semaphore.
         let _all = self.0.permits.acquire_many(self.0.max_calls).await;
     }
-}
 
-impl Place {
-    /// Drives what is left of a call to its end.
-    pub(super) async fn drive(self, rest: impl Future<Output = ()>) {
-        let bounds = &self.bounds.0;
+    /// Waits until the time is over that a call has without its client.
+    pub(super) async fn time_is_over(&self) {
+        let bounds = &self.0;
         let mut closed = bounds.closed.subscribe();
         let closing = async {
             drop(closed.wait_for(|closed| *closed).await);
@@ -80,7 +94,6 @@ impl Place {
         };
         tokio::select! {
             biased;
-            () = rest => {}
             () = closing => {
                 tracing::warn!("a call whose client went away was cancelled: the server closes");
             }
@@ -88,5 +101,22 @@ impl Place {
                 tracing::warn!("a call whose client went away was cancelled: it ran too long");
             }
         }
+    }
+}
+
+impl Place {
+    /// Drives what is left of a call to its end.
+    pub(super) async fn drive(self, rest: impl Future<Output = ()>) {
+        tokio::select! {
+            biased;
+            () = rest => {}
+            () = self.bounds.time_is_over() => {}
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.0.drivers.send_modify(|drivers| *drivers -= 1);
     }
 }

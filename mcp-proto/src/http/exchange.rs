@@ -1,32 +1,23 @@
 //! One call and what it says before it answers. The exchange owns the handler's future: dropping it cancels a modern
 //! call; a legacy one is driven to its end by a task, since there a lost connection is not a cancellation.
 
-use std::future::{Future as _, poll_fn};
+use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use futures_util::stream;
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
-use http::{Response as HttpResponse, StatusCode};
+use futures_util::{Stream, StreamExt as _};
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Sleep;
 
-use super::body::ResponseBody;
-use super::detached::Detached;
-use super::head::Accepts;
+use super::detached::{Detached, Place};
 use super::live::CallGuard;
-use super::rejection::json_response;
 use super::sessions::Hold;
-use super::sse;
 use crate::context::{Outbox, OutboxReader, Outgoing};
-use crate::jsonrpc::{ErrorObject, Response};
-use crate::server::Server;
-use crate::version::Era;
+use crate::jsonrpc::{Message, Response};
 
-/// A call on its way, with the stream of what it says.
+/// A call on its way, as the stream of what it says. Its answer or its cancellation is the last item.
 pub(super) struct Exchange {
     /// `None` once it has answered or was cancelled.
     call: Option<BoxFuture<'static, Response>>,
@@ -38,6 +29,7 @@ pub(super) struct Exchange {
     legacy: Option<LegacyCall>,
     /// Its place among the calls of the service.
     place: Option<OwnedSemaphorePermit>,
+    ended: bool,
 }
 
 /// What a call of a legacy session carries besides.
@@ -46,15 +38,22 @@ pub(super) struct LegacyCall {
     /// Takes the call out of the session's list when it ends.
     pub(super) guard: CallGuard,
     pub(super) hold: Hold,
-    /// How it may run on without its client; `None` once it does.
+    /// How it may run on if nobody hears it; `None` once something else sees to that.
     pub(super) detached: Option<Detached>,
+    /// Its place among the calls that run without their client.
+    pub(super) away: Option<Place>,
     /// Whether its client takes events, so that it can be told and asked something.
     pub(super) hears: bool,
+    /// Whether its client comes back when its connection is let go.
+    pub(super) polls: bool,
 }
 
 /// The next thing an exchange has to say.
-enum Step {
-    Said(Bytes),
+pub(super) enum Step {
+    /// A notification, or a request to the client.
+    Said(Message),
+    /// The connection may go until the client comes back.
+    Release(Duration),
     Answer(Response),
     /// Nothing for as long as the keep-alive interval.
     Quiet,
@@ -77,6 +76,7 @@ impl Exchange {
             timer: None,
             legacy: None,
             place: Some(place),
+            ended: false,
         }
     }
 
@@ -85,56 +85,44 @@ impl Exchange {
         self
     }
 
-    /// The HTTP response: one JSON body if the call answers before it says anything else, an event stream otherwise.
-    pub(super) async fn respond(
-        mut self,
-        accepts: Accepts,
-        era: Era,
-    ) -> HttpResponse<ResponseBody> {
-        if !accepts.json {
-            return self.stream(None);
-        }
-        loop {
-            match self.next().await {
-                Step::Answer(answer) => return json_response(status(&answer, era), &answer),
-                Step::Said(first) if accepts.events => return self.stream(Some(first)),
-                Step::Quiet if accepts.events => return self.stream(Some(sse::KEEP_ALIVE)),
-                // The client takes JSON alone: there is no way to tell it.
-                Step::Said(_) | Step::Quiet => {}
-                Step::Cancelled if accepts.events => return self.stream(None),
-                // Nothing is sent for it, and an event stream is not what the client takes.
-                Step::Cancelled => return super::empty(StatusCode::NO_CONTENT),
-            }
+    /// Takes over what becomes of it when its client goes: dropping it cancels it from now on.
+    pub(super) fn own(&mut self) {
+        if let Some(legacy) = &mut self.legacy {
+            legacy.detached = None;
         }
     }
 
-    fn stream(self, first: Option<Bytes>) -> HttpResponse<ResponseBody> {
-        let events = stream::unfold((first, Some(self)), |(first, exchange)| async move {
-            if let Some(first) = first {
-                return Some((first, (None, exchange)));
-            }
-            let mut exchange = exchange?;
-            match exchange.next().await {
-                Step::Said(event) => Some((event, (None, Some(exchange)))),
-                Step::Quiet => Some((sse::KEEP_ALIVE, (None, Some(exchange)))),
-                Step::Answer(answer) => Some((sse::answer(&answer), (None, None))),
-                Step::Cancelled => None,
-            }
-        });
-        event_stream(ResponseBody::events(events))
+    /// Its client went away: whether it may run on. One that may not is cancelled.
+    pub(super) fn leave(&mut self, detached: &Detached) -> bool {
+        let (Some(_), Some(legacy)) = (&self.call, &mut self.legacy) else {
+            return true;
+        };
+        if legacy.away.is_none() {
+            legacy.away = detached.place(&legacy.guard);
+        }
+        legacy.away.is_some()
     }
 
-    async fn next(&mut self) -> Step {
-        poll_fn(|context| self.poll_next(context)).await
+    /// Its client is back.
+    pub(super) fn rejoin(&mut self) {
+        if let Some(legacy) = &mut self.legacy
+            && legacy.away.take().is_some()
+        {
+            legacy.guard.attach();
+        }
     }
 
-    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+    pub(super) fn cancel(&mut self) {
+        self.call = None;
+        self.legacy = None;
+    }
+
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
         if let Some(legacy) = &mut self.legacy
             && (Pin::new(&mut legacy.cancelled).poll(context).is_ready()
                 || legacy.hold.poll_ended(context).is_ready())
         {
-            self.call = None;
-            self.legacy = None;
+            self.cancel();
             return Poll::Ready(Step::Cancelled);
         }
         if let Some(call) = &mut self.call
@@ -147,21 +135,19 @@ impl Exchange {
         while let Poll::Ready(message) = self.outgoing.poll_recv(context) {
             self.timer = None;
             self.touch();
-            match message {
-                Outgoing::Notification(said) => {
-                    return Poll::Ready(Step::Said(sse::message(&said)));
+            match (message, &self.legacy) {
+                (Outgoing::Notification(said), _) => {
+                    return Poll::Ready(Step::Said(Message::Notification(said)));
                 }
-                Outgoing::Request(request, answer) => {
-                    let event = sse::message(&request);
-                    if let Some(legacy) = &self.legacy
-                        && legacy.hears
-                    {
-                        legacy.guard.expect_answer(request.id, answer);
-                        return Poll::Ready(Step::Said(event));
-                    }
-                    // Whoever asked is told that nobody answers: the other end goes.
+                (Outgoing::Request(request, answer), Some(legacy)) if legacy.hears => {
+                    legacy.guard.expect_answer(request.id.clone(), answer);
+                    return Poll::Ready(Step::Said(Message::Request(request)));
                 }
-                Outgoing::Release(_) => {}
+                (Outgoing::Release(retry), Some(legacy)) if legacy.hears && legacy.polls => {
+                    return Poll::Ready(Step::Release(retry));
+                }
+                // Whoever asked is told that nobody answers: the other end goes.
+                (Outgoing::Request(..) | Outgoing::Release(_), _) => {}
             }
         }
         if let Some(answer) = self.answer.take() {
@@ -191,8 +177,22 @@ impl Exchange {
     }
 }
 
+impl Stream for Exchange {
+    type Item = Step;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Step>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let step = self.poll_step(context);
+        self.ended = matches!(step, Poll::Ready(Step::Answer(_) | Step::Cancelled));
+        step.map(Some)
+    }
+}
+
 impl Drop for Exchange {
-    /// A legacy call whose client went away runs on, in bounds, so that its effects do not depend on the network.
+    /// A legacy call whose client went away before it heard anything runs on, in bounds, so that its effects do not
+    /// depend on the network.
     fn drop(&mut self) {
         let (Some(call), Some(mut legacy)) = (self.call.take(), self.legacy.take()) else {
             return;
@@ -210,6 +210,7 @@ impl Drop for Exchange {
             );
             return;
         };
+        // The client has no event id to come back with.
         legacy.hears = false;
         let (_, outgoing) = Outbox::channel();
         let mut rest = Self {
@@ -220,39 +221,8 @@ impl Drop for Exchange {
             timer: None,
             legacy: Some(legacy),
             place: self.place.take(),
+            ended: false,
         };
-        runtime
-            .spawn(place.drive(async move {
-                while let Step::Said(_) | Step::Quiet = rest.next().await {}
-            }));
-    }
-}
-
-/// 200 with the headers of an event stream that no proxy should hold back.
-pub(super) fn event_stream(body: ResponseBody) -> HttpResponse<ResponseBody> {
-    let mut response = HttpResponse::new(body);
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(
-        HeaderName::from_static("x-accel-buffering"),
-        HeaderValue::from_static("no"),
-    );
-    response
-}
-
-/// The HTTP status of a JSON answer: the revision fixes it for two codes, a listener without a place is refused as on
-/// GET, and 200 carries the rest.
-fn status(answer: &Response, era: Era) -> StatusCode {
-    match &answer.outcome {
-        Err(error) if era == Era::Modern => match error.code {
-            ErrorObject::METHOD_NOT_FOUND => StatusCode::NOT_FOUND,
-            ErrorObject::MISSING_CLIENT_CAPABILITY => StatusCode::BAD_REQUEST,
-            ErrorObject::INTERNAL if *error == Server::too_many_listeners() => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
-            _ => StatusCode::OK,
-        },
-        _ => StatusCode::OK,
+        runtime.spawn(place.drive(async move { while rest.next().await.is_some() {} }));
     }
 }

@@ -197,6 +197,11 @@ pub(super) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject
         .map_err(|_| mismatch("the value =?base64?…?= does not decode to UTF-8".to_owned()))
 }
 
+/// The refusal of a header that two readers could read in two ways.
+pub(super) fn given_twice(name: &HeaderName) -> Rejection {
+    ErrorObject::invalid_request(format!("the header {name} is given twice")).into()
+}
+
 pub(super) fn mismatch(message: String) -> ErrorObject {
     ErrorObject::new(ErrorObject::HEADER_MISMATCH, message)
 }

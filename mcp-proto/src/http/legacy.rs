@@ -1,41 +1,34 @@
-//! The legacy era: `initialize`, sessions, the GET stream, DELETE. Deletable with the era.
+//! The legacy era: `initialize`, sessions and their calls, DELETE. Deletable with the era.
 
-use std::future::poll_fn;
 use std::sync::Arc;
-use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::BoxFuture;
-use futures_util::{StreamExt as _, stream};
+use futures_util::stream;
+use http::Extensions;
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
-use tokio::sync::{oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
+use super::answer::{First, cancelled, event_stream, status};
 use super::body::ResponseBody;
-use super::exchange::{Exchange, LegacyCall, event_stream};
+use super::calls::{Calls, Resumable};
+use super::exchange::{Exchange, LegacyCall};
 use super::head::{self, Accepts, SESSION_ID};
-use super::live::StreamGuard;
+use super::live::CallGuard;
 use super::rejection::{Rejection, json_response};
-use super::sessions::{Held, Hold};
 use super::{StreamableHttpService, sse};
 use crate::context::{Context, Incoming, Outbox, Principal};
 use crate::jsonrpc::{Notification, Request, Response as RpcResponse};
 use crate::lifecycle::SessionChange;
-use crate::server::{Listener, read_initialize, too_many_subscriptions};
+use crate::server::{read_initialize, too_many_subscriptions};
 use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};
 
-/// An open GET stream.
-struct OpenStream {
-    listener: Listener,
-    ended: oneshot::Receiver<()>,
-    /// Whenever the session has changed.
-    changed: watch::Receiver<()>,
-    /// It has, and the store has not said yet to what: what is to be heard waits.
-    is_stale: bool,
-    keep_alive: Duration,
-    hold: Hold,
-    _guard: StreamGuard,
+/// What a call of a session is entered with.
+pub(super) struct Entered {
+    pub(super) guard: CallGuard,
+    pub(super) cancelled: oneshot::Receiver<()>,
+    pub(super) place: OwnedSemaphorePermit,
 }
 
 impl StreamableHttpService {
@@ -43,43 +36,89 @@ impl StreamableHttpService {
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
-        mut request: Request,
+        request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         if request.method == "initialize" {
             return self.initialize(head, accepts, request).await;
         }
-        let place = self.place()?;
         let session = session_id(head)?;
-        let max_calls = self.0.config.max_calls_per_session;
         // Before the session is looked up: whoever ends it after that finds the call.
-        let (guard, cancelled) = self.0.live.begin_call(&session, &request.id, max_calls)?;
+        let entered = self.enter(&session, &request);
+        // What runs of a session is told to nobody but its owner.
         let session = self.load(head, &session).await?;
+        let entered = entered?;
+        let extensions = std::mem::take(&mut head.extensions);
+        let mut call = self.begin(&session, request, extensions, entered, accepts);
+        match call.first(accepts).await {
+            First::Answer(answer) => Ok(json_response(status(&answer, Era::Legacy), &answer)),
+            First::Stream(first) => Calls::from(call).stream(first, self.resumable(&session)),
+            First::Cancelled => Ok(cancelled(accepts)),
+        }
+    }
+
+    /// Enters a call of a session into the lists of those that run.
+    pub(super) fn enter(
+        &self,
+        session: &SessionId,
+        request: &Request,
+    ) -> Result<Entered, Rejection> {
+        let place = self.place()?;
+        let max_calls = self.0.config.max_calls_per_session;
+        let (guard, cancelled) = self.0.live.begin_call(session, &request.id, max_calls)?;
+        Ok(Entered {
+            guard,
+            cancelled,
+            place,
+        })
+    }
+
+    /// A call of a session on its way.
+    pub(super) fn begin(
+        &self,
+        session: &Arc<Session>,
+        mut request: Request,
+        extensions: Extensions,
+        entered: Entered,
+        accepts: Accepts,
+    ) -> Exchange {
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let incoming = Incoming {
             request_id: request.id.clone(),
             meta,
             outbox,
-            extensions: std::mem::take(&mut head.extensions),
+            extensions,
             peer: Some(session.id.shared()),
         };
         let context = Context::legacy(incoming, session.client());
         let call = match SessionChange::of(&request) {
             None => self.0.server.handle_owned(request, context),
-            Some(change) => self
-                .clone()
-                .change_session(session.clone(), change, request, context),
+            Some(change) => {
+                self.clone()
+                    .change_session(Arc::clone(session), change, request, context)
+            }
         };
         let keep_alive = self.0.config.keep_alive;
         let legacy = LegacyCall {
-            cancelled,
-            guard,
+            cancelled: entered.cancelled,
+            guard: entered.guard,
             hold: self.0.sessions.hold(&session.id, keep_alive),
             detached: Some(self.0.detached.clone()),
+            away: None,
             hears: accepts.events,
+            polls: session.protocol_version.has_polling(),
         };
-        let exchange = Exchange::new(call, notifications, keep_alive, place).in_session(legacy);
-        Ok(exchange.respond(accepts, Era::Legacy).await)
+        Exchange::new(call, notifications, keep_alive, entered.place).in_session(legacy)
+    }
+
+    /// What a stream of this session needs to be resumed.
+    pub(super) fn resumable(&self, session: &Session) -> Resumable {
+        Resumable {
+            streams: Arc::clone(&self.0.streams),
+            session: session.id.clone(),
+            detached: self.0.detached.clone(),
+            primes: session.protocol_version.has_polling(),
+        }
     }
 
     /// Answers a request that changes its session, once it has changed.
@@ -98,7 +137,7 @@ impl StreamableHttpService {
             }
             match self.0.sessions.change(&session.id, &change).await {
                 Ok(Some(changed)) => {
-                    self.0.live.session_changed(&session.id);
+                    self.0.streams.session_changed(&session.id);
                     match &change {
                         SessionChange::Subscribe(uri) if !changed.subscriptions.contains(uri) => {
                             RpcResponse::error(Some(id), too_many_subscriptions())
@@ -149,42 +188,22 @@ impl StreamableHttpService {
         notification: &Notification,
     ) -> Result<(), Rejection> {
         let session = self.session(head).await?;
-        if let Some(request) = notification.cancelled_request() {
-            self.0.live.cancel(&session.id, &request);
-        }
+        self.told(&session, notification);
         Ok(())
     }
 
-    /// GET: the stream of what the server has to say outside of calls.
-    pub(super) async fn open_stream(
-        &self,
-        head: &request::Parts,
-    ) -> Result<Response<ResponseBody>, Rejection> {
-        let session = session_id(head)?;
-        // Before the session is looked up, as for calls.
-        let (guard, ended, changed) = self.0.live.open_stream(&session)?;
-        let opened_by = self.load(head, &session).await?;
-        let mut interest = self.0.server.everything_told();
-        interest.resources = opened_by.subscriptions.clone();
-        let listener = self.0.server.changes().listen(interest);
-        let listener = listener.ok_or(Rejection::TooManyListeners)?;
-        let keep_alive = self.0.config.keep_alive;
-        let open = OpenStream {
-            listener,
-            ended,
-            changed,
-            is_stale: false,
-            keep_alive,
-            hold: self.0.sessions.hold(&session, keep_alive),
-            _guard: guard,
-        };
-        let events = stream::unfold(Some(open), |open| async move {
-            let mut open = open?;
-            let event = open.next().await?;
-            Some((event, Some(open)))
-        });
-        let opening = stream::once(std::future::ready(sse::CONNECTED));
-        Ok(event_stream(ResponseBody::events(opening.chain(events))))
+    /// What a notification means for its session.
+    pub(super) fn told(&self, session: &Session, notification: &Notification) {
+        if let Some(request) = notification.cancelled_request() {
+            self.0.live.cancel(&session.id, &request);
+        }
+    }
+
+    /// Gives the client's answer to the call that asked.
+    pub(super) fn answered(&self, session: &Session, response: RpcResponse) {
+        if !self.0.live.answer(&session.id, response) {
+            tracing::debug!("a response to no request that waits here was passed over");
+        }
     }
 
     /// DELETE: the session ends, with everything that runs in it.
@@ -194,7 +213,7 @@ impl StreamableHttpService {
     ) -> Result<Response<ResponseBody>, Rejection> {
         let session = self.session(head).await?;
         self.0.sessions.remove(&session.id).await?;
-        self.0.live.end(&session.id);
+        self.forget(&session.id);
         Ok(super::empty(StatusCode::NO_CONTENT))
     }
 
@@ -203,45 +222,27 @@ impl StreamableHttpService {
         self.load(head, &session_id(head)?).await
     }
 
-    async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
+    /// The session of that name, if it lives and the caller may use it.
+    pub(super) async fn load(
+        &self,
+        head: &request::Parts,
+        id: &SessionId,
+    ) -> Result<Arc<Session>, Rejection> {
         let session = self.0.sessions.load(id).await?;
+        if session.is_none() {
+            // It may have ended elsewhere, or by its age.
+            self.forget(id);
+        }
         // Somebody else's session looks like none.
         session
             .filter(|session| session.principal == principal(head))
             .ok_or(Rejection::UnknownSession)
     }
-}
 
-impl OpenStream {
-    /// The bytes of the next event; `None` when the session or the server ends.
-    async fn next(&mut self) -> Option<Bytes> {
-        loop {
-            tokio::select! {
-                biased;
-                _ = &mut self.ended => return None,
-                Ok(()) = self.changed.changed() => {
-                    self.is_stale = true;
-                    self.hold.ask_now();
-                }
-                held = poll_fn(|context| self.hold.poll_held(context)) => match held {
-                    Held::Ended => return None,
-                    // Another instance may have changed it, too.
-                    Held::Is(session) => {
-                        self.is_stale = false;
-                        self.listener.subscribe_to(session.subscriptions.clone());
-                    }
-                    Held::Unknown => self.is_stale = false,
-                },
-                change = self.listener.next(), if !self.is_stale => {
-                    self.hold.touch();
-                    return change.map(|change| sse::message(&change));
-                }
-                () = tokio::time::sleep(self.keep_alive) => {
-                    self.hold.touch();
-                    return Some(sse::KEEP_ALIVE);
-                }
-            }
-        }
+    /// Ends what is alive here of a session that is no more.
+    fn forget(&self, session: &SessionId) {
+        self.0.live.end(session);
+        self.0.streams.end(session);
     }
 }
 
@@ -253,13 +254,20 @@ fn principal(head: &request::Parts) -> Option<String> {
 }
 
 /// The name of the session that the headers name; whether there is such a session is not asked yet.
-fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
-    let id = match head.headers.get(SESSION_ID) {
-        None => return Err(Rejection::MissingSession),
-        Some(id) => id.to_str().map_err(|_| Rejection::UnknownSession)?,
+///
+/// A version header must name a revision with sessions, but not the one that was negotiated: the session's own counts.
+/// Clients in use name another one, and nothing is won by refusing them.
+pub(super) fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
+    let mut ids = head.headers.get_all(SESSION_ID).iter();
+    let id = match (ids.next(), ids.next()) {
+        (None, _) => return Err(Rejection::MissingSession),
+        (Some(id), None) => id.to_str().map_err(|_| Rejection::UnknownSession)?,
+        (Some(_), Some(_)) => return Err(head::given_twice(&SESSION_ID)),
     };
     if let Some(version) = head::text(&head.headers, &head::PROTOCOL_VERSION)
-        && version.parse::<ProtocolVersion>().is_err()
+        && version
+            .parse::<ProtocolVersion>()
+            .map_or(true, |version| version.era() != Era::Legacy)
     {
         return Err(Rejection::UnsupportedVersionHeader(
             version.chars().take(40).collect(),

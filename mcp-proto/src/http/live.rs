@@ -1,15 +1,15 @@
-//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and the GET stream.
+//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and what they ask.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 
 use super::rejection::Rejection;
 use crate::jsonrpc::{RequestId, Response};
 use crate::session::SessionId;
 
-/// Sessions with something alive. An entry lives as long as its calls and its stream, not as long as the session.
+/// Sessions with something alive. An entry lives as long as its calls, not as long as the session.
 #[derive(Debug, Default)]
 pub(super) struct Live(Mutex<Table>);
 
@@ -25,17 +25,6 @@ struct LiveSession {
     calls: HashMap<u64, Running>,
     /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
     asked: HashMap<RequestId, oneshot::Sender<Response>>,
-    stream: Option<OpenStream>,
-}
-
-/// The GET stream of a session.
-#[derive(Debug)]
-struct OpenStream {
-    key: u64,
-    /// Dropping it is the signal.
-    _end: oneshot::Sender<()>,
-    /// Told whenever the session has changed.
-    changed: watch::Sender<()>,
 }
 
 #[derive(Debug)]
@@ -53,10 +42,6 @@ struct Running {
 #[derive(Debug)]
 pub(super) struct CallGuard(Guard);
 
-/// Holds the entry of a GET stream; dropping it ends the entry.
-#[derive(Debug)]
-pub(super) struct StreamGuard(Guard);
-
 #[derive(Debug)]
 struct Guard {
     live: Arc<Live>,
@@ -64,21 +49,7 @@ struct Guard {
     key: u64,
 }
 
-/// What holds the entry of a GET stream, when it ends, and when its session has changed.
-pub(super) type StreamEntry = (StreamGuard, oneshot::Receiver<()>, watch::Receiver<()>);
-
 impl Live {
-    /// Tells the GET stream of a session, if it is open here, that the session has changed in the store. Not how: of two
-    /// changes at once, the store alone knows which was the last.
-    pub(super) fn session_changed(&self, session: &SessionId) {
-        let table = self.table();
-        if let Some(live) = table.sessions.get(session)
-            && let Some(stream) = &live.stream
-        {
-            stream.changed.send_replace(());
-        }
-    }
-
     /// Enters a call. The receiver resolves when the call is cancelled or its session ends.
     pub(super) fn begin_call(
         self: &Arc<Self>,
@@ -110,33 +81,6 @@ impl Live {
             }),
             cancelled,
         ))
-    }
-
-    /// Enters the GET stream of a session; there is one at a time.
-    pub(super) fn open_stream(
-        self: &Arc<Self>,
-        session: &SessionId,
-    ) -> Result<StreamEntry, Rejection> {
-        let (end, ended) = oneshot::channel();
-        let (changed, changes) = watch::channel(());
-        let mut table = self.table();
-        let key = table.key();
-        let stream = &mut table.sessions.entry(session.clone()).or_default().stream;
-        if stream.is_some() {
-            return Err(Rejection::StreamTaken);
-        }
-        *stream = Some(OpenStream {
-            key,
-            _end: end,
-            changed,
-        });
-        drop(table);
-        let guard = StreamGuard(Guard {
-            live: Arc::clone(self),
-            session: session.clone(),
-            key,
-        });
-        Ok((guard, ended, changes))
     }
 
     /// Cancels the calls of that id; an id that is not running is passed over.
@@ -183,7 +127,7 @@ impl Table {
         if self
             .sessions
             .get(session)
-            .is_some_and(|live| live.calls.is_empty() && live.stream.is_none())
+            .is_some_and(|live| live.calls.is_empty())
         {
             self.sessions.remove(session);
         }
@@ -232,6 +176,15 @@ impl CallGuard {
         call.detached = true;
         true
     }
+
+    /// Its client is back.
+    pub(super) fn attach(&self) {
+        let mut table = self.0.live.table();
+        let session = table.sessions.get_mut(&self.0.session);
+        if let Some(call) = session.and_then(|live| live.calls.get_mut(&self.0.key)) {
+            call.detached = false;
+        }
+    }
 }
 
 impl Drop for CallGuard {
@@ -239,21 +192,6 @@ impl Drop for CallGuard {
         let mut table = self.0.live.table();
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
             live.end_call(self.0.key);
-        }
-        table.forget_if_idle(&self.0.session);
-    }
-}
-
-impl Drop for StreamGuard {
-    fn drop(&mut self) {
-        let mut table = self.0.live.table();
-        if let Some(live) = table.sessions.get_mut(&self.0.session)
-            && live
-                .stream
-                .as_ref()
-                .is_some_and(|stream| stream.key == self.0.key)
-        {
-            live.stream = None;
         }
         table.forget_if_idle(&self.0.session);
     }
@@ -273,9 +211,10 @@ mod tests {
         live.begin_call(&session, &RequestId::Number(1), 0)
             .unwrap_err();
         assert!(live.table().sessions.is_empty());
-        let stream = live.open_stream(&session).unwrap();
-        live.open_stream(&session).unwrap_err();
-        drop(stream);
+        let call = live.begin_call(&session, &RequestId::Number(1), 1).unwrap();
+        live.begin_call(&session, &RequestId::Number(2), 1)
+            .unwrap_err();
+        drop(call);
         assert!(live.table().sessions.is_empty());
     }
 

@@ -12,6 +12,7 @@ use super::{ResponseBody, StreamableHttpService};
 use crate::context::{Context, Incoming, Outbox};
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
+use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 
 /// Whether a message is of the modern era: its `_meta` names a version, or its header one without a handshake.
@@ -82,7 +83,7 @@ impl StreamableHttpService {
             Named::Member(member, None) => head::match_no_name(headers, member)?,
         }
         if !self.0.server.knows(&request.method, Era::Modern) {
-            let error = ErrorObject::method_not_found(&request.method);
+            let error = Server::unknown_method(&request.method, Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
         }
         if request.method == "subscriptions/listen" && !accepts.events {
@@ -101,7 +102,7 @@ impl StreamableHttpService {
         let context = Context::modern(incoming, modern);
         let call = self.0.server.handle_owned(request, context);
         let exchange = Exchange::new(call, notifications, self.0.config.keep_alive, place);
-        Ok(exchange.respond(accepts, Era::Modern).await)
+        Ok(exchange.respond(accepts).await)
     }
 }
 

@@ -33,6 +33,10 @@ pub(super) enum Rejection {
     UnknownSession,
     /// Another GET stream of the session is open.
     StreamTaken,
+    /// `Last-Event-ID` is none of ours.
+    NoEventId,
+    /// The stream of `Last-Event-ID` is none of the session's, or not kept any more.
+    ForgottenStream,
     /// Too many calls of one session at once.
     TooManyCalls(usize),
     /// Too many calls of the service at once.
@@ -64,6 +68,9 @@ impl Rejection {
             Self::BodyBroken
             | Self::UnexpectedResponse
             | Self::MissingSession
+            | Self::NoEventId
+            // Not 404: that would end the session, and only this stream is gone.
+            | Self::ForgottenStream
             | Self::UnsupportedVersionHeader(_) => StatusCode::BAD_REQUEST,
             Self::UnknownSession => StatusCode::NOT_FOUND,
             Self::StreamTaken => StatusCode::CONFLICT,
@@ -112,6 +119,14 @@ impl Rejection {
                 "unknown or ended session: start a new one by initialize without an mcp-session-id header".to_owned()
             }
             Self::StreamTaken => "the session has an open GET stream already".to_owned(),
+            Self::NoEventId => {
+                "the last-event-id is no event id of this server: leave it out to open a new stream".to_owned()
+            }
+            Self::ForgottenStream => {
+                "the session keeps no stream with this last-event-id: send the request again if its answer did not \
+                 come, or leave the header out to open a new stream"
+                    .to_owned()
+            }
             Self::TooManyCalls(max) => format!("the session has {max} calls running: wait for one to end"),
             Self::UnsupportedVersionHeader(version) => {
                 format!("the mcp-protocol-version {version:?} is not served")
@@ -143,7 +158,19 @@ pub(super) fn json_response(
     status: StatusCode,
     message: &Response,
 ) -> http::Response<ResponseBody> {
-    let mut response = http::Response::new(ResponseBody::json(message));
+    json(status, ResponseBody::json(message))
+}
+
+/// The responses to a batch as one JSON body.
+pub(super) fn json_array(
+    status: StatusCode,
+    messages: &[Response],
+) -> http::Response<ResponseBody> {
+    json(status, ResponseBody::json_array(messages))
+}
+
+fn json(status: StatusCode, body: ResponseBody) -> http::Response<ResponseBody> {
+    let mut response = http::Response::new(body);
     *response.status_mut() = status;
     response.headers_mut().insert(
         header::CONTENT_TYPE,

@@ -121,6 +121,11 @@ impl Hold {
         }));
     }
 
+    /// Holds it no more: a question on its way is forgotten.
+    pub(super) fn rest(&mut self) {
+        self.asking = None;
+    }
+
     /// Ready whenever the store has answered; never unless it was asked.
     pub(super) fn poll_held(&mut self, context: &mut Context<'_>) -> Poll<Held> {
         let Some(asking) = &mut self.asking else {

@@ -1,5 +1,8 @@
 //! Bytes of an event stream (WHATWG HTML, "Server-sent events"): what we write, and a bounded reader of it.
 
+use std::fmt::Display;
+use std::time::Duration;
+
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -12,19 +15,48 @@ pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 /// The comment line that opens a stream, so that its headers reach the client at once.
 pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
 
+/// What a stream may begin with.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
+
 /// A notification or a request as an event.
 pub(super) fn message(message: &impl Serialize) -> Bytes {
-    event(message, 256)
+    event(Vec::with_capacity(256), message)
+}
+
+/// The same with an id, to be resumed after.
+pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Bytes {
+    event(id_line(id, 256), message)
 }
 
 /// An answer as an event.
 pub(super) fn answer(answer: &Response) -> Bytes {
-    event(answer, body::size(answer))
+    event(Vec::with_capacity(body::size(answer)), answer)
+}
+
+/// The same with an id.
+pub(super) fn answer_with_id(id: impl Display, answer: &Response) -> Bytes {
+    event(id_line(id, body::size(answer)), answer)
+}
+
+/// An event that says nothing but its id, so that a stream can be resumed before anything was said (2025-11-25,
+/// Streamable HTTP).
+pub(super) fn priming(id: impl Display) -> Bytes {
+    format!("id: {id}\ndata: \n\n").into()
+}
+
+/// An event that says how long to wait before coming back for the rest.
+pub(super) fn retry(id: impl Display, retry: Duration) -> Bytes {
+    format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
+}
+
+fn id_line(id: impl Display, size: usize) -> Vec<u8> {
+    let mut line = format!("id: {id}\n").into_bytes();
+    line.reserve(size);
+    line
 }
 
 /// One message as an event. JSON text has no line break outside strings and none inside, so one `data` line is enough.
-fn event(message: &impl Serialize, size: usize) -> Bytes {
-    let mut event = Vec::with_capacity(size);
+fn event(mut event: Vec<u8>, message: &impl Serialize) -> Bytes {
     event.extend_from_slice(b"event: message\ndata: ");
     if let Err(error) = serde_json::to_writer(&mut event, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
@@ -45,11 +77,16 @@ pub struct Event {
     pub data: String,
     /// The `id` field.
     pub id: Option<String>,
+    /// The `retry` field: how many milliseconds to wait before reconnecting.
+    pub retry: Option<u64>,
 }
 
-/// Cuts a stream of bytes into [`Event`]s. Accepts LF, CRLF and CR, and chunks cut anywhere.
+/// Cuts a stream of bytes into [`Event`]s. Accepts LF, CRLF and CR, a byte order mark at the beginning, and
+/// chunks cut anywhere.
 #[derive(Debug)]
 pub struct EventReader {
+    /// The first line has been read.
+    begun: bool,
     line: Vec<u8>,
     current: Event,
     has_data: bool,
@@ -68,6 +105,7 @@ impl EventReader {
     #[must_use]
     pub fn new(max_event_bytes: usize) -> Self {
         Self {
+            begun: false,
             line: Vec::new(),
             current: Event::default(),
             has_data: false,
@@ -104,6 +142,9 @@ impl EventReader {
     }
 
     fn end_line(&mut self) -> Option<Event> {
+        if !std::mem::replace(&mut self.begun, true) && self.line.starts_with(BYTE_ORDER_MARK) {
+            self.line.drain(..BYTE_ORDER_MARK.len());
+        }
         if self.line.is_empty() {
             self.size = 0;
             let event = std::mem::take(&mut self.current);
@@ -122,7 +163,12 @@ impl EventReader {
                 self.has_data = true;
             }
             "event" => value.clone_into(&mut self.current.event),
-            "id" => self.current.id = Some(value.to_owned()),
+            // An id that no header can carry back is none.
+            "id" if !value.contains('\0') => self.current.id = Some(value.to_owned()),
+            // Digits alone: `parse` would take a sign.
+            "retry" if value.bytes().all(|byte| byte.is_ascii_digit()) => {
+                self.current.retry = value.parse().ok().or(self.current.retry);
+            }
             _ => {}
         }
         None

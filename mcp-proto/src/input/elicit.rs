@@ -47,6 +47,7 @@ pub struct ElicitResult {
     pub action: ElicitAction,
     /// What was filled in, checked against the form: its fields alone, without those that were left empty. Empty unless
     /// a form was accepted.
+    #[serde(skip_serializing_if = "Map::is_empty")]
     pub content: Map<String, Value>,
 }
 

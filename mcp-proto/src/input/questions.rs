@@ -157,24 +157,39 @@ impl Question {
         client: &ClientCapabilities,
         version: ProtocolVersion,
     ) -> Option<ErrorObject> {
-        let (can, needed) = match self {
+        use ProtocolVersion as Version;
+        let (can, since, needed) = match self {
             Self::Form(_) => (
-                client.can_elicit_forms() && version >= ProtocolVersion::V2025_06_18,
+                client.can_elicit_forms(),
+                Version::V2025_06_18,
                 json!({ "elicitation": { "form": {} } }),
             ),
             Self::Url(_) => (
-                client.can_elicit_urls() && version >= ProtocolVersion::V2025_11_25,
+                client.can_elicit_urls(),
+                Version::V2025_11_25,
                 json!({ "elicitation": { "url": {} } }),
             ),
             Self::Sample(message) if message.needs_tools() => (
-                client.can_sample_with_tools() && version >= ProtocolVersion::V2025_11_25,
+                client.can_sample_with_tools(),
+                Version::V2025_11_25,
                 json!({ "sampling": { "tools": {} } }),
             ),
-            Self::Sample(_) => (client.can_sample(), json!({ "sampling": {} })),
-            Self::Roots => (client.has_roots(), json!({ "roots": {} })),
+            Self::Sample(_) => {
+                let needed = json!({ "sampling": {} });
+                (client.can_sample(), Version::V2024_11_05, needed)
+            }
+            Self::Roots => {
+                let needed = json!({ "roots": {} });
+                (client.has_roots(), Version::V2024_11_05, needed)
+            }
         };
         if !can {
             return Some(missing_capability(version.era(), &needed));
+        }
+        if version < since {
+            return Some(ErrorObject::invalid_params(format!(
+                "this needs {needed}, which clients have since {since}; this client speaks {version}"
+            )));
         }
         let newer = ProtocolVersion::V2025_11_25;
         match self {

@@ -21,13 +21,9 @@ impl Interrupt {
     /// and comes back with the user's word; if that was a no, the request is refused with −32602 instead of asking again.
     /// A client that opens no URLs is refused as by [`Interrupt::missing_capability`], no URL at all is −32603.
     pub fn urls_required(context: &Context, urls: impl IntoIterator<Item = ElicitUrl>) -> Self {
-        let asked_before = match asked_before(context) {
-            Ok(count) => count,
-            Err(refusal) => return refusal.into(),
-        };
-        let urls = (asked_before + 1..).zip(urls);
-        let questions = urls.fold(Questions::new(), |questions, (number, url)| {
-            questions.elicit_url(format!("{KEY}{number}"), url)
+        let urls = urls.into_iter().enumerate();
+        let questions = urls.fold(Questions::new(), |questions, (index, url)| {
+            questions.elicit_url(format!("{KEY}{}", index + 1), url)
         });
         if questions.is_empty() {
             tracing::error!("a handler needs URLs to be opened, but names none");
@@ -44,7 +40,10 @@ impl Interrupt {
                 return ErrorObject::internal().into();
             }
             if declined(context, key) {
-                return refused(key).into();
+                return ErrorObject::invalid_params(format!(
+                    "params.inputResponses[{key:?}]: the request cannot be served unless the user goes to the URL"
+                ))
+                .into();
             }
         }
         if context.era() == Era::Modern {
@@ -79,36 +78,6 @@ impl Context {
         params.insert("elicitationId".to_owned(), Value::from(elicitation_id));
         self.say("notifications/elicitation/complete", params).await;
     }
-}
-
-/// How many of these keys a task has used up: in a task, no key is used again (extension `tasks`). A request that is
-/// made anew asks under the same ones.
-fn asked_before(context: &Context) -> Result<usize, ErrorObject> {
-    if context.task_id().is_none() {
-        return Ok(0);
-    }
-    let mut count = 0;
-    loop {
-        let key = format!("{KEY}{}", count + 1);
-        if declined(context, &key) {
-            return Err(refused(&key));
-        }
-        if !is_answered(context, &key) {
-            return Ok(count);
-        }
-        count += 1;
-    }
-}
-
-fn refused(key: &str) -> ErrorObject {
-    ErrorObject::invalid_params(format!(
-        "params.inputResponses[{key:?}]: the request cannot be served unless the user goes to the URL"
-    ))
-}
-
-fn is_answered(context: &Context, key: &str) -> bool {
-    let input = context.input.as_ref();
-    input.is_some_and(|input| input.answer(key).is_some())
 }
 
 /// Whether the user has said no to it in an earlier round.

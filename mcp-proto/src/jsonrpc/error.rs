@@ -77,10 +77,16 @@ impl ErrorObject {
         Self::new(Self::INVALID_REQUEST, message)
     }
 
+    /// −32600 for what must be sent alone.
+    pub(crate) fn not_in_batch(what: &str) -> Self {
+        Self::invalid_request(format!("{what} cannot be part of a batch: send it alone"))
+    }
+
     /// −32601, naming the method.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
-        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {method:?}"))
+        let shown: String = method.chars().take(200).collect();
+        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {shown:?}"))
     }
 
     /// −32602.

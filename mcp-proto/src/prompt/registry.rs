@@ -50,6 +50,15 @@ impl PromptRegistry {
         R: Future<Output = Result<GetPromptResult, RequestError>> + Send + 'static,
     {
         let schema = schema::input_schema_of::<A>().map_err(|problem| problem.to_string())?;
+        if schema.get("type").is_none_or(|kind| kind != "object") {
+            return Err("the type of its arguments must be a struct".to_owned());
+        }
+        if !prompt.arguments.is_empty() {
+            return Err(
+                "its arguments are derived from the handler's type: leave out those written by hand, or use raw_prompt"
+                    .to_owned(),
+            );
+        }
         prompt.arguments = arguments_of(&schema)?;
         let handler = Arc::new(handler);
         self.add(

@@ -9,7 +9,8 @@ use serde_json::Value;
 pub(super) const MAX_FINDINGS: usize = 20;
 /// The longest text of an offending value that is quoted back, in bytes.
 const MAX_QUOTED: usize = 120;
-/// The longest text that is told of an instance that is too large.
+/// The longest path and the longest message of a finding, in bytes; what is longer is cut. Of an instance that is too
+/// large, longer messages are not told at all.
 const MAX_TOLD: usize = 1_024;
 /// The most values of an `enum` that are listed.
 const MAX_OPTIONS: usize = 50;
@@ -20,10 +21,27 @@ const MAX_NESTED_CHOICES: usize = 8;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
-    /// Where, as a JSON Pointer (RFC 6901); empty for the arguments as a whole.
+    /// Where, as a JSON Pointer (RFC 6901); empty for the arguments as a whole. Cut where it is very long.
     pub path: String,
     /// What is wrong and what would be right.
     pub message: String,
+}
+
+impl Finding {
+    /// A finding, its texts cut where they would tell a client's megabytes back to it.
+    pub(crate) fn new(path: &str, message: &str) -> Self {
+        Self {
+            path: shortened(path),
+            message: shortened(message),
+        }
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().find(|(at, _)| *at >= MAX_TOLD) {
+        None => text.to_owned(),
+        Some((at, _)) => format!("{}…", text.get(..at).unwrap_or_default()),
+    }
 }
 
 /// Flattens validation errors into findings. Alternatives told apart by a constant member are explained by the
@@ -51,7 +69,10 @@ pub(super) fn findings(errors: &[ValidationError<'_>]) -> Vec<Finding> {
     };
     findings.retain(|(finding, vague)| !vague || !says_nothing(&finding.path));
     findings.truncate(MAX_FINDINGS);
-    findings.into_iter().map(|(finding, _)| finding).collect()
+    let findings = findings.into_iter();
+    findings
+        .map(|(finding, _)| Finding::new(&finding.path, &finding.message))
+        .collect()
 }
 
 fn is_choice(error: &ValidationError<'_>) -> bool {
@@ -72,14 +93,14 @@ pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Find
     };
     let why = format!("too large to be explained in full (more than {max} values)");
     match first {
-        Some(error) => Finding {
-            path: error.instance_path().as_str().to_owned(),
-            message: format!("{why}: {}", short(message(error))),
-        },
-        None => Finding {
-            path: String::new(),
-            message: format!("{why}: some value in it is not what the schema says"),
-        },
+        Some(error) => Finding::new(
+            error.instance_path().as_str(),
+            &format!("{why}: {}", short(message(error))),
+        ),
+        None => Finding::new(
+            "",
+            &format!("{why}: some value in it is not what the schema says"),
+        ),
     }
 }
 

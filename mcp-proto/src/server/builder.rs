@@ -169,7 +169,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a typed tool: the schemas of its arguments and results are derived from the handler's types, published
-    /// and enforced. An explicit null for an optional member counts as left out, whatever the type would make of it.
+    /// and enforced; one written by hand besides is refused. An explicit null for an optional member counts as left out, whatever the type would make of it.
     pub fn tool<A, O, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -187,7 +187,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Adds a tool whose arguments have a type, as those of [`ServerBuilder::tool`], and whose handler makes the result
-    /// by hand: text, pictures, links. Without an output schema; [`Tool::with_output_schema`] adds one.
+    /// by hand: text, pictures, links. Without an output schema; [`Tool::with_output_schema`] adds one, which results are
+    /// checked against as those of [`ServerBuilder::raw_tool`] are.
     pub fn content_tool<A, F, R>(mut self, tool: Tool, handler: F) -> Self
     where
         A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -274,8 +275,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Lists more resources than those added one by one, such as the members of a template that exist now; it lists
-    /// alone, reading is the template's. The last handler counts. They are listed behind the others, page by page, and the list is its caller's own as far as
-    /// caches go.
+    /// alone, reading is the template's. The last handler counts. They are listed behind the others, page by page, and
+    /// the list is its caller's own as far as caches go.
     pub fn list_resources<F, R>(mut self, handler: F) -> Self
     where
         F: Fn(S, PageRequest, Context) -> R + Send + Sync + 'static,

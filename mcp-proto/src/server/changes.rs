@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -137,7 +138,7 @@ impl Listener {
                 change = hear(&mut self.heard) => change,
             };
             match change {
-                Ok(change) => self.queue(&change),
+                Ok(change) => self.hear_of(&change),
                 Err(broadcast::error::RecvError::Lagged(missed)) => {
                     let skipped = self.heard.as_mut().map_or(0, Heard::skip);
                     self.queue_everything(missed.saturating_add(skipped));
@@ -149,15 +150,20 @@ impl Listener {
 
     /// The resources it hears of from now on.
     pub(crate) fn subscribe_to(&mut self, resources: BTreeSet<String>) {
-        self.pending.retain(|queued| {
-            let uri = queued.params.get("uri").and_then(Value::as_str);
-            uri.is_none_or(|uri| resources.contains(uri))
-        });
         if !resources.is_empty() {
             // They may have been subscribed to in another process.
             self.subscribed.store(true, Ordering::Relaxed);
         }
         self.interest.resources = resources;
+    }
+
+    /// A matcher that panics must not take along whatever else the connection does.
+    fn hear_of(&mut self, change: &Change) {
+        if catch_unwind(AssertUnwindSafe(|| self.queue(change))).is_err() {
+            tracing::error!(
+                "a subscription matcher panicked: a listener was not told of an update"
+            );
+        }
     }
 
     fn queue(&mut self, change: &Change) {

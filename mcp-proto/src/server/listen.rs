@@ -1,6 +1,7 @@
 //! `subscriptions/listen` (2026-07-28): one request that stays open and tells of changes.
 
 use std::collections::BTreeSet;
+use std::mem;
 
 use serde_json::{Map, Value, json};
 
@@ -8,10 +9,14 @@ use super::lists::not_asked;
 use super::{Change, Interest, Server};
 use crate::context::Context;
 use crate::interrupt::RequestError;
+use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
 use crate::lifecycle::{MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID};
 use crate::resource::{MAX_URI_BYTES, not_found};
 use crate::task::Watched;
+
+/// The most values in the `_meta` of a listen of which a handler gets a copy for each resource.
+const MAX_META_VALUES: usize = 1_000;
 
 impl Server {
     /// The refusal of a listener for which there is no place.
@@ -38,13 +43,18 @@ impl Server {
     pub(super) async fn listen(
         &self,
         mut params: Map<String, Value>,
-        context: Context,
+        mut context: Context,
     ) -> Result<Payload, ErrorObject> {
         let Some(Value::Object(wanted)) = params.remove("notifications") else {
             return Err(ErrorObject::invalid_params(
                 "subscriptions/listen needs params.notifications, an object such as {\"toolsListChanged\": true}",
             ));
         };
+        if self.0.on_subscribe.is_some() && !has_small_meta(&mut context) {
+            return Err(ErrorObject::invalid_params(format!(
+                "params._meta of subscriptions/listen has more than {MAX_META_VALUES} values"
+            )));
+        }
         let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context)?;
         let mut interest = self.agree(&wanted, &context).await?;
         let subscribes = self.tells_updates()
@@ -107,7 +117,7 @@ impl Server {
         if self.tells_updates() {
             for uri in uris {
                 // Nothing but changes is said on a listen, and nothing before its acknowledgement.
-                match self.check_subscription(&uri, context.silent()).await {
+                match self.check_subscription(&uri, || context.silent()).await {
                     Ok(()) => {
                         interest.resources.insert(uri);
                     }
@@ -121,12 +131,16 @@ impl Server {
 
     /// [`RequestError::NotFound`] where there is no such resource to subscribe to; another error where there is, but not
     /// for this.
-    async fn check_subscription(&self, uri: &str, context: Context) -> Result<(), RequestError> {
+    async fn check_subscription(
+        &self,
+        uri: &str,
+        context: impl FnOnce() -> Context,
+    ) -> Result<(), RequestError> {
         if uri.len() > MAX_URI_BYTES {
             return Err(not_found(uri));
         }
         if let Some(check) = &self.0.on_subscribe {
-            return check(uri.to_owned(), context).await;
+            return check(uri.to_owned(), context()).await;
         }
         let is_of_skill = || self.skills().is_some_and(|skills| skills.has_file(uri));
         match self.0.resources.knows(uri) || is_of_skill() {
@@ -142,7 +156,7 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let uri = read_uri(params)?;
-        let checked = self.check_subscription(uri, context.clone()).await;
+        let checked = self.check_subscription(uri, || context.clone()).await;
         checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
         // Before the client knows, so that it misses nothing that comes after.
         self.changes().expect_updates();
@@ -162,6 +176,15 @@ impl Server {
             "_meta": { META_SUBSCRIPTION_ID: subscription, META_SERVER_INFO: self.0.info },
         }))
     }
+}
+
+fn has_small_meta(context: &mut Context) -> bool {
+    let meta = Value::Object(mem::take(&mut context.meta));
+    let is_small = json::is_small(&meta, MAX_META_VALUES, usize::MAX);
+    if let Value::Object(meta) = meta {
+        context.meta = meta;
+    }
+    is_small
 }
 
 /// The filter that is acknowledged.

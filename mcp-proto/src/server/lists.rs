@@ -179,12 +179,11 @@ impl Server {
     pub(super) fn list_hint(&self, method: Method) -> Option<CacheHint> {
         let chosen = self.0.list_cache;
         match method {
-            // SEP-2640 gives it none.
-            Method::ReadDirectory => None,
             Method::ListResources if self.0.resources.lists_more() => Some(CacheHint {
                 scope: CacheScope::Private,
                 ..chosen.unwrap_or(CacheHint::NONE)
             }),
+            // SEP-2640 gives `resources/directory/read` none, but the Inspector refuses one without.
             _ => Some(chosen.unwrap_or(wire::PUBLIC_LIST)),
         }
     }

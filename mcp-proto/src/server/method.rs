@@ -92,6 +92,11 @@ impl Method {
         }
     }
 
+    /// Whether its handler may ask the client: nothing of its results is made beforehand.
+    pub(super) fn may_ask(self) -> bool {
+        matches!(self, Self::CallTool | Self::ReadResource | Self::GetPrompt)
+    }
+
     /// The member of a list's result that holds its items.
     pub(super) fn list_member(self) -> &'static str {
         match self {

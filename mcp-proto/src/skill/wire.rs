@@ -3,6 +3,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use crate::lifecycle::is_meta_key;
+
 /// What every `_meta` key of a skill's resource begins with (SEP-2640, *Resource Metadata*).
 const META_PREFIX: &str = "io.modelcontextprotocol.skills/";
 
@@ -54,38 +56,12 @@ impl SkillEntry {
     /// `_meta` of its `SKILL.md`: the other fields of the frontmatter, their names after
     /// `io.modelcontextprotocol.skills/`. A field whose name could not be that of a `_meta` key is left out.
     pub(super) fn meta(&self) -> Option<Map<String, Value>> {
-        let fields = self.frontmatter.iter().filter(|(key, _)| {
-            !matches!(key.as_str(), "name" | "description") && is_meta_name(key)
-        });
-        let meta: Map<_, _> = fields
+        let fields = self.frontmatter.iter();
+        let others = fields.filter(|(key, _)| !matches!(key.as_str(), "name" | "description"));
+        let meta: Map<_, _> = others
             .map(|(key, value)| (format!("{META_PREFIX}{key}"), value.clone()))
+            .filter(|(key, _)| is_meta_key(key))
             .collect();
         (!meta.is_empty()).then_some(meta)
-    }
-}
-
-/// Whether a `_meta` key may end so: alphanumeric at both ends, with `-`, `_` and `.` between (2026-07-28, *General
-/// fields*).
-fn is_meta_name(name: &str) -> bool {
-    let ends_well = |end: Option<u8>| end.is_some_and(|byte| byte.is_ascii_alphanumeric());
-    ends_well(name.bytes().next())
-        && ends_well(name.bytes().next_back())
-        && name
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.'))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_meta_keys() {
-        for good in ["license", "allowed-tools", "a.b_c", "x", "7"] {
-            assert!(is_meta_name(good), "{good}");
-        }
-        for bad in ["", "-a", "a-", "a b", "a/b", "é", "_x"] {
-            assert!(!is_meta_name(bad), "{bad}");
-        }
     }
 }

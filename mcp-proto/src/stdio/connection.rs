@@ -1,5 +1,7 @@
 //! One connection: its calls, its legacy session if there was a handshake, and its one writer.
 
+mod batches;
+
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
@@ -26,6 +28,7 @@ use crate::lifecycle::{ModernMeta, SessionChange};
 use crate::server::{Listener, Server, read_initialize, too_many_subscriptions};
 use crate::session::Session;
 use crate::version::{Era, ProtocolVersion};
+use batches::Batches;
 
 /// The calls of a connection, each to be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
@@ -38,6 +41,7 @@ pub(super) struct Connection {
     extensions: Extensions,
     calls: Calls,
     running: HashMap<RequestId, Running>,
+    batches: Batches,
     /// Requests to the client that wait for its answer.
     asked: Asked,
     /// What answered calls have changed of the session since the last look.
@@ -56,6 +60,8 @@ struct Running {
     abort: AbortHandle,
     /// It never ends by itself, so the end of the input ends it.
     listens: bool,
+    /// The batch it came in.
+    batch: Option<u64>,
     /// What it changes of the session when it is answered well.
     change: Option<SessionChange>,
 }
@@ -69,6 +75,7 @@ impl Connection {
             calls: SelectAll::new(),
             running: HashMap::new(),
             asked: Asked::new(),
+            batches: Batches::default(),
             changes: Vec::new(),
             session: None,
             peer: uuid::Uuid::new_v4().to_string().into(),
@@ -101,7 +108,7 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.asked, &mut self.changes, &mut self.said), if self.out.has_room() => {}
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.batches, &mut self.asked, &mut self.changes, &mut self.said), if self.out.has_room() => {}
                 change = next_change(&mut self.listener), if self.out.has_room() => match change {
                     Some(change) => self.out.push(&change),
                     None => self.listener = None,
@@ -142,6 +149,7 @@ impl Connection {
     fn progress<'c>(
         calls: &'c mut Calls,
         running: &'c mut HashMap<RequestId, Running>,
+        batches: &'c mut Batches,
         asked: &'c mut Asked,
         changes: &'c mut Vec<SessionChange>,
         out: &'c mut BytesMut,
@@ -159,7 +167,7 @@ impl Connection {
                         }
                     }
                     Poll::Ready(Some(Said::Answer(answer))) => {
-                        changes.extend(take_answer(running, out, &answer));
+                        changes.extend(take_answer(running, batches, out, answer));
                     }
                     Poll::Ready(None) | Poll::Pending => break,
                 }
@@ -181,6 +189,7 @@ impl Connection {
                 let _waiting = Self::progress(
                     &mut self.calls,
                     &mut self.running,
+                    &mut self.batches,
                     &mut self.asked,
                     &mut self.changes,
                     &mut self.said,
@@ -228,6 +237,9 @@ impl Connection {
         if line.trim_ascii().is_empty() {
             return;
         }
+        if Message::is_batch(line) && self.takes_batches() {
+            return self.take_batch(line);
+        }
         match Message::from_slice(line) {
             Ok(Message::Request(request)) => self.take_request(request),
             Ok(Message::Notification(notification)) => self.take_notification(&notification),
@@ -242,13 +254,13 @@ impl Connection {
 
     fn take_request(&mut self, request: Request) {
         let id = request.id.clone();
-        if let Err(error) = self.start(request) {
+        if let Err(error) = self.start(request, None) {
             self.out.push(&Response::error(Some(id), error));
         }
     }
 
     /// Starts a call, or says why not.
-    fn start(&mut self, mut request: Request) -> Result<(), ErrorObject> {
+    fn start(&mut self, mut request: Request, batch: Option<u64>) -> Result<(), ErrorObject> {
         if self.running.contains_key(&request.id) {
             return Err(ErrorObject::invalid_request(format!(
                 "the id {} is in use by a running request",
@@ -294,14 +306,16 @@ impl Connection {
         let (abort, registration) = AbortHandle::new_pair();
         let call = Call::new(self.server.handle_owned(request, context), notifications);
         self.calls.push(Abortable::new(call, registration));
-        self.running.insert(
-            id,
-            Running {
-                abort,
-                listens,
-                change,
-            },
-        );
+        let running = Running {
+            abort,
+            listens,
+            batch,
+            change,
+        };
+        self.running.insert(id, running);
+        if let Some(batch) = batch {
+            self.batches.begin(batch);
+        }
         Ok(())
     }
 
@@ -389,6 +403,9 @@ impl Connection {
         let id = notification.cancelled_request();
         if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
             running.abort.abort();
+            if let Some(batch) = running.batch {
+                self.end_in_batch(batch);
+            }
         }
     }
 }
@@ -396,17 +413,26 @@ impl Connection {
 /// Queues the answer of a call, which is over with it; what it changes of the session.
 fn take_answer(
     running: &mut HashMap<RequestId, Running>,
+    batches: &mut Batches,
     out: &mut BytesMut,
-    answer: &Response,
+    answer: Response,
 ) -> Option<SessionChange> {
     let ended = answer.id.as_ref().and_then(|id| running.remove(id));
+    let batch = ended.as_ref().and_then(|ended| ended.batch);
     let ended = ended.filter(|_| answer.outcome.is_ok());
     if ended.as_ref().is_some_and(|ended| ended.listens) {
         // The server ends a listen: the revision wants both the notification and the result on this transport.
         let ended = json!({ "requestId": answer.id });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
-    write_answer(out, answer);
+    match batch {
+        None => write_answer(out, &answer),
+        Some(batch) => {
+            if let Some(answers) = batches.end(batch, Some(answer)) {
+                write_line(out, &answers);
+            }
+        }
+    }
     ended.and_then(|ended| ended.change)
 }
 

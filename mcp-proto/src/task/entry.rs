@@ -2,7 +2,7 @@
 
 mod stream;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -44,7 +44,10 @@ pub(crate) struct State {
     pub(super) updated: SystemTime,
     /// How often its handler has asked.
     round: usize,
-    /// What has been answered of the questions that were asked last, or why an answer does not come.
+    /// The keys of all its questions: none is used twice (2026-07-28, tasks extension).
+    keys: BTreeSet<String>,
+    /// What has been answered of the questions that were asked last, by the handler's keys, or why an answer does not
+    /// come.
     answers: Answered,
     /// Where its result is waited for (legacy era), the newest last, each by a number of its own.
     streams: Vec<(u64, Outbox)>,
@@ -54,12 +57,21 @@ pub(crate) struct State {
 /// The answers to what a task has asked at once, or why one does not come: a name for programs and a sentence.
 pub(crate) type Answered = Result<BTreeMap<String, Value>, Box<(&'static str, String)>>;
 
+/// A question that is open.
+#[derive(Debug, Clone)]
+pub(crate) struct Open {
+    /// Its key for the client.
+    pub(crate) key: String,
+    /// Its key for the handler, which may ask it anew.
+    asked: String,
+    pub(crate) question: Question,
+}
+
 /// How far a task has come.
 #[derive(Debug)]
 pub(crate) enum Stage {
     Working,
-    /// The questions that are still open.
-    InputRequired(Vec<(String, Question)>),
+    InputRequired(Vec<Open>),
     Completed(Payload),
     /// The tool told a failure of its own, which the legacy era counts as one of the task.
     ToolFailed(Payload),
@@ -76,6 +88,7 @@ impl State {
             message: None,
             updated: now,
             round: 0,
+            keys: BTreeSet::new(),
             answers: Ok(BTreeMap::new()),
             streams: Vec::new(),
             next_stream: 0,
@@ -85,6 +98,16 @@ impl State {
     fn move_to(&mut self, stage: Stage) {
         self.stage = stage;
         self.touch();
+    }
+
+    /// A key that was never used in this task, as like the handler's as can be.
+    fn new_key(&mut self, asked: &str) -> String {
+        let numbered = (2..).map(|number: usize| format!("{asked}-{number}"));
+        let mut keys = std::iter::once(asked.to_owned()).chain(numbered);
+        let unused = keys.find(|key| !self.keys.contains(key));
+        let key = unused.unwrap_or_else(|| asked.to_owned());
+        self.keys.insert(key.clone());
+        key
     }
 
     fn touch(&mut self) {
@@ -134,9 +157,13 @@ impl Entry {
                 return false;
             }
             state.round += 1;
-            let open = questions.iter();
-            let open = open.map(|(key, question)| (key.to_owned(), question.clone()));
-            state.move_to(Stage::InputRequired(open.collect()));
+            let open = questions.iter().map(|(asked, question)| Open {
+                key: state.new_key(asked),
+                asked: asked.to_owned(),
+                question: question.clone(),
+            });
+            let open = open.collect();
+            state.move_to(Stage::InputRequired(open));
             true
         });
     }
@@ -161,15 +188,12 @@ impl Entry {
     }
 
     /// The open questions under these keys.
-    pub(crate) fn open<'k>(
-        &self,
-        keys: impl Iterator<Item = &'k String>,
-    ) -> Vec<(String, Question)> {
+    pub(crate) fn open<'k>(&self, keys: impl Iterator<Item = &'k String>) -> Vec<Open> {
         let state = self.state();
         let Stage::InputRequired(open) = &state.stage else {
             return Vec::new();
         };
-        keys.filter_map(|key| open.iter().find(|(known, _)| known == key).cloned())
+        keys.filter_map(|key| open.iter().find(|open| open.key == *key).cloned())
             .collect()
     }
 
@@ -181,10 +205,10 @@ impl Entry {
             };
             let before = open.len();
             for (key, answer) in answers {
-                if let Some(at) = open.iter().position(|(known, _)| *known == key) {
-                    open.remove(at);
+                if let Some(at) = open.iter().position(|open| open.key == key) {
+                    let Open { asked, .. } = open.remove(at);
                     if let Ok(answers) = &mut state.answers {
-                        answers.insert(key, answer);
+                        answers.insert(asked, answer);
                     }
                 }
             }

@@ -151,7 +151,7 @@ impl Tasks {
             return Ok(());
         }
         let answers = answers.into_iter().zip(sizes);
-        let answers = answers.filter(|((key, _), _)| open.iter().any(|(known, _)| known == key));
+        let answers = answers.filter(|((key, _), _)| open.iter().any(|open| open.key == *key));
         let (answers, sizes): (Vec<_>, Vec<usize>) = answers.unzip();
         let bytes = sizes.into_iter().fold(0, usize::saturating_add);
         let kept = table.tasks.get(&entry.id).map_or(0, |filed| filed.bytes);

@@ -3,9 +3,8 @@
 use serde::ser::{Serialize, SerializeMap as _, Serializer};
 use serde_json::{Map, Value, json};
 
-use super::entry::{Entry, Stage, State};
+use super::entry::{Entry, Open, Stage, State};
 use super::timestamp::Timestamp;
-use crate::input::Question;
 use crate::version::{Era, ProtocolVersion};
 
 /// A task as it is now (2026-07-28: `Task` or `DetailedTask`; 2025-11-25: `Task`).
@@ -64,11 +63,11 @@ impl Serialize for TaskView<'_> {
     }
 }
 
-fn requests(open: &[(String, Question)], version: ProtocolVersion) -> Map<String, Value> {
-    let requests = open.iter().map(|(key, question)| {
-        let request = question.to_request(version);
+fn requests(open: &[Open], version: ProtocolVersion) -> Map<String, Value> {
+    let requests = open.iter().map(|open| {
+        let request = open.question.to_request(version);
         let request = json!({ "method": request.method, "params": request.params });
-        (key.clone(), request)
+        (open.key.clone(), request)
     });
     requests.collect()
 }

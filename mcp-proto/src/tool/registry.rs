@@ -64,7 +64,12 @@ impl ToolRegistry {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<O, ToolError>> + Send + 'static,
     {
+        if tool.output_schema.is_some() {
+            return Err(derived("output"));
+        }
         tool.output_schema = Some(schema::output_schema_of::<O>()?);
+        // What is sent fits the schema of its type.
+        tool.trusted_output = true;
         let handler = Arc::new(handler);
         self.add_content(tool, state, move |state, arguments, context| {
             let handler = handler.clone();
@@ -85,8 +90,11 @@ impl ToolRegistry {
         F: Fn(S, A, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
+        if !tool.input_schema.is_null() {
+            return Err(derived("input"));
+        }
         tool.input_schema = schema::input_schema_of::<A>()?;
-        let name = tool.name.clone();
+        let name: Arc<str> = tool.name.as_str().into();
         let handler = Arc::new(handler);
         self.add(
             tool,
@@ -96,10 +104,7 @@ impl ToolRegistry {
                 // Inside the future, so that a panic of the handler's synchronous part is caught too.
                 Box::pin(async move {
                     let arguments = read(arguments).map_err(|problem| {
-                        let finding = Finding {
-                            path: String::new(),
-                            message: problem.to_string(),
-                        };
+                        let finding = Finding::new("", &problem.to_string());
                         ToolError::invalid_arguments(&name, &[finding])
                     })?;
                     handler(state, arguments, context).await
@@ -157,10 +162,9 @@ impl ToolRegistry {
             .clone()
             .map(CompiledSchema::of_results)
             .transpose()?;
-        // A typed result fits the schema of its type; a raw one does as far as its author is right. Debug builds, and
-        // so the tests, check whatever there is to check.
-        let typed = nulls == Nulls::TakeOut;
-        let checked = cfg!(debug_assertions) || !(typed || tool.trusted_output);
+        // A result made by hand fits its schema as far as its author is right. Debug builds, and so the tests, check
+        // whatever there is to check.
+        let checked = cfg!(debug_assertions) || !tool.trusted_output;
         if !mirrored.is_empty() {
             self.mirrored.insert(name.clone(), mirrored.into());
         }
@@ -249,7 +253,8 @@ impl ToolRegistry {
             .take(50)
             .map(|registered| registered.tool.name.as_str())
             .collect();
-        ErrorObject::invalid_params(format!("unknown tool {name:?}"))
+        let shown: String = name.chars().take(MAX_NAME).collect();
+        ErrorObject::invalid_params(format!("unknown tool {shown:?}"))
             .with_data(serde_json::json!({ "tools": names }))
     }
 }
@@ -274,17 +279,21 @@ impl Registered {
             Err(ToolError::internal())
         })?;
         self.check_output(&result)?;
-        Ok(result)
+        Ok(self.told(result))
     }
 
-    /// A failure as a result. Under an output schema its body is told as text alone: the schema describes successes,
-    /// and widely used clients check structured content of failures against it too, and throw.
+    /// A failure as a result.
     fn failed(&self, error: ToolError) -> Result<CallToolResult, Interrupt> {
-        let mut result = error.into_result()?;
-        if self.output.is_some() {
+        Ok(self.told(error.into_result()?))
+    }
+
+    /// A result as clients can take it. Under an output schema a failure is told as text alone: the schema describes
+    /// successes, and widely used clients check structured content of failures against it too, and throw.
+    fn told(&self, mut result: CallToolResult) -> CallToolResult {
+        if result.is_error && self.output.is_some() {
             result.structured_content = None;
         }
-        Ok(result)
+        result
     }
 
     fn timed_out(&self) -> ToolError {
@@ -327,6 +336,13 @@ impl Registered {
             ToolError::internal()
         })
     }
+}
+
+/// A schema was written by hand that would be lost.
+fn derived(which: &str) -> SchemaError {
+    SchemaError(format!(
+        "its {which} schema is derived from the handler's type: leave out the one written by hand, or use raw_tool"
+    ))
 }
 
 /// Arguments as the handler's type.

@@ -92,6 +92,15 @@ impl CallToolResult {
     }
 }
 
+impl CallToolResult {
+    /// About how many bytes it has.
+    pub(crate) fn size(&self) -> usize {
+        let content = self.content.iter().map(ContentBlock::size);
+        let structured = self.structured_content.as_deref();
+        content.sum::<usize>() + structured.map_or(0, |json| json.get().len())
+    }
+}
+
 impl ToolError {
     /// A failure with a code in `UPPER_SNAKE` and a sentence.
     #[must_use]

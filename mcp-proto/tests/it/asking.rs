@@ -34,6 +34,8 @@ where
                 std::future::ready(answers(&question))
             });
             config.capabilities = all_capabilities();
+            // For tests that fail, however busy the machine is.
+            config.timeout = std::time::Duration::from_secs(600);
             config
         };
         let http = Client::http(&served.url(), config()).await.unwrap();

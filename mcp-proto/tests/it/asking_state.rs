@@ -137,7 +137,8 @@ async fn a_state_is_good_for_its_request_and_its_caller_alone() {
         assert_eq!(said(&send_as(owner, "tools/call", traced).await), "Ann");
 
         for (method, params) in [
-            ("prompts/get", json!({ "name": "ask", "arguments": {} })),
+            // In the same words as the call of the tool.
+            ("prompts/get", asking(&json!({}))),
             ("resources/read", json!({ "uri": "test://ask" })),
         ] {
             refused(&send_as(owner, method, back(&params)).await, UNREADABLE);

@@ -92,7 +92,7 @@ async fn lists_are_everybodys_for_a_minute_and_a_resource_is_what_its_handler_sa
         // Whole milliseconds.
         ("x:private", 2, "private"),
         // What every client can count.
-        ("x:forever", 1 << 53, "private"),
+        ("x:forever", (1 << 53) - 1, "private"),
     ] {
         expect(&server, "resources/read", json!({"uri": uri}), ttl, scope).await;
     }

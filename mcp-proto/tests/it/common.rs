@@ -359,11 +359,12 @@ impl Reply {
     }
 }
 
-/// The messages in the bytes of an event stream.
+/// The messages in the bytes of an event stream. Events that say nothing but their id are passed over.
 pub(crate) fn messages(stream: &[u8]) -> Vec<Value> {
     let events = EventReader::new(1 << 20).push(stream).unwrap();
     events
         .iter()
+        .filter(|event| !event.data.is_empty())
         .map(|event| serde_json::from_str(&event.data).unwrap())
         .collect()
 }

@@ -53,6 +53,11 @@ async fn many((): (), asked: CompletionRequest, _: Context) -> Result<Completion
             Completion::matching(&asked, values(250))
         }
         "all" => Completion::all(values(250)),
+        "not counted" => {
+            let mut completion = Completion::default();
+            completion.values = values(250);
+            completion
+        }
         "exactly" => Completion::all(values(100)),
         "first" => Completion::first(values(3), Some(7)),
         "first of many" => Completion::first(values(250), None),
@@ -136,6 +141,7 @@ async fn there_are_at_most_a_hundred_values_and_it_is_told_that_there_are_more()
         for (value, count, total, has_more) in [
             ("matching", 100, json!(250), json!(true)),
             ("all", 100, json!(250), json!(true)),
+            ("not counted", 100, json!(250), json!(true)),
             ("exactly", 100, json!(100), Value::Null),
             ("first", 3, json!(7), json!(true)),
             ("first of many", 100, Value::Null, json!(true)),

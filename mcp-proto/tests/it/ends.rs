@@ -273,7 +273,14 @@ async fn a_session_has_a_share_of_the_calls_that_run_without_a_client() {
         events.expect("started").await;
         reading.abort();
         let _aborted = reading.await;
-        assert_eq!(events.none(), runs);
+        if !runs {
+            events.expect("dropped").await;
+        }
+        // Whoever may run on does so when its task has seen that nobody hears it.
+        for _ in 0..10 {
+            tokio::task::yield_now().await;
+        }
+        assert!(events.none());
     }
 }
 
@@ -292,6 +299,8 @@ async fn a_closed_service_lets_no_call_run_on_and_ends_those_that_do() {
     events.expect("started").await;
     let late = open(&service).await;
     events.expect("started").await;
+    // The task of the first call sees that nobody hears it.
+    tokio::task::yield_now().await;
     let start = tokio::time::Instant::now();
     service.close();
     drop(late);

@@ -232,3 +232,30 @@ async fn an_unknown_log_level_is_refused() {
         assert_eq!(reply.status, StatusCode::BAD_REQUEST);
     }
 }
+
+#[tokio::test]
+async fn a_modern_initialize_is_told_which_versions_have_one() {
+    let asked = params(&json!({"name": "c", "version": "1"}), &json!({}));
+    let asked = with_meta(asked);
+    let reply = Raw::modern("initialize", asked.clone())
+        .send(&service())
+        .await;
+    assert_eq!(reply.status, StatusCode::NOT_FOUND);
+    let line = request(7, "initialize", &with_meta(asked)).to_string();
+    let mut output = Vec::new();
+    serve(
+        server(),
+        line.as_bytes(),
+        &mut output,
+        StdioConfig::default(),
+    )
+    .await
+    .unwrap();
+    for answer in [reply.json(), serde_json::from_slice(&output).unwrap()] {
+        assert_eq!(answer["error"]["code"], -32601);
+        let data = &answer["error"]["data"];
+        assert_eq!(data["supported"][0], "2026-07-28");
+        assert_eq!(data["supported"].as_array().unwrap().len(), 5);
+        assert_eq!(data["initialize"][0], "2025-11-25");
+    }
+}

@@ -25,19 +25,25 @@ async fn a_quiet_call_becomes_a_stream_that_is_kept_alive() {
     let (probe, _events) = probe();
     let service = StreamableHttpService::new(builder(&probe).build().unwrap());
     let session = open_session(&service).await;
-    for raw in [
-        Raw::modern("tools/call", call("gate")),
-        Raw::legacy(&session, "tools/call", &call("gate")),
+    let older = Raw::initialize("2025-06-18").send(&service).await;
+    let older = older.header("mcp-session-id").unwrap();
+    let keep_alive = ": keep-alive\n\n";
+    for (raw, first) in [
+        (Raw::modern("tools/call", call("gate")), keep_alive),
+        (Raw::legacy(older, "tools/call", &call("gate")), keep_alive),
+        (Raw::legacy(&session, "tools/call", &call("gate")), "id: c"),
     ] {
         let start = Instant::now();
         let reply = service.handle(raw.request()).await;
         assert_eq!(start.elapsed().as_secs(), 15);
         assert_eq!(reply.headers()["content-type"], "text/event-stream");
         let mut body = reply.into_body();
-        for seconds in [15, 30, 45] {
+        let (opening, seconds) = next(&mut body, start).await;
+        assert!(opening.starts_with(first) && seconds == 15, "{opening}");
+        for seconds in [30, 45] {
             assert_eq!(
                 next(&mut body, start).await,
-                (": keep-alive\n\n".to_owned(), seconds)
+                (keep_alive.to_owned(), seconds)
             );
         }
         probe.gate.notify_one();

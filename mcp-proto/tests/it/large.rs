@@ -1,7 +1,12 @@
 //! Arguments that are wrong and large: what is told of them is bounded, and so is the work of telling it.
 
+use std::pin::pin;
+
+use futures_util::FutureExt as _;
 use mcp_proto::jsonrpc::Request;
-use mcp_proto::{CallToolResult, Context, Server, Tool};
+use mcp_proto::{
+    CallToolResult, Context, GetPromptResult, Prompt, Resource, ResourceContents, Server, Tool,
+};
 use serde_json::{Value, json};
 
 /// The most values of which everything that is wrong is told.
@@ -16,7 +21,7 @@ fn server() -> Server {
             Tool::new("wide", "").with_input_schema(json!({
                 "type": "object",
                 "properties": {
-                    "list": {"type": "array", "items": {"type": "object", "required": names}},
+                    "list": {"type": "array", "items": {"type": "object", "required": &names}},
                 },
             })),
             async |(), arguments, _| CallToolResult::structured(&arguments),
@@ -26,6 +31,23 @@ fn server() -> Server {
                 "type": "object",
                 "properties": {"texts": texts, "name": {"type": "string"}},
                 "additionalProperties": texts,
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
+        .raw_tool(
+            Tool::new("named", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {
+                    "list": {"additionalProperties": {"type": "object", "required": names}},
+                },
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
+        .raw_tool(
+            Tool::new("closed", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {"a": {"type": "integer"}},
+                "additionalProperties": false,
             })),
             async |(), arguments, _| CallToolResult::structured(&arguments),
         )
@@ -106,6 +128,40 @@ async fn long_paths_count_as_much_as_many_values() {
 }
 
 #[tokio::test]
+async fn long_names_are_not_told_in_full() {
+    let long = "k".repeat(400_000);
+    // One place of many findings, and one finding of many names.
+    let list = json!({ &*long: {} });
+    let told = findings("named", json!({ "list": list })).await;
+    assert_eq!(told.len(), 20);
+    for (path, _) in &told {
+        assert!(path.starts_with("/list/kkk") && path.len() < 2_000);
+    }
+    let told = findings("closed", json!({ &*long: 1 })).await;
+    let [(_, message)] = told.as_slice() else {
+        panic!("{}", told.len());
+    };
+    assert!(
+        message.contains("kkk") && message.len() < 2_000,
+        "{}",
+        message.len()
+    );
+}
+
+#[tokio::test]
+async fn what_does_not_exist_is_not_told_in_full() {
+    // Each is longer when it is quoted.
+    let long = "\u{7f}".repeat(100_000);
+    for (method, params) in [("tools/call", json!({ "name": long })), (&*long, json!({}))] {
+        let request = Request::new(1, method, params);
+        let refused = server().handle(request, Context::test()).await.outcome;
+        let message = refused.unwrap_err().message;
+        assert!(message.starts_with("unknown"), "{}", message.len());
+        assert!(message.len() < 2_000, "{}", message.len());
+    }
+}
+
+#[tokio::test]
 async fn what_is_right_is_accepted_whatever_its_size() {
     let texts = vec!["x"; 10 * EXPLAINED];
     let result = call("take", json!({ "texts": texts })).await;
@@ -123,4 +179,59 @@ async fn a_raw_tool_sees_the_nulls_that_count_as_left_out() {
     let told = findings("take", json!({"name": null, "texts": [1]})).await;
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].0, "/texts/0");
+}
+
+/// The answers that a server with large and small things gives while no blocking thread is free, at once or not.
+#[test]
+fn what_is_large_is_written_where_it_holds_nobody_up() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .max_blocking_threads(1)
+        .build()
+        .unwrap();
+    let text = |uri: &str| "x".repeat(if uri == "x:large" { 1_000_000 } else { 1_000 });
+    let read = move |uri: &'static str| async move { Ok(ResourceContents::text(uri, text(uri))) };
+    let tool = |name: &str| Tool::new(name, "").with_input_schema(json!({"type": "object"}));
+    let server = Server::builder("s", "1", ())
+        .resource(Resource::new("x:large", "l"), move |(), _| read("x:large"))
+        .resource(Resource::new("x:small", "s"), move |(), _| read("x:small"))
+        .raw_tool(tool("x.large"), move |(), _, _| async move {
+            Ok(CallToolResult::text(text("x:large")))
+        })
+        .raw_tool(tool("x.small"), move |(), _, _| async move {
+            Ok(CallToolResult::text(text("x:small")))
+        })
+        .raw_prompt(Prompt::new("x.large", ""), move |(), _, _| async move {
+            Ok(GetPromptResult::text(text("x:large")))
+        })
+        .raw_prompt(Prompt::new("x.small", ""), move |(), _, _| async move {
+            Ok(GetPromptResult::text(text("x:small")))
+        })
+        .build()
+        .unwrap();
+    runtime.block_on(async {
+        for method in ["resources/read", "tools/call", "prompts/get"] {
+            let (free, taken) = std::sync::mpsc::channel::<()>();
+            let thread = tokio::task::spawn_blocking(move || taken.recv().is_err());
+            let ask = |name: &str| {
+                let request = Request::new(
+                    1,
+                    method,
+                    json!({ "name": name.replace(':', "."), "uri": name }),
+                );
+                server.handle(request, Context::test())
+            };
+            let mut large = pin!(ask("x:large"));
+            assert!(large.as_mut().now_or_never().is_none(), "{method}");
+            let small = ask("x:small").now_or_never().expect(method);
+            assert!(small.outcome.unwrap().as_str().len() < 2_000);
+            drop(free);
+            let large = large.await.outcome.unwrap();
+            assert!(large.as_str().len() > 1_000_000, "{method}");
+            assert!(thread.await.unwrap());
+        }
+    });
+    // Without a runtime there is nobody to hold up.
+    let request = Request::new(1, "resources/read", json!({ "uri": "x:large" }));
+    let read = server.handle(request, Context::test()).now_or_never();
+    assert!(read.unwrap().outcome.is_ok());
 }

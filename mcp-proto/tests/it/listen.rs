@@ -224,8 +224,19 @@ async fn a_server_knows_whether_anybody_has_subscribed() {
         said = messages(&frame.unwrap().unwrap().into_data().unwrap());
     }
     assert_eq!(said[0]["params"]["uri"], URI);
+    // A stream whose client may come back goes on to listen; that of a session that ended does not.
     drop(legacy);
-    assert!(!server.has_subscribers(), "nobody listens");
+    assert!(server.has_subscribers());
+    let end = Raw::bare(Method::DELETE).set("mcp-session-id", &session);
+    assert_eq!(end.send(&service).await.status, 204);
+    let gone = async {
+        while server.has_subscribers() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, gone)
+        .await
+        .expect("nobody listens");
 
     let wanted = json!({ "resourceSubscriptions": [URI] });
     let mut modern = open(&service, listen(1, &wanted)).await;

@@ -258,8 +258,10 @@ async fn every_modern_result_says_its_type_and_server_and_no_legacy_one_does() {
         "resources/list",
         "resources/templates/list",
         "resources/read",
+        "resources/directory/read",
         "skills/list",
         "skills/get",
+        "resources/directory/read",
     ];
     let (clients, _served) = every_client(&everything()).await;
     let mut seen = 0;

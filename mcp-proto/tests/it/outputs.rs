@@ -2,35 +2,48 @@
 
 use http::StatusCode;
 use mcp_proto::{
-    CallToolResult, ContentBlock, Icon, IconTheme, ResourceContents, ResourceLink, Server,
-    StreamableHttpService, Tool, ToolAnnotations,
+    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, ResourceContents, ResourceLink,
+    Server, StreamableHttpService, Tool, ToolAnnotations,
 };
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, call, open_session};
+
+#[derive(Deserialize, JsonSchema)]
+struct Nothing {}
 
 fn server() -> Server {
     let tool = |name: &str| Tool::new(name, "").with_input_schema(json!({"type": "object"}));
     let schema =
-        json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
+        || json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]});
     Server::builder("s", "1", ())
         .raw_tool(
-            tool("wrong").with_output_schema(schema.clone()),
+            tool("wrong").with_output_schema(schema()),
             async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
         )
         .raw_tool(
-            tool("nothing").with_output_schema(schema.clone()),
+            tool("nothing").with_output_schema(schema()),
             async |(), _, _| Ok(CallToolResult::text("no structure")),
         )
         .raw_tool(
-            tool("right").with_output_schema(schema.clone()),
+            tool("right").with_output_schema(schema()),
             async |(), _, _| CallToolResult::structured(&json!({"n": 1})),
         )
         .raw_tool(
             tool("trusted")
-                .with_output_schema(schema)
+                .with_output_schema(schema())
                 .with_trusted_output(),
             async |(), _, _| CallToolResult::structured(&json!({"n": "one"})),
+        )
+        .content_tool(
+            Tool::new("content", "").with_output_schema(schema()),
+            async |(), _: Nothing, _| CallToolResult::structured(&json!({"n": "one"})),
+        )
+        .raw_tool(
+            tool("failed").with_output_schema(schema()),
+            async |(), _, _| Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error()),
         )
         .raw_tool(tool("list"), async |(), _, _| {
             CallToolResult::structured(&json!([1, 2]))
@@ -57,7 +70,7 @@ async fn results(tool: &str) -> [Value; 2] {
 
 #[tokio::test]
 async fn a_raw_result_that_breaks_its_own_schema_is_a_failure_of_the_tool() {
-    for tool in ["wrong", "nothing"] {
+    for tool in ["wrong", "nothing", "content"] {
         for result in results(tool).await {
             assert_eq!(result["isError"], true, "{result}");
             assert!(result.get("structuredContent").is_none());
@@ -66,6 +79,15 @@ async fn a_raw_result_that_breaks_its_own_schema_is_a_failure_of_the_tool() {
     }
     for result in results("right").await {
         assert_eq!(result["structuredContent"], json!({"n": 1}));
+    }
+}
+
+#[tokio::test]
+async fn a_failure_made_by_hand_is_text_alone_where_the_schema_describes_successes() {
+    for result in results("failed").await {
+        assert_eq!(result["isError"], true, "{result}");
+        assert!(result.get("structuredContent").is_none(), "{result}");
+        assert_eq!(result["content"][0]["text"], r#"{"why":"no"}"#);
     }
 }
 
@@ -112,7 +134,15 @@ fn content_of_every_kind_is_made_by_its_constructor() {
             json!({"type": "resource", "resource": {"uri": "file:///a", "blob": "cG5n"}}),
         ),
     ];
+    let hints = Annotations::default().with_priority(0.5);
+    let meta = Map::from_iter([("com.example/a".to_owned(), json!(1))]);
     for (block, wire) in blocks {
+        let mut told = wire.clone();
+        told["annotations"] = json!({"priority": 0.5});
+        told["_meta"] = json!({"com.example/a": 1});
+        let block_told = block.clone().with_annotations(hints.clone());
+        let block_told = block_told.with_meta(meta.clone());
+        assert_eq!(serde_json::to_value(&block_told).unwrap(), told);
         assert_eq!(serde_json::to_value(&block).unwrap(), wire);
         assert_eq!(serde_json::from_value::<ContentBlock>(wire).unwrap(), block);
     }
@@ -143,5 +173,5 @@ async fn a_list_is_the_same_text_for_everybody() {
     let (first, second) = (list().await, list().await);
     assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
     let value = first.to_value();
-    assert_eq!(value["tools"].as_array().unwrap().len(), 5);
+    assert_eq!(value["tools"].as_array().unwrap().len(), 7);
 }

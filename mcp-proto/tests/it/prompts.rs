@@ -313,4 +313,15 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
     });
     let problem = fails(counted);
     assert!(problem.contains("\"count\" must be a string"), "{problem}");
+    let text = new().prompt(named("a"), async |(), _: String, _| {
+        Ok(GetPromptResult::text(""))
+    });
+    let problem = fails(text);
+    assert!(problem.contains("must be a struct"), "{problem}");
+    // What is written by hand would be lost.
+    let written = named("a").with_argument(argument());
+    let problem = fails(new().prompt(written, async |(), _: Ways, _| {
+        Ok(GetPromptResult::text(""))
+    }));
+    assert!(problem.contains("raw_prompt"), "{problem}");
 }

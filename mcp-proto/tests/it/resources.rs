@@ -1,8 +1,9 @@
 //! Resources: listed with all that is known of them, read by URI and by template, not found in the words of each era.
 
 use mcp_proto::{
-    Annotations, BuildError, Era, Icon, ReadResourceResult, RequestError, Resource,
-    ResourceContents, ResourceTemplate, ResourceUri, Role, Server, ServerBuilder,
+    Annotations, BuildError, CompletionRequest, Context, Era, Icon, PageRequest,
+    ReadResourceResult, RequestError, Resource, ResourceContents, ResourceTemplate, ResourceUri,
+    Role, Server, ServerBuilder, Variables,
 };
 use serde_json::{Map, Value, json};
 
@@ -260,4 +261,34 @@ fn what_cannot_be_served_is_refused_when_the_server_is_built() {
     pictured.icons.push(Icon::new("javascript:alert(1)"));
     let (_, problem) = fails(new().resource(pictured, read));
     assert!(problem.contains("https: or data:"), "{problem}");
+}
+
+#[tokio::test]
+async fn handlers_are_called_without_a_server_too() {
+    async fn read((): (), asked: ResourceUri, _: Context) -> Result<String, RequestError> {
+        Ok(format!("{} {:?}", asked.uri, asked.get("day")))
+    }
+    async fn list((): (), page: PageRequest, _: Context) -> Result<String, RequestError> {
+        Ok(format!("{:?} {}", page.after, page.limit))
+    }
+    async fn complete(
+        (): (),
+        asked: CompletionRequest,
+        _: Context,
+    ) -> Result<String, RequestError> {
+        Ok(format!("{} {:?}", asked.value, asked.arguments.get("id")))
+    }
+    let asked = ResourceUri::new("notes://monday", Variables::from([("day", "monday")]));
+    let read = read((), asked, Context::test()).await.unwrap();
+    assert_eq!(read, "notes://monday Some(\"monday\")");
+    let listed = list(
+        (),
+        PageRequest::new(Some("a".to_owned()), 3),
+        Context::test(),
+    )
+    .await;
+    assert_eq!(listed.unwrap(), "Some(\"a\") 3");
+    let asked = CompletionRequest::new("mo").with_argument("id", "7");
+    let completed = complete((), asked, Context::test()).await.unwrap();
+    assert_eq!(completed, "mo Some(\"7\")");
 }

@@ -305,6 +305,21 @@ fn types_that_have_no_plain_schema_are_refused_when_the_server_is_built() {
     assert!(told.contains("object"), "{told}");
     let told = problem(with().tool(Tool::new("text", ""), same::<String>).build());
     assert!(told.contains("object"), "{told}");
+    // What is written by hand would be lost.
+    let object = || json!({"type": "object"});
+    for written in [
+        Tool::new("body", "").with_input_schema(object()),
+        Tool::new("body", "").with_output_schema(object()),
+    ] {
+        let told = problem(with().tool(written, same::<Body>).build());
+        assert!(told.contains("derived"), "{told}");
+    }
+    let written = Tool::new("body", "").with_input_schema(object());
+    let content = with().content_tool(written, async |(), _: Body, _| {
+        Ok(mcp_proto::CallToolResult::text(""))
+    });
+    let told = problem(content.build());
+    assert!(told.contains("derived"), "{told}");
     let twice = with()
         .tool(Tool::new("body", ""), same::<Body>)
         .tool(Tool::new("body", ""), same::<Body>);

@@ -210,13 +210,13 @@ async fn somebody_elses_session_looks_like_none() {
             .status(),
         404
     );
-    assert_eq!(
-        service
-            .handle(by(get(&session), Some("anna")))
-            .await
-            .status(),
-        200
-    );
+    let stream = service.handle(by(get(&session), Some("anna"))).await;
+    assert_eq!(stream.status(), 200);
+    // Not even that it has a stream.
+    for (who, status) in [("bert", 404), ("anna", 409)] {
+        let reply = service.handle(by(get(&session), Some(who))).await;
+        assert_eq!(reply.status(), status, "{who}");
+    }
     // A session that nobody owns is not for those with a name.
     let open = open_session(&service).await;
     let raw = Raw::legacy(&open, "ping", &json!({}));
@@ -243,7 +243,7 @@ async fn there_is_one_get_stream_and_the_first_lives_on() {
     );
     let mut first = first.into_body();
     let opening = first.frame().await.unwrap().unwrap().into_data().unwrap();
-    assert!(opening.starts_with(b":"));
+    assert!(opening.starts_with(b"id: s"), "{opening:?}");
     server.notify(Change::ToolsListChanged);
     let event = first.frame().await.unwrap().unwrap().into_data().unwrap();
     assert_eq!(
@@ -262,26 +262,17 @@ async fn delete_and_close_end_the_get_stream() {
     let server = server();
     let service = StreamableHttpService::new(server.clone());
     let (deleted, closed) = (open_session(&service).await, open_session(&service).await);
-    let of_deleted = service.handle(get(&deleted).request()).await.into_body();
-    let of_closed = service.handle(get(&closed).request()).await.into_body();
+    let open = async |session: &str| {
+        let mut stream = service.handle(get(session).request()).await.into_body();
+        let opening = stream.frame().await.unwrap().unwrap().into_data().unwrap();
+        assert!(opening.starts_with(b"id: s"), "{opening:?}");
+        stream
+    };
+    let (of_deleted, of_closed) = (open(&deleted).await, open(&closed).await);
     assert_eq!(delete(&deleted).send(&service).await.status, 204);
-    assert!(
-        of_deleted
-            .collect()
-            .await
-            .unwrap()
-            .to_bytes()
-            .starts_with(b":")
-    );
+    assert_eq!(of_deleted.collect().await.unwrap().to_bytes(), "");
     service.close();
-    assert!(
-        of_closed
-            .collect()
-            .await
-            .unwrap()
-            .to_bytes()
-            .starts_with(b":")
-    );
+    assert_eq!(of_closed.collect().await.unwrap().to_bytes(), "");
 }
 
 #[tokio::test]

@@ -157,9 +157,12 @@ async fn directories_are_read_child_by_child() {
                 directory("skill://pdf/templates/eu", "eu"),
             ])
         );
-        // SEP-2640 gives it no hint.
-        assert!(below.get("ttlMs").is_none(), "{how}");
+        // SEP-2640 gives it no hint, but the Inspector refuses one without.
         let modern = client.era() == Era::Modern;
+        let hint = (below.get("ttlMs"), below.get("cacheScope"));
+        let (ttl, scope) = (json!(60_000), json!("public"));
+        let told = modern.then_some((&ttl, &scope));
+        assert_eq!(hint, told.unzip(), "{how}");
         assert_eq!(below.get("resultType").is_some(), modern);
     }
 }

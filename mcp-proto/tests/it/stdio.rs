@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use mcp_proto::stdio::{StdioConfig, serve};
-use mcp_proto::{Change, Server};
+use mcp_proto::{CallToolResult, Change, Context, ElicitForm, Field, Server, Tool};
 use serde_json::{Value, json};
 
 use crate::common::{Raw, builder, call, meta, probe, request, say, server, with_meta};
@@ -273,4 +273,35 @@ async fn a_call_says_nothing_after_its_answer() {
         .await;
     assert_eq!(peer.next().await["id"], 2);
     assert!(peer.end().await.is_empty());
+}
+
+#[tokio::test]
+async fn a_modern_peer_is_written_no_requests_and_its_answers_are_passed_over() {
+    let server = Server::builder("asks", "0", ())
+        .raw_tool(
+            Tool::new("ask", "Asks.").with_input_schema(json!({"type": "object"})),
+            async |(), _, context: Context| {
+                let form = ElicitForm::new("Sure?").field("sure", Field::boolean());
+                let answer = context.elicit("sure", &form)?;
+                Ok(CallToolResult::text(format!("{:?}", answer.action)))
+            },
+        )
+        .build()
+        .unwrap();
+    let mut peer = Peer::new(server);
+    let mut asked = call("ask");
+    asked["_meta"] = json!({
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {"elicitation": {}},
+    });
+    // An answer to nothing, an answer to what might have been asked, and the call.
+    peer.send(&json!({"jsonrpc": "2.0", "id": 1, "result": {"action": "accept"}}))
+        .await;
+    peer.send(&request(7, "tools/call", &asked)).await;
+    peer.send(&json!({"jsonrpc": "2.0", "id": 7, "result": {"action": "accept"}}))
+        .await;
+    let answer = peer.next().await;
+    assert_eq!(answer["id"], 7);
+    assert_eq!(answer["result"]["resultType"], "input_required");
+    assert_eq!(peer.end().await, Vec::<Value>::new());
 }

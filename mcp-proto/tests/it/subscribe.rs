@@ -3,15 +3,20 @@
 
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use http::Method;
 use http_body_util::BodyExt as _;
 use mcp_proto::http::{HttpConfig, ResponseBody};
 use mcp_proto::{
-    Change, MemorySessions, RequestError, Server, SessionStore, StreamableHttpService,
+    Change, MemorySessions, RequestError, Server, Session, SessionChange, SessionId, SessionStore,
+    SessionStoreError, StreamableHttpService,
 };
 use serde_json::{Value, json};
+use tokio::sync::watch;
 
 use crate::common::{PATIENCE, Raw, every_client, messages, open_session, refused, request};
+use crate::listen::{listen, open};
 use crate::peer::Peer;
 use crate::subscriptions::builder;
 
@@ -30,13 +35,16 @@ async fn hear(service: &StreamableHttpService, session: &str) -> ResponseBody {
 
 /// The next message of a stream, comments passed over.
 async fn next(stream: &mut ResponseBody) -> Value {
-    loop {
-        let frame = tokio::time::timeout(PATIENCE, stream.frame()).await;
-        let frame = frame.expect("no message came").unwrap().unwrap();
-        if let Some(message) = messages(&frame.into_data().unwrap()).pop() {
-            return message;
+    let message = async {
+        loop {
+            let frame = stream.frame().await.unwrap().unwrap();
+            if let Some(message) = messages(&frame.into_data().unwrap()).pop() {
+                return message;
+            }
         }
-    }
+    };
+    let message = tokio::time::timeout(PATIENCE, message).await;
+    message.expect("no message came")
 }
 
 fn update(uri: &str) -> Value {
@@ -123,6 +131,64 @@ async fn another_instance_over_the_same_store_learns_of_a_subscription() {
     server.notify(Change::resource_updated("x:1"));
     server.notify(Change::resource_updated("x:2"));
     assert_eq!(next(&mut stream).await, update("x:2"));
+}
+
+/// A store that gives no session while it is shut.
+#[derive(Debug)]
+struct Shut {
+    sessions: MemorySessions,
+    open: watch::Sender<bool>,
+}
+
+impl SessionStore for Shut {
+    fn insert(&self, session: Session) -> BoxFuture<'_, Result<(), SessionStoreError>> {
+        self.sessions.insert(session)
+    }
+
+    fn load<'a>(
+        &'a self,
+        id: &'a SessionId,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        Box::pin(async move {
+            self.open.subscribe().wait_for(|open| *open).await.unwrap();
+            self.sessions.load(id).await
+        })
+    }
+
+    fn change<'a>(
+        &'a self,
+        id: &'a SessionId,
+        change: &'a SessionChange,
+    ) -> BoxFuture<'a, Result<Option<Arc<Session>>, SessionStoreError>> {
+        self.sessions.change(id, change)
+    }
+
+    fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
+        self.sessions.remove(id)
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_missed_while_the_store_is_asked_what_was_subscribed_to() {
+    let server = server();
+    let store = Arc::new(Shut {
+        sessions: MemorySessions::default(),
+        open: watch::Sender::new(true),
+    });
+    let service =
+        StreamableHttpService::with_sessions(server.clone(), HttpConfig::default(), store.clone());
+    let session = open_session(&service).await;
+    let mut stream = hear(&service, &session).await;
+    let marker = mark(&server);
+    assert_eq!(next(&mut stream).await, marker);
+    subscribe(&service, &session, "subscribe", "x:1").await;
+    store.open.send_replace(false);
+    server.notify(Change::resource_updated("x:1"));
+    let mut hearing = Box::pin(next(&mut stream));
+    // It asks the store, which takes its time.
+    assert!(hearing.as_mut().now_or_never().is_none());
+    store.open.send_replace(true);
+    assert_eq!(hearing.await, update("x:1"));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -219,6 +285,53 @@ async fn a_session_subscribes_to_256_resources_and_no_more() {
             Ok(json!({}))
         );
     }
+}
+
+#[tokio::test]
+async fn none_of_many_requests_on_a_pipe_is_told_that_it_is_subscribed_and_is_not() {
+    let server = server();
+    let mut peer = Peer::new(server.clone());
+    peer.send(&serde_json::from_slice(&Raw::initialize("2025-11-25").body).unwrap())
+        .await;
+    peer.next().await;
+    let lines: String = (0..300)
+        .map(|number| {
+            let params = json!({ "uri": format!("y:{number}") });
+            format!("{}\n", request(number, "resources/subscribe", &params))
+        })
+        .collect();
+    // All at once: the server has many before it answers the first.
+    peer.send_raw(lines.as_bytes()).await;
+    let mut taken = 0;
+    for _ in 0..300 {
+        let answer = peer.next().await;
+        if answer.get("result").is_some() {
+            taken += 1;
+        } else {
+            assert_eq!(answer["error"]["code"], -32602);
+        }
+    }
+    assert_eq!(taken, 256);
+}
+
+#[tokio::test]
+async fn no_handler_makes_a_session_keep_what_is_longer_than_a_uri() {
+    let server = Server::builder("s", "1", ())
+        .on_subscribe(async |(), _: String, _| Ok(()))
+        .build()
+        .unwrap();
+    let long = format!("y:{}", "a".repeat(9_000));
+    let (clients, _served) = every_client(&server).await;
+    for (how, client) in clients.iter().filter(|(how, _)| how.ends_with("Legacy")) {
+        let subscribe = |uri: &str| client.request("resources/subscribe", json!({ "uri": uri }));
+        assert_eq!(subscribe("anything").await, Ok(json!({})), "{how}");
+        assert_eq!(refused(subscribe(&long).await).code, -32002, "{how}");
+    }
+    let service = StreamableHttpService::new(server.clone());
+    let wish = json!({"resourceSubscriptions": ["anything", long]});
+    let mut stream = open(&service, listen(7, &wish)).await;
+    let agreed = next(&mut stream).await["params"]["notifications"].take();
+    assert_eq!(agreed, json!({"resourceSubscriptions": ["anything"]}));
 }
 
 #[tokio::test]

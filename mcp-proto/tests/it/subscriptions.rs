@@ -2,6 +2,7 @@
 //! is told that cannot keep up.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use mcp_proto::jsonrpc::Request;
 use mcp_proto::{
@@ -11,7 +12,7 @@ use mcp_proto::{
 };
 use serde_json::{Map, Value, json};
 
-use crate::common::{request, with_meta};
+use crate::common::{Raw, request, with_meta};
 use crate::listen::{SUBSCRIPTION, listen, next, open, rest};
 use crate::peer::Peer;
 
@@ -377,4 +378,68 @@ async fn what_was_not_declared_is_told_to_nobody() {
     }
     let event = next(&mut stream).await;
     assert_eq!(event["method"], "notifications/tools/list_changed");
+}
+
+/// Counts how often it was copied.
+#[derive(Default)]
+struct Copied(Arc<AtomicUsize>);
+
+impl Clone for Copied {
+    fn clone(&self) -> Self {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(&self.0))
+    }
+}
+
+/// A listen to as many resources as there may be, from nobody who reads it; how often the request was copied.
+async fn listen_to_all(server: &Server, meta: Map<String, Value>) -> (bool, usize) {
+    let (copied, mut context) = (Copied::default(), Context::test());
+    let count = Arc::clone(&copied.0);
+    context.extensions.insert(copied);
+    context.meta = meta;
+    let all: Vec<_> = (0..256).map(|number| format!("y:{number}")).collect();
+    let params = json!({ "notifications": { "resourceSubscriptions": all } });
+    let request = Request::new(1, "subscriptions/listen", params);
+    let outcome = server.handle(request, context).await.outcome;
+    (outcome.is_ok(), count.load(Ordering::Relaxed))
+}
+
+#[tokio::test]
+async fn a_listen_to_many_resources_does_not_copy_its_request_for_each() {
+    let server = builder().build().unwrap();
+    let (done, copies) = listen_to_all(&server, Map::new()).await;
+    assert!(done && copies <= 1, "{copies}");
+    // A handler gets a copy for each; so what is copied has a bound.
+    let server = builder().on_subscribe(async |(), _, _| Ok(()));
+    let server = server.build().unwrap();
+    let meta = |count: usize| (0..count).map(|n| (format!("a{n}"), json!(n))).collect();
+    assert_eq!(listen_to_all(&server, meta(100)).await, (true, 256));
+    assert_eq!(listen_to_all(&server, meta(2_000)).await, (false, 0));
+}
+
+#[tokio::test]
+async fn a_matcher_that_panics_ends_no_connection() {
+    let server = builder()
+        .subscription_matcher(|subscribed, update| {
+            assert!(subscribed != "y:panic", "a matcher that did not expect it");
+            subscribed == update.uri
+        })
+        .build()
+        .unwrap();
+    let mut peer = Peer::new(server.clone());
+    let hello = &Raw::initialize("2025-11-25").body;
+    peer.send(&serde_json::from_slice(hello).unwrap()).await;
+    peer.next().await;
+    peer.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}))
+        .await;
+    let ask = |id: i64, method: &str, uri: &str| request(id, method, &json!({ "uri": uri }));
+    peer.send(&ask(1, "resources/subscribe", "y:panic")).await;
+    assert_eq!(peer.next().await["id"], 1);
+    server.notify(Change::resource_updated("y:1"));
+    peer.send(&ask(2, "resources/unsubscribe", "y:panic")).await;
+    assert_eq!(peer.next().await["id"], 2);
+    peer.send(&ask(3, "resources/subscribe", "y:1")).await;
+    assert_eq!(peer.next().await["id"], 3);
+    server.notify(Change::resource_updated("y:1"));
+    assert_eq!(updated(&peer.next().await), "y:1");
 }

@@ -1,7 +1,13 @@
 //! The tasks extension of 2026-07-28, over both transports: what is declared, created, told, answered and cancelled.
 
-use mcp_proto::{BuildError, Server, StreamableHttpService, TaskSupport, Tool};
-use serde_json::{Value, json};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use mcp_proto::{
+    BuildError, CallToolResult, Context, ElicitUrl, Interrupt, Server, StreamableHttpService,
+    TaskSupport, TasksConfig, Tool,
+};
+use serde_json::{Map, Value, json};
 
 use crate::common::{Raw, probe};
 use crate::tasks_common::{Caller, EXTENSION, RELATED, able, accept, call, server};
@@ -89,15 +95,23 @@ fn a_tool_with_task_support_needs_a_server_with_tasks() {
         .with_input_schema(json!({ "type": "object" }))
         .with_task_support(TaskSupport::Optional);
     let built = Server::builder("none", "1", ())
-        .raw_tool(tool, async |(), _, _| {
-            Ok(mcp_proto::CallToolResult::text(""))
-        })
+        .raw_tool(tool, async |(), _, _| Ok(CallToolResult::text("")))
         .build();
     let problem = built.unwrap_err();
     assert!(
         matches!(&problem, BuildError::Tool { name, .. } if name == "long"),
         "{problem}"
     );
+    assert!(
+        problem.to_string().contains("ServerBuilder::tasks"),
+        "{problem}"
+    );
+}
+
+#[test]
+fn the_extension_is_not_declared_by_hand() {
+    let by_hand = Server::builder("none", "1", ()).extension(EXTENSION, Map::new());
+    let problem = by_hand.build().unwrap_err();
     assert!(
         problem.to_string().contains("ServerBuilder::tasks"),
         "{problem}"
@@ -310,6 +324,54 @@ async fn keys_are_never_used_again_in_a_task() {
             .await;
         let done = caller.until(&id, "completed").await;
         assert_eq!(done["result"]["content"][0]["text"], "a+b");
+    }
+}
+
+#[tokio::test]
+async fn a_question_that_is_asked_anew_gets_a_new_key() {
+    let tool = Tool::new("sign-in", "Needs a user who has signed in.")
+        .with_input_schema(json!({ "type": "object" }))
+        .with_task_support(TaskSupport::Optional);
+    let looks = Arc::new(AtomicUsize::new(0));
+    let server = Server::builder("tasks", "1", looks.clone())
+        .tasks(TasksConfig::default())
+        .raw_tool(
+            tool,
+            async |looks: Arc<AtomicUsize>, _, context: Context| {
+                context.start_task()?;
+                // The user agrees to go to the URL, and has not been there when the handler looks.
+                if looks.fetch_add(1, Ordering::Relaxed) == 3 {
+                    return Ok(CallToolResult::text("signed in"));
+                }
+                let url = ElicitUrl::new("Sign in, please.", "https://example.com/sign-in");
+                Err(Interrupt::urls_required(&context, [url]).into())
+            },
+        )
+        .build()
+        .unwrap();
+    for mut caller in Caller::modern_ones(&server) {
+        looks.store(0, Ordering::Relaxed);
+        let id = caller.start("sign-in", json!({})).await;
+        let mut seen: Vec<String> = Vec::new();
+        for _ in 0..3 {
+            let task = caller.until(&id, "input_required").await;
+            let key = keys(&task["inputRequests"])[0].to_owned();
+            assert_eq!(task["inputRequests"][&key]["params"]["mode"], "url");
+            assert!(!seen.contains(&key), "{key} was used before");
+            // An answer to an earlier one is none to this.
+            for old in &seen {
+                caller
+                    .update(&id, json!({ old: { "action": "accept" } }))
+                    .await;
+            }
+            assert_eq!(keys(&caller.get(&id).await["inputRequests"]), [&key]);
+            caller
+                .update(&id, json!({ &key: { "action": "accept" } }))
+                .await;
+            seen.push(key);
+        }
+        let done = caller.until(&id, "completed").await;
+        assert_eq!(done["result"]["content"][0]["text"], "signed in");
     }
 }
 

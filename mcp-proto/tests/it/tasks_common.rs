@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use http_body_util::BodyExt as _;
+use mcp_proto::http::ResponseBody;
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, Context, ElicitForm, Field, LogLevel, Principal, Questions, Server,
@@ -193,7 +194,7 @@ enum Era {
 
 /// What modern clients can do who take tasks and questions.
 pub(crate) fn able() -> Value {
-    json!({ "elicitation": {}, "extensions": { EXTENSION: {} } })
+    json!({ "elicitation": { "form": {}, "url": {} }, "extensions": { EXTENSION: {} } })
 }
 
 impl Caller {
@@ -447,4 +448,30 @@ fn initialization(version: &str) -> Value {
 
 fn initialize(version: &str) -> Http {
     Raw::post(initialization(version).to_string()).request()
+}
+
+/// An open event stream.
+pub(crate) struct Stream {
+    body: ResponseBody,
+    ahead: Vec<Value>,
+}
+
+impl Stream {
+    pub(crate) fn of(response: http::Response<ResponseBody>) -> Self {
+        assert_eq!(response.headers()["content-type"], "text/event-stream");
+        Self {
+            body: response.into_body(),
+            ahead: Vec::new(),
+        }
+    }
+
+    /// The next message.
+    pub(crate) async fn next(&mut self) -> Value {
+        while self.ahead.is_empty() {
+            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
+            let data = frame.expect("nothing came").unwrap().unwrap();
+            self.ahead = messages(&data.into_data().unwrap());
+        }
+        self.ahead.remove(0)
+    }
 }

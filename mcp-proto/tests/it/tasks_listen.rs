@@ -1,12 +1,10 @@
 //! What a `subscriptions/listen` hears of tasks.
 
-use http_body_util::BodyExt as _;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::http::ResponseBody;
 use serde_json::{Value, json};
 
-use crate::common::{PATIENCE, messages, probe};
-use crate::tasks_common::{Caller, EXTENSION, able, accept, server};
+use crate::common::probe;
+use crate::tasks_common::{Caller, EXTENSION, Stream, able, accept, server};
 
 const SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
@@ -14,30 +12,9 @@ fn task_ids(ids: &Value) -> Value {
     json!({ "notifications": { "taskIds": ids } })
 }
 
-struct Stream {
-    body: ResponseBody,
-    ahead: Vec<Value>,
-}
-
-impl Stream {
-    async fn open(service: &StreamableHttpService, caller: &mut Caller, params: &Value) -> Self {
-        let http = caller.http("subscriptions/listen", params);
-        let response = service.handle(http).await;
-        assert_eq!(response.headers()["content-type"], "text/event-stream");
-        Self {
-            body: response.into_body(),
-            ahead: Vec::new(),
-        }
-    }
-
-    async fn next(&mut self) -> Value {
-        while self.ahead.is_empty() {
-            let frame = tokio::time::timeout(PATIENCE, self.body.frame()).await;
-            let data = frame.expect("nothing came").unwrap().unwrap();
-            self.ahead = messages(&data.into_data().unwrap());
-        }
-        self.ahead.remove(0)
-    }
+async fn open(service: &StreamableHttpService, caller: &mut Caller, params: &Value) -> Stream {
+    let http = caller.http("subscriptions/listen", params);
+    Stream::of(service.handle(http).await)
 }
 
 #[tokio::test]
@@ -48,7 +25,7 @@ async fn a_listener_hears_what_its_tasks_are_and_become() {
     let id = caller.start("chatty", json!({})).await;
     let other = caller.start("hang", json!({})).await;
     events.expect("started").await;
-    let mut stream = Stream::open(&service, &mut caller, &task_ids(&json!([id]))).await;
+    let mut stream = open(&service, &mut caller, &task_ids(&json!([id]))).await;
     let first = stream.next().await;
     assert_eq!(first["method"], "notifications/subscriptions/acknowledged");
     assert_eq!(first["params"]["notifications"], json!({ "taskIds": [id] }));
@@ -143,10 +120,10 @@ async fn only_tasks_that_are_the_callers_own_are_agreed_on() {
         bob.start("hang", json!({})).await,
     );
     let wanted = task_ids(&json!([of_ann, "none", of_bob, of_bob]));
-    let mut stream = Stream::open(&service, &mut bob, &wanted).await;
+    let mut stream = open(&service, &mut bob, &wanted).await;
     let agreed = stream.next().await["params"]["notifications"].clone();
     assert_eq!(agreed, json!({ "taskIds": [of_bob] }));
-    let mut stream = Stream::open(&service, &mut bob, &task_ids(&json!([of_ann]))).await;
+    let mut stream = open(&service, &mut bob, &task_ids(&json!([of_ann]))).await;
     let agreed = stream.next().await["params"]["notifications"].clone();
     assert_eq!(agreed, json!({ "taskIds": [] }));
 }
@@ -164,7 +141,7 @@ async fn a_listener_without_the_extension_and_a_malformed_wish_are_refused() {
         json!({})
     );
     // Who does not ask for tasks may listen.
-    let mut stream = Stream::open(&service, &mut other, &json!({ "notifications": {} })).await;
+    let mut stream = open(&service, &mut other, &json!({ "notifications": {} })).await;
     let agreed = stream.next().await["params"]["notifications"].clone();
     assert_eq!(agreed, json!({}));
 
@@ -186,15 +163,15 @@ async fn a_listener_of_a_task_takes_a_place() {
     let mut caller = Caller::modern(&service, able());
     let id = caller.start("hang", json!({})).await;
     let wanted = task_ids(&json!([id]));
-    let mut open = Stream::open(&service, &mut caller, &wanted).await;
+    let mut stream = open(&service, &mut caller, &wanted).await;
     assert_eq!(
         caller.code("subscriptions/listen", wanted.clone()).await,
         -32603
     );
-    open.next().await;
-    open.next().await;
+    stream.next().await;
+    stream.next().await;
     // It ends with the server, as others do.
     server.close();
-    let last = open.next().await;
+    let last = stream.next().await;
     assert_eq!(last["result"]["resultType"], "complete");
 }

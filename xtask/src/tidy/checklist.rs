@@ -1,8 +1,9 @@
 //! The table of the protocol's rules: each has a row, and each row a test that exists.
 //!
 //! A row is `| id | rule | tests |`. The tests are separated by commas: `` `file::function` `` for a function below
-//! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `suite: scenario` for a scenario of the
-//! official suites. A rule that binds clients alone may have the word `client` instead.
+//! `mcp-proto/tests/it/`, `` `src/file::function` `` for one beside the code, `` `server/file::function` `` for one of
+//! the universe server, `suite: scenario` for a scenario of the official suites. A rule that binds clients alone may have
+//! the word `client` instead, one that binds those between client and server the word `proxy`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,15 +27,15 @@ const FAMILIES: [(&str, u32); 13] = [
     ("Q", 13),
 ];
 
-/// What a row says instead of tests when its rule binds clients alone.
-const CLIENT: &str = "client";
+/// What a row says instead of tests when its rule binds clients alone, or those between client and server.
+const OTHERS: [&str; 2] = ["client", "proxy"];
 
 /// What was read of the table.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Checklist {
     pub(super) rows: usize,
-    /// The rules that bind clients alone and have no test.
-    pub(super) clients: Vec<String>,
+    /// The rules that bind others than servers and have no test.
+    pub(super) others: Vec<String>,
     pub(super) findings: Vec<String>,
 }
 
@@ -73,7 +74,7 @@ pub(super) fn check(
             "" => read
                 .findings
                 .push(format!("{PATH}:{number}: {id} has no test")),
-            CLIENT => read.clients.push((*id).to_owned()),
+            other if OTHERS.contains(&other) => read.others.push((*id).to_owned()),
             tests => {
                 let wrong = tests
                     .split(',')
@@ -116,12 +117,13 @@ fn fault(
         .and_then(|test| test.strip_suffix('`'));
     let Some((file, function)) = named.and_then(|test| test.split_once("::")) else {
         return Some(format!(
-            "{test:?} is neither `file::function` nor suite: scenario nor the one word client"
+            "{test:?} is neither `file::function` nor suite: scenario nor one of the words client, proxy"
         ));
     };
-    let path = match file.strip_prefix("src/") {
-        Some(file) => format!("mcp-proto/src/{file}.rs"),
-        None => format!("mcp-proto/tests/it/{file}.rs"),
+    let path = match file.split_once('/') {
+        Some(("src", file)) => format!("mcp-proto/src/{file}.rs"),
+        Some(("server", file)) => format!("server/tests/it/{file}.rs"),
+        _ => format!("mcp-proto/tests/it/{file}.rs"),
     };
     match files.get(&path) {
         None => Some(format!("there is no {path}")),
@@ -179,8 +181,12 @@ mod tests {
     }
 
     fn checked(changes: &[(&str, &str)]) -> Checklist {
-        let files = ["mcp-proto/tests/it/room.rs", "mcp-proto/src/a/room.rs"]
-            .map(|path| (path.to_owned(), SOURCE.to_owned()));
+        let files = [
+            "mcp-proto/tests/it/room.rs",
+            "mcp-proto/src/a/room.rs",
+            "server/tests/it/room.rs",
+        ];
+        let files = files.map(|path| (path.to_owned(), SOURCE.to_owned()));
         check(&table(changes), &files.into(), &BTreeSet::from(["ping"]))
     }
 
@@ -201,9 +207,12 @@ mod tests {
                 "| B1 | a rule | suite: ping, `src/a/room::two`, `room::one` |",
             ),
             ("H6", "| H6 | a rule | client |"),
+            ("H24", "| H24 | a rule | proxy |"),
+            ("H3", "| H3 | a rule | `server/room::one` |"),
         ]);
         assert_eq!(read.findings, Vec::<String>::new());
-        assert_eq!((read.rows, read.clients), (163, vec!["H6".to_owned()]));
+        assert_eq!(read.others, ["H6", "H24"]);
+        assert_eq!(read.rows, 163);
     }
 
     #[test]

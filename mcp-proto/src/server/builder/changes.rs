@@ -22,7 +22,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
 
     /// Decides itself which URIs can be subscribed to, as [`ServerBuilder::subscriptions`] does by what can be read. A URI
     /// that it does not find is left out of a listen, which is −32002 for the `resources/subscribe` of the legacy era;
-    /// any other error refuses the request. What it says to the client before a listen is acknowledged is not sent.
+    /// any other error refuses the request. What it says to the client before a listen is acknowledged is not sent, and a
+    /// listen with more than 1,000 values in its `_meta` is refused, since each call gets a copy.
     pub fn on_subscribe<F, R>(mut self, handler: F) -> Self
     where
         F: Fn(S, String, Context) -> R + Send + Sync + 'static,
@@ -37,8 +38,9 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     /// Decides which updates belong to a URI that was subscribed to: families of resources, or filters in a query. By
-    /// default it is the same URI. It runs for every subscription and update, on the listener's task: it must be quick.
-    /// Clients can subscribe to resources then, as by [`ServerBuilder::subscriptions`].
+    /// default it is the same URI. It runs for every subscription and update, on the listener's task: it must be quick,
+    /// and it sees URIs as clients wrote them. Where it panics, the listener is not told of the update. Clients
+    /// can subscribe to resources then, as by [`ServerBuilder::subscriptions`].
     pub fn subscription_matcher(
         mut self,
         matches: impl Fn(&str, &ResourceUpdate) -> bool + Send + Sync + 'static,

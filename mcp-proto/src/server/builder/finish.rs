@@ -4,6 +4,7 @@ use std::sync::{Arc, RwLock};
 
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
+use tokio::sync::Semaphore;
 
 use super::super::changes::Changes;
 use super::super::method::Method;
@@ -14,7 +15,9 @@ use crate::app;
 use crate::content;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::lifecycle::{ListCapability, ServerCapabilities, Settings, is_meta_key};
+use crate::lifecycle::{
+    EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings, is_meta_key,
+};
 use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
@@ -59,6 +62,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             changes: Changes::new(self.max_listeners, self.matcher),
             tasks: self.tasks.map(Tasks::new),
             rounds: Rounds::new(self.input, self.keys.unwrap_or_else(Keys::random)),
+            writers: Arc::new(Semaphore::new(writers())),
             page_size: self.page_size,
             list_cache: self.list_cache,
         };
@@ -109,6 +113,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     }
 
     fn check_tasks(&self) -> Result<(), BuildError> {
+        if self.extensions.contains_key(EXTENSION_TASKS) {
+            return Err(BuildError::Server(format!(
+                "the extension {EXTENSION_TASKS} is declared by ServerBuilder::tasks, not by hand"
+            )));
+        }
         let mut tools = self.tools.list();
         let homeless = tools.find(|tool| self.tasks.is_none() && !tool.task_support.is_forbidden());
         homeless.map_or(Ok(()), |tool| {
@@ -177,6 +186,11 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         }
         Ok(())
     }
+}
+
+/// How many large results are written at once.
+fn writers() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Server {

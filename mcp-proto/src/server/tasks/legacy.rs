@@ -5,10 +5,9 @@ use serde_json::{Map, Value};
 use super::super::rounds::asking::{ANSWER_INVALID, Asking, CANNOT_BE_ASKED, Problem};
 use super::super::{Method, Server, wire};
 use crate::context::Context;
-use crate::input::Question;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::seal::{cursor, open_cursor};
-use crate::task::{Entry, Owner, Stage, Step, TaskView};
+use crate::task::{Entry, Open, Owner, Stage, Step, TaskView};
 use crate::version::Era;
 
 impl Server {
@@ -81,13 +80,13 @@ impl Server {
     async fn ask_for_task(
         &self,
         entry: &Entry,
-        questions: &[(String, Question)],
+        questions: &[Open],
         asking: &mut Asking<'_>,
     ) -> Result<(), Problem> {
         let config = &self.0.rounds.config;
         let mut room = config.max_answer_bytes;
         let questions = questions.iter();
-        let questions = questions.map(|(key, question)| (key.as_str(), question));
+        let questions = questions.map(|open| (open.key.as_str(), &open.question));
         let asked = asking.ask(
             questions,
             config.answer_timeout,

@@ -9,7 +9,7 @@ use super::needs_extension;
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::MAX_SUBSCRIPTIONS;
-use crate::task::{Entry, Stage, TaskView};
+use crate::task::{Entry, Open, Stage, TaskView};
 use crate::version::Era;
 
 impl Server {
@@ -59,7 +59,7 @@ impl Server {
             ));
         };
         let open = entry.open(responses.keys());
-        for (key, question) in &open {
+        for Open { key, question, .. } in &open {
             // An answer that the handler could not take leaves the question open.
             if let Some(answer) = responses.get(key) {
                 question
@@ -67,7 +67,7 @@ impl Server {
                     .map_err(|problem| context.bad_answer(key, &problem))?;
             }
         }
-        let is_open = |key: &String| open.iter().any(|(known, _)| known == key);
+        let is_open = |key: &String| open.iter().any(|open| open.key == *key);
         let answers = responses.into_iter().filter(|(key, _)| is_open(key));
         match &self.0.tasks {
             Some(tasks) => tasks.answer(entry, answers.collect()),

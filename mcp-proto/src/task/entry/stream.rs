@@ -3,9 +3,8 @@
 use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 
-use super::{Entry, Stage, State};
+use super::{Entry, Open, Stage, State};
 use crate::context::{Outbox, Outgoing};
-use crate::input::Question;
 use crate::lifecycle::META_RELATED_TASK;
 
 /// A `tasks/result` at work: the newest of a task puts its questions to the client.
@@ -19,7 +18,7 @@ pub(crate) enum Step {
     /// The task is over.
     Over,
     /// Put these questions, as long as they are open in this round.
-    Ask(usize, Vec<(String, Question)>),
+    Ask(usize, Vec<Open>),
     Wait,
 }
 

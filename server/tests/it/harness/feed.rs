@@ -44,7 +44,7 @@ where
         }
     }
 
-    /// The next event, whatever comments are before it; `None` at the end.
+    /// The next event, whatever comments and events without data are before it; `None` at the end.
     pub(crate) async fn event(&mut self) -> Option<Event> {
         loop {
             let block = self.block().await?;
@@ -67,10 +67,12 @@ impl Event {
                 .lines()
                 .find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
         };
-        let data = serde_json::from_str(field("data")?).unwrap();
+        let data = field("data").filter(|data| !data.is_empty())?;
+        let data = serde_json::from_str(data).unwrap();
         Some(Self {
             kind: field("event").unwrap_or("message").to_owned(),
-            id: field("id").map(|id| id.parse().unwrap()),
+            // Those of MCP are no numbers.
+            id: field("id").and_then(|id| id.parse().ok()),
             data,
         })
     }

@@ -1,0 +1,115 @@
+//! Running the handler that a request is for, and writing what it gives: a large result where it holds nobody up.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+
+use super::{Method, Server, wire};
+use crate::context::Context;
+use crate::interrupt::Interrupt;
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::tool::CallToolResult;
+use crate::version::ProtocolVersion;
+
+/// How many bytes a result has before it is written on a blocking thread: escaping as many takes well below a
+/// millisecond.
+const INLINE_BYTES: usize = 256 * 1024;
+
+impl Server {
+    pub(super) async fn run(
+        &self,
+        method: Method,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        match method {
+            Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
+            Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
+            _ => {
+                let version = context.protocol_version;
+                let result = self.0.tools.call(params, context).await?;
+                if result.size() <= INLINE_BYTES {
+                    return Ok(self.tool_result(&result, version)?);
+                }
+                let write = move |server: &Self| server.tool_result(&result, version);
+                Ok(Box::pin(self.written(write)).await?)
+            }
+        }
+    }
+
+    async fn read_resource(
+        &self,
+        mut params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        let Some(Value::String(uri)) = params.remove("uri") else {
+            let error = "resources/read needs params.uri, a string";
+            return Err(ErrorObject::invalid_params(error).into());
+        };
+        let era = context.era();
+        let read = match self.read_skill(&uri) {
+            Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
+            None => self.0.resources.read(&uri, context).await?,
+        };
+        let is_large = read.size() > INLINE_BYTES;
+        let write =
+            move |server: &Self| server.complete(&read, Some(read.cache), read.meta.as_ref(), era);
+        Ok(match is_large {
+            false => write(self),
+            true => self.written(write).await,
+        }?)
+    }
+
+    async fn get_prompt(
+        &self,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Payload, Interrupt> {
+        let version = context.protocol_version;
+        let prompt = self.0.prompts.fill_in(params, context).await?;
+        let is_large = prompt.size() > INLINE_BYTES;
+        let write = move |server: &Self| {
+            let prompt = prompt.for_version(version);
+            server.complete(&prompt, None, prompt.meta.as_ref(), version.era())
+        };
+        Ok(match is_large {
+            false => write(self),
+            true => self.written(write).await,
+        }?)
+    }
+
+    pub(super) fn tool_result(
+        &self,
+        result: &CallToolResult,
+        version: ProtocolVersion,
+    ) -> Result<Payload, ErrorObject> {
+        Payload::of(&wire::WireCallToolResult::new(
+            result,
+            version,
+            &self.0.info_json,
+        ))
+    }
+
+    /// Writes a result on a blocking thread, so many at once as there are processors; in place where there is no
+    /// runtime.
+    async fn written(
+        &self,
+        write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
+    ) -> Result<Payload, ErrorObject> {
+        let Ok(runtime) = Handle::try_current() else {
+            return write(self);
+        };
+        let turn = Arc::clone(&self.0.writers).acquire_owned().await;
+        let server = self.clone();
+        let written = runtime.spawn_blocking(move || {
+            // Kept until it is done, whether or not somebody still waits.
+            let _turn = turn;
+            write(&server)
+        });
+        written.await.unwrap_or_else(|error| {
+            tracing::error!(%error, "a result could not be written");
+            Err(ErrorObject::internal())
+        })
+    }
+}

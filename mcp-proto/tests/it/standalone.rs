@@ -1,0 +1,190 @@
+//! The GET stream of a session when its connection drops: nothing that changes meanwhile is lost, for a while.
+
+use std::time::Duration;
+
+use mcp_proto::http::HttpConfig;
+use mcp_proto::{Change, StreamableHttpService};
+use serde_json::Value;
+use tokio::time::sleep;
+
+use crate::common::{open_session, server};
+use crate::events::{get, open, stream_of};
+use crate::resume::session_of;
+
+const CHANGED: &str = "notifications/tools/list_changed";
+
+fn changes(messages: &[Value]) -> usize {
+    assert!(messages.iter().all(|message| message["method"] == CHANGED));
+    messages.len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_changes_while_the_client_is_away_is_told_when_it_is_back() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    for version in ["2025-03-26", "2025-11-25"] {
+        let session = session_of(&service, version).await;
+        let mut stream = open(&service, get(&session, None)).await;
+        server.notify(Change::ToolsListChanged);
+        stream.message().await.unwrap();
+        let last = stream.last.clone();
+        drop(stream);
+        for _ in 0..3 {
+            sleep(Duration::from_secs(15)).await;
+            server.notify(Change::ToolsListChanged);
+        }
+        let mut stream = open(&service, get(&session, Some(&last))).await;
+        for _ in 0..3 {
+            stream.message().await.unwrap();
+        }
+        assert_eq!(stream_of(&stream.last), stream_of(&last));
+        // Live again, and the time starts anew.
+        server.notify(Change::ToolsListChanged);
+        stream.message().await.unwrap();
+        let last = stream.last.clone();
+        drop(stream);
+        sleep(Duration::from_secs(59)).await;
+        server.notify(Change::ToolsListChanged);
+        let mut stream = open(&service, get(&session, Some(&last))).await;
+        stream.message().await.unwrap();
+        assert_eq!(stream_of(&stream.last), stream_of(&last));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn after_a_minute_a_fresh_stream_is_opened() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    let session = open_session(&service).await;
+    let mut stream = open(&service, get(&session, None)).await;
+    stream.event().await.unwrap();
+    let last = stream.last.clone();
+    drop(stream);
+    sleep(HttpConfig::default().keep_listening + Duration::from_secs(1)).await;
+    assert_eq!(
+        HttpConfig::default().keep_listening,
+        Duration::from_secs(60)
+    );
+    server.notify(Change::ToolsListChanged);
+    let mut stream = open(&service, get(&session, Some(&last))).await;
+    assert_eq!(stream.event().await.unwrap().data, "");
+    assert_ne!(stream_of(&stream.last), stream_of(&last));
+    server.close();
+    assert_eq!(changes(&stream.rest().await), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_get_without_an_id_hears_what_nobody_was_told() {
+    let server = server();
+    let service = StreamableHttpService::new(server.clone());
+    let session = session_of(&service, "2025-06-18").await;
+    // No event yet, so the client has no id to come back with.
+    drop(open(&service, get(&session, None)).await);
+    sleep(Duration::from_secs(1)).await;
+    server.notify(Change::ToolsListChanged);
+    let mut stream = open(&service, get(&session, None)).await;
+    stream.message().await.unwrap();
+    server.notify(Change::ToolsListChanged);
+    stream.message().await.unwrap();
+    drop(stream);
+    sleep(Duration::from_secs(1)).await;
+    // What was told is not told again.
+    let mut stream = open(&service, get(&session, None)).await;
+    server.close();
+    assert_eq!(changes(&stream.rest().await), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_misses_more_than_is_kept_is_told_what_is_left_and_that_it_missed_some() {
+    let server = server();
+    let mut config = HttpConfig::default();
+    config.max_kept_events = 10;
+    let service = StreamableHttpService::with_config(server.clone(), config);
+    let session = open_session(&service).await;
+    let mut stream = open(&service, get(&session, None)).await;
+    stream.event().await.unwrap();
+    let last = stream.last.clone();
+    drop(stream);
+    for _ in 0..1_000 {
+        server.notify(Change::ToolsListChanged);
+        tokio::task::yield_now().await;
+    }
+    let mut stream = open(&service, get(&session, Some(&last))).await;
+    for _ in 0..10 {
+        stream.message().await.unwrap();
+    }
+    // The listener could not keep up either: the list may have changed once more.
+    stream.message().await.unwrap();
+    server.close();
+    assert!(changes(&stream.rest().await) <= 256);
+}
+
+#[tokio::test(start_paused = true)]
+async fn only_so_many_listen_for_clients_that_are_away() {
+    let server = server();
+    let mut config = HttpConfig::default();
+    config.max_kept_streams = 2;
+    let service = StreamableHttpService::with_config(server.clone(), config);
+    let mut away = Vec::new();
+    for _ in 0..3 {
+        let session = open_session(&service).await;
+        let mut stream = open(&service, get(&session, None)).await;
+        stream.event().await.unwrap();
+        away.push((session, stream.last.clone()));
+        drop(stream);
+        sleep(Duration::from_secs(1)).await;
+    }
+    server.notify(Change::ToolsListChanged);
+    let (mut heard, mut back) = (Vec::new(), Vec::new());
+    for (session, last) in away {
+        let mut stream = open(&service, get(&session, Some(&last))).await;
+        let event = stream.event().await.unwrap();
+        // A fresh stream has not heard of it.
+        let fresh = stream_of(&stream.last) != stream_of(&last);
+        if !fresh && event.data.is_empty() {
+            stream.message().await.unwrap();
+        }
+        heard.push(!fresh);
+        back.push(stream);
+    }
+    assert_eq!(heard, [false, true, true]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_back_makes_no_room_for_another() {
+    let server = server();
+    let mut config = HttpConfig::default();
+    config.max_kept_streams = 1;
+    let service = StreamableHttpService::with_config(server.clone(), config);
+    let (one, two) = (open_session(&service).await, open_session(&service).await);
+    let mut stream = open(&service, get(&one, None)).await;
+    stream.event().await.unwrap();
+    let last = stream.last.clone();
+    drop(stream);
+    sleep(Duration::from_secs(1)).await;
+    let mut back = open(&service, get(&one, Some(&last))).await;
+    back.event().await.unwrap();
+    drop(open(&service, get(&two, None)).await);
+    sleep(Duration::from_secs(1)).await;
+    server.notify(Change::ToolsListChanged);
+    assert!(back.message().await.is_some());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_without_a_connection_does_not_hold_its_session() {
+    let server = server();
+    let mut config = HttpConfig::default();
+    config.keep_listening = Duration::from_secs(3_600);
+    let service = StreamableHttpService::with_config(server, config);
+    let session = open_session(&service).await;
+    let mut stream = open(&service, get(&session, None)).await;
+    stream.event().await.unwrap();
+    let last = stream.last.clone();
+    drop(stream);
+    sleep(Duration::from_secs(30 * 60)).await;
+    let (status, _) = open(&service, get(&session, Some(&last)))
+        .await
+        .refusal()
+        .await;
+    assert_eq!(status, 404);
+}
