@@ -189,9 +189,10 @@ pub use input::{
 };
 pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
-    ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES, MAX_SUBSCRIPTIONS,
-    META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
-    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID, SessionChange,
+    ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES,
+    MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO,
+    META_LOG_LEVEL, META_PROTOCOL_VERSION, META_RELATED_TASK, META_SERVER_INFO,
+    META_SUBSCRIPTION_ID, SessionChange,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};

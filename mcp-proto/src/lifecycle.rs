@@ -46,6 +46,9 @@ pub const MAX_CAPABILITY_VALUES: usize = 256;
 /// The most resources that one session or one listen subscribes to.
 pub const MAX_SUBSCRIPTIONS: usize = 256;
 
+/// The most that the URIs of these have together, in bytes.
+pub const MAX_SUBSCRIPTION_BYTES: usize = 64 * 1024;
+
 /// Name and version of a client or a server (schema: `Implementation`). For display: nothing may depend on it.
 ///
 /// Read leniently: only the strings `name` and `version` are needed, other members that cannot be read count as absent.

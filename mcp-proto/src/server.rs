@@ -31,7 +31,9 @@ use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
-use crate::lifecycle::{Implementation, InitializeParams, MAX_SUBSCRIPTIONS, ServerCapabilities};
+use crate::lifecycle::{
+    Implementation, InitializeParams, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, ServerCapabilities,
+};
 use crate::logging::LogLevel;
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
@@ -377,7 +379,8 @@ fn span(request: &Request, context: &Context) -> Span {
 /// The refusal of a subscription above the bound.
 pub(crate) fn too_many_subscriptions() -> ErrorObject {
     ErrorObject::invalid_params(format!(
-        "at most {MAX_SUBSCRIPTIONS} resources can be subscribed to: unsubscribe from one first"
+        "at most {MAX_SUBSCRIPTIONS} resources can be subscribed to, whose URIs have {MAX_SUBSCRIPTION_BYTES} bytes \
+         together: unsubscribe from one first"
     ))
 }
 

@@ -10,7 +10,9 @@ use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
 use crate::context::LegacyClient;
-use crate::lifecycle::{ClientCapabilities, Implementation, MAX_SUBSCRIPTIONS, SessionChange};
+use crate::lifecycle::{
+    ClientCapabilities, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, SessionChange,
+};
 use crate::logging::LogLevel;
 use crate::version::ProtocolVersion;
 
@@ -128,7 +130,7 @@ impl Session {
     pub fn apply(&mut self, change: &SessionChange) {
         match change {
             SessionChange::Subscribe(uri) => {
-                if self.has_room_for(uri, 0) {
+                if self.has_room_for(uri, std::iter::empty()) {
                     self.subscriptions.insert(uri.clone());
                 }
             }
@@ -140,9 +142,20 @@ impl Session {
     }
 
     /// Whether it may subscribe to one more resource while `others` more are on their way.
-    pub(crate) fn has_room_for(&self, uri: &str, others: usize) -> bool {
-        self.subscriptions.len().saturating_add(others) < MAX_SUBSCRIPTIONS
-            || self.subscriptions.contains(uri)
+    pub(crate) fn has_room_for<'u>(
+        &'u self,
+        uri: &'u str,
+        others: impl Iterator<Item = &'u str>,
+    ) -> bool {
+        if self.subscriptions.contains(uri) {
+            return true;
+        }
+        let all = self.subscriptions.iter().map(String::as_str);
+        let all = all.chain(others).chain([uri]);
+        let (count, bytes) = all.fold((0, 0_usize), |(count, bytes), uri| {
+            (count + 1, bytes.saturating_add(uri.len()))
+        });
+        count <= MAX_SUBSCRIPTIONS && bytes <= MAX_SUBSCRIPTION_BYTES
     }
 
     /// What its requests are told of its client.

@@ -11,7 +11,9 @@ use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, RequestId};
-use crate::lifecycle::{MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID};
+use crate::lifecycle::{
+    MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, META_SERVER_INFO, META_SUBSCRIPTION_ID,
+};
 use crate::resource::{MAX_URI_BYTES, not_found};
 use crate::task::Watched;
 
@@ -228,7 +230,15 @@ fn read_uris(uris: Option<&Value>) -> Result<Vec<String>, ErrorObject> {
         Some(_) => return Err(no_uris()),
     };
     let uris = uris.iter().map(|uri| uri.as_str().map(str::to_owned));
-    uris.collect::<Option<_>>().ok_or_else(no_uris)
+    let uris: Vec<String> = uris.collect::<Option<_>>().ok_or_else(no_uris)?;
+    let bytes = uris.iter().map(String::len).fold(0, usize::saturating_add);
+    if bytes > MAX_SUBSCRIPTION_BYTES {
+        return Err(ErrorObject::invalid_params(format!(
+            "the members of params.notifications.resourceSubscriptions have {bytes} bytes together; at most \
+             {MAX_SUBSCRIPTION_BYTES} are taken"
+        )));
+    }
+    Ok(uris)
 }
 
 fn no_uris() -> ErrorObject {

@@ -293,8 +293,11 @@ impl Connection {
                 // Those on their way count: whoever is told that it is subscribed must be.
                 let begun = self.running.values().map(|running| &running.change);
                 let begun = begun.flatten().chain(&self.changes);
-                let begun = begun.filter(|change| matches!(change, SessionChange::Subscribe(_)));
-                if !session.has_room_for(uri, begun.count()) {
+                let begun = begun.filter_map(|change| match change {
+                    SessionChange::Subscribe(uri) => Some(uri.as_str()),
+                    _ => None,
+                });
+                if !session.has_room_for(uri, begun) {
                     return Err(too_many_subscriptions());
                 }
             }

@@ -288,6 +288,33 @@ async fn a_session_subscribes_to_256_resources_and_no_more() {
 }
 
 #[tokio::test]
+async fn the_uris_of_a_session_or_a_listen_have_64_kib_together_and_no_more() {
+    let server = server();
+    let (clients, _served) = every_client(&server).await;
+    // Nine of these are more than that.
+    let long = |number: usize| format!("y:{number}{}", "a".repeat(7_500));
+    for (how, client) in &clients {
+        if how.ends_with("Legacy") {
+            for number in 1..=8 {
+                let params = json!({ "uri": long(number) });
+                let answer = client.request("resources/subscribe", params).await;
+                assert_eq!(answer, Ok(json!({})), "{how} {number}");
+            }
+            let ninth = json!({ "uri": long(9) });
+            let error = refused(client.request("resources/subscribe", ninth).await);
+            assert_eq!(error.code, -32602, "{how}");
+            assert!(error.message.contains("65536 bytes"), "{}", error.message);
+        } else {
+            let uris: Vec<_> = (1..=9).map(long).collect();
+            let params = json!({ "notifications": { "resourceSubscriptions": uris } });
+            let error = refused(client.request("subscriptions/listen", params).await);
+            assert_eq!(error.code, -32602, "{how}");
+            assert!(error.message.contains("65536"), "{}", error.message);
+        }
+    }
+}
+
+#[tokio::test]
 async fn none_of_many_requests_on_a_pipe_is_told_that_it_is_subscribed_and_is_not() {
     let server = server();
     let mut peer = Peer::new(server.clone());
