@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpStream};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use clap::Args;
@@ -19,6 +20,9 @@ const TOLERANCE_KIB: u64 = 8 * 1024;
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
+    /// The fixture to load, instead of one that is built for it.
+    #[arg(long, value_name = "PATH")]
+    fixture: Option<PathBuf>,
     /// How many sessions are opened and left.
     #[arg(long, default_value_t = 100_000)]
     sessions: u32,
@@ -38,7 +42,11 @@ struct Load {
 
 /// Runs the phases against the fixture and tells the figures of each. `true` when memory stayed flat.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let server = fixture::start(&fixture::build()?)?;
+    let built = match &arguments.fixture {
+        Some(fixture) => fixture.clone(),
+        None => fixture::build()?,
+    };
+    let server = fixture::start(&built)?;
     let host = server.url().trim_start_matches("http://");
     let host = host.split('/').next().unwrap_or_default().to_owned();
     let load = Load { server, host };
@@ -135,9 +143,9 @@ impl Load {
             state.turn
         );
         let mut end = [0; 1_024];
-        stream.set_read_timeout(Some(Duration::from_millis(20)))?;
+        stream.set_read_timeout(Some(Duration::from_millis(2)))?;
         let connection = self.connection(state)?;
-        for _ in 0..500 {
+        for _ in 0..5_000 {
             connection.post("/mcp", &format!("{JSON}{session}"), &cancel)?;
             match stream.read(&mut end) {
                 Ok(_) => return Ok(()),

@@ -18,8 +18,13 @@ fn task(tasks: &Tasks, bytes: usize) -> Result<Arc<Entry>, ErrorObject> {
 /// Asks and answers with as many bytes.
 fn answer(tasks: &Tasks, entry: &Entry, bytes: usize) -> Result<(), ErrorObject> {
     entry.ask(&Questions::new().roots("q"));
-    let text = "x".repeat(bytes - json_size(&("q", "")));
-    tasks.answer(entry, vec![("q".to_owned(), Value::from(text))])
+    // A task that has asked before asks under a new key.
+    let key = match &entry.state().stage {
+        Stage::InputRequired(open) => open[0].key.clone(),
+        _ => "q".to_owned(),
+    };
+    let text = "x".repeat(bytes - json_size(&(&key, "")));
+    tasks.answer(entry, vec![(key, Value::from(text))])
 }
 
 fn completed(bytes: usize) -> Stage {
