@@ -8,9 +8,9 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::content::Resource;
 use crate::content::{Icon, ResourceContents};
 use crate::lifecycle::ClientCapabilities;
-use crate::resource::Resource;
 use crate::tool::Tool;
 
 /// The identifier of the extension.

@@ -2,6 +2,7 @@
 
 mod icon;
 mod older;
+mod resource;
 
 use data_encoding::BASE64;
 use serde::{Deserialize, Serialize};
@@ -10,6 +11,7 @@ use serde_json::{Map, Value};
 pub(crate) use icon::check_icons;
 pub use icon::{Icon, IconTheme};
 pub(crate) use older::for_version;
+pub use resource::Resource;
 
 /// A piece of content (schema: `ContentBlock`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -23,7 +25,7 @@ pub enum ContentBlock {
     /// A sound.
     Audio(MediaContent),
     /// A resource the client may read.
-    ResourceLink(ResourceLink),
+    ResourceLink(Resource),
     /// A resource's contents, embedded.
     Resource(EmbeddedResource),
 }
@@ -51,38 +53,6 @@ pub struct MediaContent {
     pub data: String,
     /// Media type, such as `image/png`.
     pub mime_type: String,
-    /// Hints for the client.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub annotations: Option<Annotations>,
-    /// Metadata.
-    #[serde(rename = "_meta", default, skip_serializing_if = "Option::is_none")]
-    pub meta: Option<Map<String, Value>>,
-}
-
-/// A link to a resource (schema: `ResourceLink`, since 2025-06-18).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub struct ResourceLink {
-    /// Where it is.
-    pub uri: String,
-    /// Its name for programs.
-    pub name: String,
-    /// Its name for people.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub title: Option<String>,
-    /// What it holds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub description: Option<String>,
-    /// Media type, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mime_type: Option<String>,
-    /// Size in bytes, if known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<u64>,
-    /// Its pictures.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub icons: Vec<Icon>,
     /// Hints for the client.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Annotations>,
@@ -177,8 +147,8 @@ impl ContentBlock {
 
     /// A resource that the client may read.
     #[must_use]
-    pub fn resource_link(link: ResourceLink) -> Self {
-        Self::ResourceLink(link)
+    pub fn resource_link(resource: Resource) -> Self {
+        Self::ResourceLink(resource)
     }
 
     /// The contents of a resource.
@@ -242,24 +212,6 @@ impl MediaContent {
         Self {
             data: BASE64.encode(bytes),
             mime_type,
-            annotations: None,
-            meta: None,
-        }
-    }
-}
-
-impl ResourceLink {
-    /// A link by where the resource is and its name for programs. The rest are public fields.
-    #[must_use]
-    pub fn new(uri: impl Into<String>, name: impl Into<String>) -> Self {
-        Self {
-            uri: uri.into(),
-            name: name.into(),
-            title: None,
-            description: None,
-            mime_type: None,
-            size: None,
-            icons: Vec::new(),
             annotations: None,
             meta: None,
         }

@@ -142,6 +142,7 @@
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
+mod accept;
 mod app;
 mod cache;
 mod change;
@@ -175,8 +176,8 @@ pub use cache::{CacheHint, CacheScope};
 pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};
 pub use content::{
-    Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, ResourceContents,
-    ResourceLink, Role, TextContent,
+    Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, Resource,
+    ResourceContents, Role, TextContent,
 };
 pub use context::{
     Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing, Principal,
@@ -196,9 +197,7 @@ pub use lifecycle::{
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
-pub use resource::{
-    Page, PageRequest, ReadResourceResult, Resource, ResourceTemplate, ResourceUri,
-};
+pub use resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
 pub use server::{BuildError, InputConfig, Server, ServerBuilder, WeakServer};

@@ -141,22 +141,13 @@ impl Server {
     /// when nobody listens. For who wants to save the making of an update that nobody hears.
     #[must_use]
     pub fn has_subscribers(&self) -> bool {
-        self.tells_updates() && self.0.changes.has_subscribers()
+        self.0.has_subscribers()
     }
 
     /// A handle that does not keep the server alive.
     #[must_use]
     pub fn downgrade(&self) -> WeakServer {
         WeakServer(Arc::downgrade(&self.0))
-    }
-
-    /// Whether the builder declared changes of this kind.
-    fn tells(&self, change: &Change) -> bool {
-        self.0.tells(change)
-    }
-
-    fn tells_updates(&self) -> bool {
-        self.0.tells_updates()
     }
 
     /// Ends every listener: listens get their final result, GET streams end. Calls go on; tasks do for
@@ -326,6 +317,7 @@ impl Server {
 }
 
 impl Inner {
+    /// Whether the builder declared changes of this kind.
     fn tells(&self, change: &Change) -> bool {
         let declared = &self.capabilities;
         let list = match change {
@@ -341,12 +333,16 @@ impl Inner {
         let resources = self.capabilities.resources;
         resources.is_some_and(|resources| resources.subscribe)
     }
+
+    fn has_subscribers(&self) -> bool {
+        self.tells_updates() && self.changes.has_subscribers()
+    }
 }
 
 impl Notify for Inner {
     fn notify(&self, change: Change) {
         let is_heard = match &change {
-            Change::ResourceUpdated(_) => self.tells_updates() && self.changes.has_subscribers(),
+            Change::ResourceUpdated(_) => self.has_subscribers(),
             _ => self.tells(&change),
         };
         if is_heard {

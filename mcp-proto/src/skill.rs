@@ -15,8 +15,8 @@ use std::ops::Bound;
 use std::path::Path;
 use std::sync::Arc;
 
+use crate::content::Resource;
 use crate::content::ResourceContents;
-use crate::resource::Resource;
 
 use checked::{Checked, Kind};
 use error::shown;

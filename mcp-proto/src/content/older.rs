@@ -8,7 +8,7 @@ use data_encoding::{BASE64, BASE64URL_NOPAD};
 use sha2::{Digest as _, Sha256};
 
 use super::{
-    ContentBlock, EmbeddedResource, MediaContent, ResourceContents, ResourceLink, TextContent,
+    ContentBlock, EmbeddedResource, MediaContent, Resource, ResourceContents, TextContent,
 };
 use crate::version::ProtocolVersion;
 
@@ -63,7 +63,7 @@ fn embedded(sound: &MediaContent) -> EmbeddedResource {
     }
 }
 
-fn told(link: &ResourceLink) -> TextContent {
+fn told(link: &Resource) -> TextContent {
     let name = link.title.as_deref().unwrap_or(&link.name);
     let mut text = format!("{name} <{}>", link.uri);
     // Writing to a string cannot fail.

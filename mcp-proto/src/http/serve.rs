@@ -6,8 +6,6 @@ mod stall;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
-use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -16,8 +14,9 @@ use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::sync::watch;
+
+use crate::accept::accept_until;
 
 /// The bounds of [`serve`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +40,6 @@ pub struct ServeConfig {
     /// How long running requests may go on after the shutdown signal. 5 s by default.
     pub shutdown_deadline: Duration,
 }
-
-/// How long the loop waits after a failed accept, such as for want of file descriptors.
-const BACK_OFF: Duration = Duration::from_millis(100);
 
 /// Serves connections of `listener` by `service` until `shutdown` resolves; then stops accepting, lets running
 /// requests finish until the deadline, and drops the rest.
@@ -69,34 +65,19 @@ pub async fn serve<S, B>(
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let permits = Arc::new(Semaphore::new(
-        config.max_connections.min(Semaphore::MAX_PERMITS),
-    ));
     let (closing, closed) = watch::channel(false);
     let builder = connection::builder(&config);
-    let mut connections = JoinSet::new();
-    let mut shutdown = pin!(shutdown);
-    loop {
-        tokio::select! {
-            biased;
-            () = &mut shutdown => break,
-            Some(_ended) = connections.join_next() => {}
-            accepted = accept(&listener, &permits) => match accepted {
-                Ok((stream, permit)) => {
-                    let connection =
-                        connection::run(builder.clone(), stream, service.clone(), closed.clone(), config);
-                    connections.spawn(async move {
-                        connection.await;
-                        drop(permit);
-                    });
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(BACK_OFF).await;
-                }
-            },
-        }
-    }
+    let accept = || accept(&listener);
+    let run = |stream| {
+        connection::run(
+            builder.clone(),
+            stream,
+            service.clone(),
+            closed.clone(),
+            config,
+        )
+    };
+    let mut connections = accept_until(config.max_connections, shutdown, accept, run).await;
     drop(listener);
     closing.send_replace(true);
     let all = async { while connections.join_next().await.is_some() {} };
@@ -109,20 +90,13 @@ pub async fn serve<S, B>(
     connections.shutdown().await;
 }
 
-async fn accept(
-    listener: &TcpListener,
-    permits: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits)
-        .acquire_owned()
-        .await
-        .map_err(io::Error::other)?;
+async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     let (stream, _address) = listener.accept().await?;
     // Small answers must not wait for the acknowledgement of the one before.
     if let Err(error) = stream.set_nodelay(true) {
         tracing::debug!(%error, "a connection stays without TCP_NODELAY");
     }
-    Ok((stream, permit))
+    Ok(stream)
 }
 
 impl Default for ServeConfig {

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use super::{Page, PageRequest, ReadResourceResult, Resource, ResourceTemplate, ResourceUri};
-use crate::content;
+use super::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
+use crate::content::{self, Resource};
 use crate::context::Context;
 use crate::interrupt::{Interrupt, RequestError};
 use crate::uri_template::{UriTemplate, Variables};

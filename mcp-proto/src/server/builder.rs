@@ -18,14 +18,13 @@ use super::changes::{DEFAULT_MAX_LISTENERS, Matcher};
 use super::{InputConfig, SubscribeCheck};
 use crate::cache::CacheHint;
 use crate::completion::CompletionRegistry;
-use crate::content::Icon;
+use crate::content::{Icon, Resource};
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::lifecycle::{Implementation, Settings, is_extension_id};
 use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
 use crate::resource::{
-    Page, PageRequest, ReadResourceResult, Resource, ResourceRegistry, ResourceTemplate,
-    ResourceUri,
+    Page, PageRequest, ReadResourceResult, ResourceRegistry, ResourceTemplate, ResourceUri,
 };
 use crate::seal::Keys;
 use crate::skill::Skills;

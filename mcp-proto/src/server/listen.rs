@@ -32,11 +32,11 @@ impl Server {
     /// What a listener hears that takes whatever this server tells.
     pub(crate) fn everything_told(&self) -> Interest {
         Interest {
-            tools_list: self.tells(&Change::ToolsListChanged),
-            prompts_list: self.tells(&Change::PromptsListChanged),
-            resources_list: self.tells(&Change::ResourcesListChanged),
+            tools_list: self.0.tells(&Change::ToolsListChanged),
+            prompts_list: self.0.tells(&Change::PromptsListChanged),
+            resources_list: self.0.tells(&Change::ResourcesListChanged),
             resources: BTreeSet::new(),
-            may_subscribe: self.tells_updates(),
+            may_subscribe: self.0.tells_updates(),
             tasks: false,
         }
     }
@@ -59,7 +59,7 @@ impl Server {
         }
         let tasks = self.tasks_to_watch(wanted.get("taskIds"), &context)?;
         let mut interest = self.agree(&wanted, &context).await?;
-        let subscribes = self.tells_updates()
+        let subscribes = self.0.tells_updates()
             && wanted
                 .get("resourceSubscriptions")
                 .is_some_and(Value::is_array);
@@ -103,7 +103,7 @@ impl Server {
     ) -> Result<Interest, ErrorObject> {
         let flag = |name: &str, change: &Change| match wanted.get(name) {
             None | Some(Value::Null) => Ok(false),
-            Some(Value::Bool(flag)) => Ok(*flag && self.tells(change)),
+            Some(Value::Bool(flag)) => Ok(*flag && self.0.tells(change)),
             Some(_) => Err(ErrorObject::invalid_params(format!(
                 "params.notifications.{name} must be a boolean"
             ))),
@@ -116,7 +116,7 @@ impl Server {
             resources_list: flag("resourcesListChanged", &Change::ResourcesListChanged)?,
             ..Interest::default()
         };
-        if self.tells_updates() {
+        if self.0.tells_updates() {
             for uri in uris {
                 // Nothing but changes is said on a listen, and nothing before its acknowledgement.
                 match self.check_subscription(&uri, || context.silent()).await {

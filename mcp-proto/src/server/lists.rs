@@ -8,10 +8,11 @@ use serde_json::{Map, Value};
 
 use super::{Method, Server, wire};
 use crate::cache::{CacheHint, CacheScope};
+use crate::content::Resource;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload};
-use crate::resource::{PageRequest, Resource};
+use crate::resource::PageRequest;
 use crate::seal::{cursor, open_cursor};
 use crate::skill::Skills;
 use crate::version::Era;

@@ -39,7 +39,7 @@ impl Server {
             (std::mem::replace(&mut *served, skills), served.clone())
         };
         self.notify(Change::ResourcesListChanged);
-        if self.tells_updates() {
+        if self.0.tells_updates() {
             for uri in changed(&before, &after) {
                 self.notify(Change::resource_updated(uri));
             }

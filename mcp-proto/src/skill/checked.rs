@@ -10,8 +10,8 @@ use super::error::SkillError;
 use super::path::{self, SCHEME};
 use super::wire::{SkillEntry, SkillResource};
 use super::{frontmatter, mime};
+use crate::content::Resource;
 use crate::content::ResourceContents;
-use crate::resource::Resource;
 
 /// The most files of a skill, its `SKILL.md` included: what every host must take (SEP-2640, *Limits*).
 pub const MAX_SKILL_FILES: usize = 512;

@@ -1,6 +1,8 @@
 //! Names and paths of a skill: which are taken, and how they are written in a URI.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
+
+use crate::uri_template::NOT_PCHAR;
 
 /// The scheme of every URI that skills are served under.
 pub(super) const SCHEME: &str = "skill://";
@@ -13,26 +15,6 @@ const MAX_PATH_BYTES: usize = 1024;
 
 /// The most characters of a skill's name (Agent Skills, `name` field).
 const MAX_NAME_CHARS: usize = 64;
-
-/// What a path segment holds unencoded: `pchar` of RFC 3986 §3.3.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~')
-    .remove(b'!')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'\'')
-    .remove(b'(')
-    .remove(b')')
-    .remove(b'*')
-    .remove(b'+')
-    .remove(b',')
-    .remove(b';')
-    .remove(b'=')
-    .remove(b':')
-    .remove(b'@');
 
 /// Whether a skill may have this name: 1–64 of `a-z 0-9 -`, each hyphen between two others (Agent Skills, `name`).
 pub(super) fn is_name(name: &str) -> bool {
@@ -81,7 +63,7 @@ pub(super) fn encode(path: &str) -> String {
         if at > 0 {
             encoded.push('/');
         }
-        encoded.extend(utf8_percent_encode(segment, SEGMENT));
+        encoded.extend(utf8_percent_encode(segment, NOT_PCHAR));
     }
     encoded
 }

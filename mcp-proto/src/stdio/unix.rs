@@ -2,20 +2,18 @@
 
 use std::future::Future;
 use std::io;
-use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::pin::Pin;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use http::Extensions;
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::net::unix::OwnedReadHalf;
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
-use tokio::task::JoinSet;
+use tokio::sync::watch;
 
 use super::{StdioConfig, serve_with};
+use crate::accept::accept_until;
 use crate::server::Server;
 
 /// The bounds of [`serve_unix`].
@@ -41,9 +39,6 @@ pub struct UnixPeer {
     pub pid: Option<i32>,
 }
 
-/// How long the loop waits after a failed accept, such as for want of file descriptors.
-const BACK_OFF: Duration = Duration::from_millis(100);
-
 /// Serves connections of `listener` until `shutdown` resolves; then accepts no more, ends listeners
 /// ([`Server::close`]), and treats every connection as if its input had ended: running calls have
 /// [`drain_time`](StdioConfig::drain_time).
@@ -55,48 +50,14 @@ pub async fn serve_unix(
     config: UnixConfig,
     shutdown: impl Future<Output = ()>,
 ) {
-    let permits = Arc::new(Semaphore::new(
-        config.max_connections.min(Semaphore::MAX_PERMITS),
-    ));
     let (closing, closed) = watch::channel(false);
-    let mut connections = JoinSet::new();
-    let mut shutdown = pin!(shutdown);
-    loop {
-        tokio::select! {
-            biased;
-            () = &mut shutdown => break,
-            Some(_ended) = connections.join_next() => {}
-            accepted = accept(&listener, &permits) => match accepted {
-                Ok((stream, permit)) => {
-                    let run = run(server.clone(), stream, config.connection, closed.clone());
-                    connections.spawn(async move {
-                        run.await;
-                        drop(permit);
-                    });
-                }
-                Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    tokio::time::sleep(BACK_OFF).await;
-                }
-            },
-        }
-    }
+    let accept = async || Ok(listener.accept().await?.0);
+    let run = |stream| run(server.clone(), stream, config.connection, closed.clone());
+    let mut connections = accept_until(config.max_connections, shutdown, accept, run).await;
     drop(listener);
     server.close();
     closing.send_replace(true);
     while connections.join_next().await.is_some() {}
-}
-
-async fn accept(
-    listener: &UnixListener,
-    permits: &Arc<Semaphore>,
-) -> io::Result<(UnixStream, OwnedSemaphorePermit)> {
-    let permit = Arc::clone(permits)
-        .acquire_owned()
-        .await
-        .map_err(io::Error::other)?;
-    let (stream, _address) = listener.accept().await?;
-    Ok((stream, permit))
 }
 
 async fn run(

@@ -15,14 +15,9 @@ const NOT_UNRESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// What is encoded where reserved characters stay, too.
-const NOT_RESERVED: &AsciiSet = &NOT_UNRESERVED
+/// What is encoded in a segment of a path, where `pchar` stays (RFC 3986 §3.3).
+pub(crate) const NOT_PCHAR: &AsciiSet = &NOT_UNRESERVED
     .remove(b':')
-    .remove(b'/')
-    .remove(b'?')
-    .remove(b'#')
-    .remove(b'[')
-    .remove(b']')
     .remove(b'@')
     .remove(b'!')
     .remove(b'$')
@@ -35,6 +30,14 @@ const NOT_RESERVED: &AsciiSet = &NOT_UNRESERVED
     .remove(b',')
     .remove(b';')
     .remove(b'=');
+
+/// What is encoded where reserved characters stay, too.
+const NOT_RESERVED: &AsciiSet = &NOT_PCHAR
+    .remove(b'/')
+    .remove(b'?')
+    .remove(b'#')
+    .remove(b'[')
+    .remove(b']');
 
 /// A set of ASCII characters, one bit each.
 #[derive(Debug, Clone, Copy)]

@@ -3,7 +3,7 @@
 use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::{
     Annotations, CallToolResult, ContentBlock, GetPromptResult, Icon, MediaContent, Prompt,
-    PromptMessage, ProtocolVersion, ResourceContents, ResourceLink, Role, Server, Tool,
+    PromptMessage, ProtocolVersion, Resource, ResourceContents, Role, Server, Tool,
 };
 use serde_json::{Map, Value, json};
 use sha2::Digest as _;
@@ -30,7 +30,7 @@ fn blocks() -> Vec<ContentBlock> {
         media.meta = Some(meta());
         media
     };
-    let mut link = ResourceLink::new("file:///report.pdf", "report");
+    let mut link = Resource::new("file:///report.pdf", "report");
     link.title = Some("The report".to_owned());
     link.description = Some("All of it.".to_owned());
     link.mime_type = Some("application/pdf".to_owned());
@@ -47,7 +47,7 @@ fn blocks() -> Vec<ContentBlock> {
         media(ContentBlock::image(b"png", "image/png")),
         media(ContentBlock::audio(SOUND, "audio/wav")),
         ContentBlock::resource_link(link),
-        ContentBlock::resource_link(ResourceLink::new("file:///bare", "bare")),
+        ContentBlock::resource_link(Resource::new("file:///bare", "bare")),
         ContentBlock::resource(ResourceContents::text("file:///a", "abc")),
     ]
 }

@@ -2,8 +2,8 @@
 
 use http::StatusCode;
 use mcp_proto::{
-    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, ResourceContents, ResourceLink,
-    Server, StreamableHttpService, Tool, ToolAnnotations,
+    Annotations, CallToolResult, ContentBlock, Icon, IconTheme, Resource, ResourceContents, Server,
+    StreamableHttpService, Tool, ToolAnnotations,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -110,7 +110,7 @@ async fn structured_content_that_is_no_object_is_for_the_modern_era() {
 
 #[test]
 fn content_of_every_kind_is_made_by_its_constructor() {
-    let mut link = ResourceLink::new("file:///a", "a");
+    let mut link = Resource::new("file:///a", "a");
     link.size = Some(3);
     let blocks = [
         (

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use mcp_proto::{
     BuildError, ContentBlock, Era, GetPromptResult, Icon, Prompt, PromptArgument, PromptMessage,
-    RequestError, ResourceContents, ResourceLink, Server, ServerBuilder,
+    RequestError, Resource, ResourceContents, Server, ServerBuilder,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -72,7 +72,7 @@ fn server() -> Server {
             },
         )
         .raw_prompt(Prompt::new("everything", ""), async |_, _, _| {
-            let mut link = ResourceLink::new("x:link", "link");
+            let mut link = Resource::new("x:link", "link");
             link.mime_type = Some("text/plain".to_owned());
             Ok(GetPromptResult::new([
                 PromptMessage::user(ContentBlock::text("text")),

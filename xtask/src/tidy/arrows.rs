@@ -20,7 +20,14 @@ const CRATES: [(&str, &[&str]); 8] = [
 
 /// The rooms of `mcp-proto` by storey, the lowest first. A room uses its own storey and those below.
 const STOREYS: [&[&str]; 6] = [
-    &["json", "jsonrpc", "seal", "uri_template", "version"],
+    &[
+        "accept",
+        "json",
+        "jsonrpc",
+        "seal",
+        "uri_template",
+        "version",
+    ],
     &["cache", "content", "lifecycle", "logging"],
     &[
         "schema",

@@ -1,0 +1,55 @@
+//! Accepting connections of any kind: bounded in number, patient with a system that has no more to give.
+
+use std::future::Future;
+use std::io;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+/// How long the loop waits after a failed accept, such as for want of file descriptors.
+const BACK_OFF: Duration = Duration::from_millis(100);
+
+/// Runs a task for each connection, at most `max` at once, until `shutdown` resolves; further ones wait in the kernel's
+/// backlog. What still runs then is given back.
+pub(crate) async fn accept_until<A, C, F>(
+    max: usize,
+    shutdown: impl Future<Output = ()>,
+    accept: impl Fn() -> A,
+    run: impl Fn(C) -> F,
+) -> JoinSet<()>
+where
+    A: Future<Output = io::Result<C>>,
+    F: Future<Output = ()> + Send + 'static,
+{
+    let permits = Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+    let next = || async {
+        let permit = Arc::clone(&permits).acquire_owned().await;
+        let permit = permit.map_err(io::Error::other)?;
+        Ok::<_, io::Error>((accept().await?, permit))
+    };
+    let mut connections = JoinSet::new();
+    let mut shutdown = pin!(shutdown);
+    loop {
+        tokio::select! {
+            biased;
+            () = &mut shutdown => return connections,
+            Some(_ended) = connections.join_next() => {}
+            accepted = next() => match accepted {
+                Ok((connection, permit)) => {
+                    let connection = run(connection);
+                    connections.spawn(async move {
+                        connection.await;
+                        drop(permit);
+                    });
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(BACK_OFF).await;
+                }
+            },
+        }
+    }
+}
