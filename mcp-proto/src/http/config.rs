@@ -54,8 +54,8 @@ pub struct HttpConfig {
     pub max_kept_streams_per_session: usize,
     /// How long a stream is kept after the end of its calls. 5 minutes by default.
     pub keep_ended_streams: Duration,
-    /// How long a GET stream goes on listening after it lost its connection; it keeps its place among the listeners of
-    /// the server. 1 minute by default.
+    /// How long a GET stream goes on listening after it lost its connection. It counts among the kept streams then, not
+    /// among the listeners of the server. 1 minute by default.
     pub keep_listening: Duration,
     /// The most messages of one batch (2025-03-26); a longer one gets 400. 50 by default.
     pub max_batch_messages: usize,

@@ -116,6 +116,10 @@ impl Listening {
                 Audience::Here { room } => {
                     if self.away.take().is_some() {
                         self.stream.unkeep();
+                        if !self.listener.take_place() {
+                            tracing::warn!("a GET stream ends: others have taken every place");
+                            return;
+                        }
                     }
                     if self.primes {
                         self.stream.prime();
@@ -129,6 +133,8 @@ impl Listening {
                             self.hold.rest();
                         }
                         self.stream.keep();
+                        // Those who are there must not want for it.
+                        self.listener.leave_place();
                         self.away = Some(Box::pin(tokio::time::sleep(self.keep_listening)));
                     }
                     (false, room)

@@ -60,7 +60,9 @@ pub(crate) struct Listener {
 #[derive(Debug)]
 struct Heard {
     receiver: broadcast::Receiver<Arc<Change>>,
-    _permit: OwnedSemaphorePermit,
+    permits: Arc<Semaphore>,
+    /// `None` while nobody is there to be told.
+    place: Option<OwnedSemaphorePermit>,
 }
 
 impl Changes {
@@ -101,7 +103,8 @@ impl Changes {
             None
         } else {
             Some(Heard {
-                _permit: Arc::clone(&self.permits).try_acquire_owned().ok()?,
+                place: Some(Arc::clone(&self.permits).try_acquire_owned().ok()?),
+                permits: Arc::clone(&self.permits),
                 receiver: self.sender.subscribe(),
             })
         };
@@ -146,6 +149,25 @@ impl Listener {
                 Err(broadcast::error::RecvError::Closed) => return None,
             }
         }
+    }
+
+    /// Leaves its place to others while nobody is there to be told; it hears on. Whoever keeps such listeners bounds
+    /// their number.
+    pub(crate) fn leave_place(&mut self) {
+        if let Some(heard) = &mut self.heard {
+            heard.place = None;
+        }
+    }
+
+    /// Takes a place again; false when there is none.
+    pub(crate) fn take_place(&mut self) -> bool {
+        let Some(heard) = &mut self.heard else {
+            return true;
+        };
+        if heard.place.is_none() {
+            heard.place = Arc::clone(&heard.permits).try_acquire_owned().ok();
+        }
+        heard.place.is_some()
     }
 
     /// The resources it hears of from now on.

@@ -7,7 +7,7 @@ use mcp_proto::{Change, StreamableHttpService};
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::common::{open_session, server};
+use crate::common::{builder, open_session, probe, server};
 use crate::events::{get, open, stream_of};
 use crate::resume::session_of;
 
@@ -148,6 +148,39 @@ async fn only_so_many_listen_for_clients_that_are_away() {
         back.push(stream);
     }
     assert_eq!(heard, [false, true, true]);
+}
+
+/// Whoever drops many streams takes no place from those who listen.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_away_leaves_its_place_to_others() {
+    let server = builder(&probe().0)
+        .tools_list_changed()
+        .max_listeners(1)
+        .build()
+        .unwrap();
+    let service = StreamableHttpService::new(server.clone());
+    let (one, two) = (open_session(&service).await, open_session(&service).await);
+    let mut away = open(&service, get(&one, None)).await;
+    away.event().await.unwrap();
+    server.notify(Change::ToolsListChanged);
+    away.message().await.unwrap();
+    let last = away.last.clone();
+    drop(away);
+    // Its end is noticed when its task runs.
+    sleep(Duration::from_millis(1)).await;
+    let mut here = open(&service, get(&two, None)).await;
+    here.event().await.unwrap();
+    server.notify(Change::ToolsListChanged);
+    here.message().await.unwrap();
+    // With every place taken the one that comes back is told what it missed, and then it ends.
+    let mut back = open(&service, get(&one, Some(&last))).await;
+    assert_eq!(changes(&back.rest().await), 1);
+    drop(here);
+    sleep(Duration::from_millis(1)).await;
+    let mut back = open(&service, get(&one, None)).await;
+    back.event().await.unwrap();
+    server.notify(Change::ToolsListChanged);
+    back.message().await.unwrap();
 }
 
 #[tokio::test(start_paused = true)]
