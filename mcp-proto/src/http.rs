@@ -53,7 +53,7 @@ use strangers::Strangers;
 use streams::Streams;
 
 pub use body::ResponseBody;
-pub use config::{Hosts, HttpConfig, Origins};
+pub use config::{Hosts, HttpConfig, InvalidName, Origins};
 pub use serve::{ServeConfig, serve};
 pub use sse::{Event, EventReader, EventTooLarge};
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
-use mcp_proto::http::{Hosts, HttpConfig, Origins};
+use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
 use mcp_proto::stdio::StdioConfig;
 
 use crate::rest::RestConfig;
@@ -89,15 +89,11 @@ pub enum ConfigError {
     )]
     NeedsHost(SocketAddr),
     /// An origin that is none.
-    #[error(
-        "--allowed-origin {0:?} is no origin: give scheme and host, such as https://app.example, without a path"
-    )]
-    Origin(String),
+    #[error("--allowed-origin {0}")]
+    Origin(InvalidName),
     /// A host that is none.
-    #[error(
-        "--allowed-host {0:?} is no host name: give it without scheme and path, such as universe.example"
-    )]
-    Host(String),
+    #[error("--allowed-host {0}")]
+    Host(InvalidName),
 }
 
 /// What the arguments mean.
@@ -150,36 +146,13 @@ impl Arguments {
                 Err(ConfigError::NeedsHost(self.listen))
             };
         }
-        if self.allowed_host.iter().any(|host| host == "*") {
-            return Ok(Hosts::Any);
-        }
-        let wrong = |host: &&String| host.is_empty() || host.contains(['/', '@', ' ']);
-        match self.allowed_host.iter().find(wrong) {
-            Some(host) => Err(ConfigError::Host(host.clone())),
-            None => Ok(Hosts::List(self.allowed_host.clone())),
-        }
+        Hosts::from_names(&self.allowed_host).map_err(ConfigError::Host)
     }
 
     fn origins(&self) -> Result<Origins, ConfigError> {
         if self.allowed_origin.is_empty() {
             return Ok(Origins::Loopback);
         }
-        if self.allowed_origin.iter().any(|origin| origin == "*") {
-            return Ok(Origins::Any);
-        }
-        let right = |origin: &str| {
-            let host = origin
-                .split_once("://")
-                .filter(|(scheme, _)| !scheme.is_empty())
-                .map(|(_, host)| host);
-            host.is_some_and(|host| {
-                let host = host.strip_suffix('/').unwrap_or(host);
-                !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])
-            })
-        };
-        match self.allowed_origin.iter().find(|origin| !right(origin)) {
-            Some(origin) => Err(ConfigError::Origin(origin.clone())),
-            None => Ok(Origins::List(self.allowed_origin.clone())),
-        }
+        Origins::from_urls(&self.allowed_origin).map_err(ConfigError::Origin)
     }
 }

@@ -85,6 +85,20 @@ pub enum Origins {
     Any,
 }
 
+/// A host name or an origin, as given by a person, that is none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InvalidName {
+    /// A host that is none.
+    #[error("{0:?} is no host name: give it without scheme and path, such as tools.example")]
+    Host(String),
+    /// An origin that is none.
+    #[error(
+        "{0:?} is no origin: give scheme and host, such as https://app.example, without a path"
+    )]
+    Origin(String),
+}
+
 impl Default for HttpConfig {
     fn default() -> Self {
         Self {
@@ -114,6 +128,21 @@ impl Default for HttpConfig {
 }
 
 impl Hosts {
+    /// What a list of names means, as on a command line: these and loopback; with `*` among them, any.
+    ///
+    /// # Errors
+    /// [`InvalidName::Host`] for the first that is no host name.
+    pub fn from_names(names: &[String]) -> Result<Self, InvalidName> {
+        if names.iter().any(|name| name == "*") {
+            return Ok(Self::Any);
+        }
+        let wrong = |name: &&String| name.is_empty() || name.contains(['/', '@', ' ']);
+        match names.iter().find(wrong) {
+            Some(name) => Err(InvalidName::Host(name.clone())),
+            None => Ok(Self::List(names.to_vec())),
+        }
+    }
+
     /// Whether a request for `authority` (host and perhaps port) is for this server.
     #[must_use]
     pub fn allow(&self, authority: &str) -> bool {
@@ -132,6 +161,20 @@ impl Hosts {
 }
 
 impl Origins {
+    /// What a list of origins means, as on a command line: these and loopback; with `*` among them, any.
+    ///
+    /// # Errors
+    /// [`InvalidName::Origin`] for the first that is no origin.
+    pub fn from_urls(urls: &[String]) -> Result<Self, InvalidName> {
+        if urls.iter().any(|url| url == "*") {
+            return Ok(Self::Any);
+        }
+        match urls.iter().find(|url| !is_origin(url)) {
+            Some(url) => Err(InvalidName::Origin(url.clone())),
+            None => Ok(Self::List(urls.to_vec())),
+        }
+    }
+
     /// Whether a page of this origin may call.
     #[must_use]
     pub fn allow(&self, origin: &str) -> bool {
@@ -164,6 +207,14 @@ fn host_of(authority: &str) -> &str {
         Some((host, port)) if !host.contains(':') && is_port(port) => host,
         _ => authority,
     }
+}
+
+/// Scheme and authority, and at most a slash behind.
+fn is_origin(url: &str) -> bool {
+    url.split_once("://").is_some_and(|(scheme, host)| {
+        let host = host.strip_suffix('/').unwrap_or(host);
+        !scheme.is_empty() && !host.is_empty() && !host.contains(['/', '?', '#', '@', ' '])
+    })
 }
 
 fn is_loopback(host: &str) -> bool {

@@ -7,14 +7,15 @@ use serde_json::Value;
 use super::{list, text};
 
 /// Which crates of the workspace a crate may use. Tests may use what they like.
-const CRATES: [(&str, &[&str]); 8] = [
+const CRATES: [(&str, &[&str]); 9] = [
     ("mcp-proto", &[]),
     ("universe-core", &[]),
     ("universe-server", &["mcp-proto", "universe-core"]),
     ("mcp-conformance", &["mcp-proto"]),
-    ("spec-server", &["mcp-proto"]),
-    ("chat-server", &["mcp-proto"]),
-    ("starmap-server", &["mcp-proto"]),
+    ("service-host", &["mcp-proto"]),
+    ("spec-server", &["mcp-proto", "service-host"]),
+    ("chat-server", &["mcp-proto", "service-host"]),
+    ("starmap-server", &["mcp-proto", "service-host"]),
     ("xtask", &[]),
 ];
 

@@ -5,12 +5,13 @@ use serde_json::Value;
 use super::{list, text};
 
 /// SPDX names, with exceptions as part of the name.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
     "BSD-2-Clause",
     "BSD-3-Clause",
+    "CC0-1.0",
     "ISC",
     "MIT",
     "MIT-0",

@@ -1,0 +1,108 @@
+//! The arguments that say where a server is reached and by whom.
+
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+use clap::Args;
+use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
+
+/// Where the server is reached: on stdin and stdout unless it is told to listen.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Door {
+    /// Listens on this address instead of serving stdin and stdout; port 0 picks a free one.
+    #[arg(long, value_name = "ADDRESS", conflicts_with = "port")]
+    pub listen: Option<SocketAddr>,
+
+    /// Listens on this port of 127.0.0.1.
+    #[arg(long, value_name = "PORT")]
+    pub port: Option<u16>,
+
+    /// A host name besides loopback that the server answers to; * for any. Repeatable. Needed to listen beyond
+    /// loopback.
+    #[arg(long, value_delimiter = ',', value_name = "HOST")]
+    pub allowed_host: Vec<String>,
+
+    /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
+    #[arg(long, value_delimiter = ',', value_name = "URL")]
+    pub allowed_origin: Vec<String>,
+
+    /// A file whose first line is the bearer token that HTTP clients must show. Without one every client of the
+    /// address may call. Never asked for on stdin and stdout.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+/// Arguments of a [`Door`] that cannot be meant.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DoorError {
+    /// Listening to the network without saying under which name.
+    #[error(
+        "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
+         or listen on a loopback address"
+    )]
+    NeedsHost(SocketAddr),
+    /// An origin that is none.
+    #[error("--allowed-origin {0}")]
+    Origin(InvalidName),
+    /// A host that is none.
+    #[error("--allowed-host {0}")]
+    Host(InvalidName),
+    /// The token cannot be read.
+    #[error("--token-file {file}: {problem}; it needs one line with the token")]
+    Token {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+}
+
+impl Door {
+    /// The address to listen on; `None` for stdin and stdout.
+    #[must_use]
+    pub fn address(&self) -> Option<SocketAddr> {
+        let port = |port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
+        self.listen.or_else(|| self.port.map(port))
+    }
+
+    /// Sets the door policy of `config`.
+    ///
+    /// # Errors
+    /// [`DoorError`], in a sentence for the person who gave the arguments.
+    pub(crate) fn guard(
+        &self,
+        address: SocketAddr,
+        config: &mut HttpConfig,
+    ) -> Result<(), DoorError> {
+        config.hosts = match self.allowed_host.is_empty() {
+            false => Hosts::from_names(&self.allowed_host).map_err(DoorError::Host)?,
+            true if address.ip().is_loopback() => Hosts::Loopback,
+            true => return Err(DoorError::NeedsHost(address)),
+        };
+        if !self.allowed_origin.is_empty() {
+            config.origins = Origins::from_urls(&self.allowed_origin).map_err(DoorError::Origin)?;
+        }
+        Ok(())
+    }
+
+    /// The token that clients must show, if any.
+    ///
+    /// # Errors
+    /// [`DoorError::Token`].
+    pub(crate) fn token(&self) -> Result<Option<String>, DoorError> {
+        let Some(file) = &self.token_file else {
+            return Ok(None);
+        };
+        let wrong = |problem: String| DoorError::Token {
+            file: file.display().to_string(),
+            problem,
+        };
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let token = text.lines().next().unwrap_or_default().trim();
+        if token.is_empty() {
+            return Err(wrong("its first line is empty".to_owned()));
+        }
+        Ok(Some(token.to_owned()))
+    }
+}

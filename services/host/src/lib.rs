@@ -1,0 +1,15 @@
+//! What surrounds the MCP server of a program: one of stdio or a port, a token at its door, signals, logs on stderr,
+//! folders that are watched, and files that are written whole or not at all.
+//!
+//! A program has its own arguments with a [`Door`] among them, builds its [`mcp_proto::Server`], and hands both to
+//! [`Host::run`]; [`block_on`] owns the runtime around it.
+
+mod door;
+mod files;
+mod run;
+mod watch;
+
+pub use door::{Door, DoorError};
+pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
+pub use run::{Host, HostError, block_on, log_to_stderr, stop_signal};
+pub use watch::{Changes, Depth, WatchError, Watcher};

@@ -1,0 +1,258 @@
+//! Serving until told to stop: stdin and stdout, or a port with MCP at `/mcp` and nothing else.
+
+use std::convert::Infallible;
+use std::error::Error;
+use std::io::{self, IsTerminal as _};
+use std::net::SocketAddr;
+use std::pin::Pin;
+use std::process::ExitCode;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body_util::{Either, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, serve};
+use mcp_proto::stdio::{self, StdioConfig};
+use mcp_proto::{Principal, Server, StreamableHttpService};
+use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::TcpListener;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
+use tracing_subscriber::EnvFilter;
+
+use crate::door::{Door, DoorError};
+
+/// Where MCP is on a server that listens.
+const MCP_PATH: &str = "/mcp";
+
+/// How long threads that are still blocked, such as one waiting for stdin, may hold up the exit.
+const LINGER: Duration = Duration::from_millis(100);
+
+/// The bounds under which a server is served; those of the library by default.
+#[derive(Debug, Clone, Default)]
+#[non_exhaustive]
+pub struct Host {
+    /// Of HTTP requests.
+    pub http: HttpConfig,
+    /// Of HTTP connections.
+    pub serve: ServeConfig,
+    /// Of stdin and stdout.
+    pub stdio: StdioConfig,
+}
+
+/// Why a server could not be served, in a sentence for whoever started it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HostError {
+    /// The arguments cannot be meant.
+    #[error(transparent)]
+    Door(#[from] DoorError),
+    /// The address is taken or not ours.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's word.
+        error: io::Error,
+    },
+    /// Stdin, stdout or the signals failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl Host {
+    /// Serves `server` where `door` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
+    /// finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
+    ///
+    /// A server that listens tells so on stderr, with what a client's configuration needs, as `program`.
+    ///
+    /// # Errors
+    /// [`HostError`] when it cannot start, or stdin or stdout break.
+    pub async fn run(
+        mut self,
+        server: Server,
+        door: &Door,
+        program: &str,
+        stop: CancellationToken,
+    ) -> Result<(), HostError> {
+        let Some(address) = door.address() else {
+            let input = UntilStopped::new(tokio::io::stdin(), stop);
+            stdio::serve(server, input, tokio::io::stdout(), self.stdio).await?;
+            return Ok(());
+        };
+        door.guard(address, &mut self.http)?;
+        let token = door.token()?;
+        let failed = |error| HostError::Listen { address, error };
+        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        greet(program, listener.local_addr().map_err(failed)?);
+        let gate = Gate {
+            mcp: StreamableHttpService::with_config(server, self.http),
+            token: token.map(|token| format!("Bearer {token}")),
+        };
+        let mcp = gate.mcp.clone();
+        let shutdown = async {
+            stop.cancelled().await;
+            mcp.close();
+        };
+        let service = service_fn(move |request| {
+            let gate = gate.clone();
+            async move { Ok::<_, Infallible>(gate.handle(request).await) }
+        });
+        serve(listener, service, self.serve, shutdown).await;
+        mcp.ended().await;
+        Ok(())
+    }
+}
+
+/// Cancelled on SIGINT or SIGTERM.
+///
+/// # Errors
+/// The system gives no signals.
+pub fn stop_signal() -> Result<CancellationToken, io::Error> {
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let stop = CancellationToken::new();
+    let told = stop.clone();
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+        tracing::info!("stopping");
+        told.cancel();
+    });
+    Ok(stop)
+}
+
+/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
+/// such as `warn`.
+pub fn log_to_stderr(filter: &str) {
+    tracing_subscriber::fmt()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal())
+        .with_env_filter(
+            EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter)),
+        )
+        .init();
+}
+
+/// Runs `main` on a runtime of its own and leaves: what failed is one line on stderr after the name of the program.
+pub fn block_on<E: Error>(
+    program: &str,
+    main: impl Future<Output = Result<ExitCode, E>>,
+) -> ExitCode {
+    let fail = |error: &dyn Error| {
+        eprintln!("{program}: {error}");
+        ExitCode::FAILURE
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let runtime = match runtime {
+        Ok(runtime) => runtime,
+        Err(error) => return fail(&error),
+    };
+    let outcome = runtime.block_on(main);
+    runtime.shutdown_timeout(LINGER);
+    outcome.unwrap_or_else(|error| fail(&error))
+}
+
+/// Tells the person who started it where the server is.
+fn greet(program: &str, address: SocketAddr) {
+    let url = format!("http://{address}{MCP_PATH}");
+    eprintln!(
+        "{program}: for the configuration of an MCP client:\n  \
+         {{\"mcpServers\": {{\"{program}\": {{\"type\": \"http\", \"url\": \"{url}\"}}}}}}\n\
+         listening on {url}"
+    );
+}
+
+/// What stands before the endpoint: its path, and the token if there is one.
+#[derive(Debug, Clone)]
+struct Gate {
+    mcp: StreamableHttpService,
+    /// The whole value of `Authorization`.
+    token: Option<String>,
+}
+
+type GateBody = Either<ResponseBody, Full<Bytes>>;
+
+impl Gate {
+    async fn handle(&self, mut request: Request<Incoming>) -> Response<GateBody> {
+        if !matches!(request.uri().path(), MCP_PATH | "/mcp/") {
+            let problem = format!(
+                "There is nothing at {}: MCP is at {MCP_PATH}.",
+                request.uri().path()
+            );
+            return refuse(StatusCode::NOT_FOUND, problem);
+        }
+        // A preflight carries no token; what it allows still needs one.
+        if let Some(expected) = &self.token
+            && request.method() != http::Method::OPTIONS
+        {
+            let shown = request.headers().get(header::AUTHORIZATION);
+            if !shown.is_some_and(|shown| same(shown.as_bytes(), expected.as_bytes())) {
+                let problem = "Authentication required: send the header Authorization: Bearer TOKEN with the token of \
+                               this server.";
+                let mut response = refuse(StatusCode::UNAUTHORIZED, problem.to_owned());
+                let challenge = HeaderValue::from_static("Bearer");
+                response
+                    .headers_mut()
+                    .insert(header::WWW_AUTHENTICATE, challenge);
+                return response;
+            }
+            request
+                .extensions_mut()
+                .insert(Principal("token".to_owned()));
+        }
+        self.mcp.handle(request).await.map(Either::Left)
+    }
+}
+
+fn refuse(status: StatusCode, problem: String) -> Response<GateBody> {
+    let mut response = Response::new(Either::Right(Full::new(Bytes::from(problem))));
+    *response.status_mut() = status;
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(header::CONTENT_TYPE, plain);
+    response
+}
+
+/// Compares in a time that tells nothing but the length.
+fn same(shown: &[u8], expected: &[u8]) -> bool {
+    let differ = shown
+        .iter()
+        .zip(expected)
+        .fold(0, |differ, (a, b)| differ | (a ^ b));
+    shown.len() == expected.len() && std::hint::black_box(differ) == 0
+}
+
+/// Input that ends when the program is told to stop, so that what runs is finished as at the client's own end.
+struct UntilStopped<R> {
+    input: R,
+    stopped: Pin<Box<WaitForCancellationFutureOwned>>,
+}
+
+impl<R> UntilStopped<R> {
+    fn new(input: R, stop: CancellationToken) -> Self {
+        Self {
+            input,
+            stopped: Box::pin(stop.cancelled_owned()),
+        }
+    }
+}
+
+impl<R: AsyncRead + Unpin> AsyncRead for UntilStopped<R> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.stopped.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
+        }
+        Pin::new(&mut self.input).poll_read(context, buffer)
+    }
+}

@@ -1,0 +1,201 @@
+//! Watching folders and files: what changed, some milliseconds after it has.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use notify::{Config, EventKind, PollWatcher, RecommendedWatcher, RecursiveMode, Watcher as _};
+use tokio::sync::Notify;
+use tokio::time::{Instant, sleep_until};
+
+/// How long it must be quiet before changes are told: an editor writes one file in several steps.
+const QUIET: Duration = Duration::from_millis(20);
+
+/// How long changes are held back while more of them come.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// How many changed paths are told apart; of more, it is only told that they are many.
+const MAX_PATHS: usize = 4_096;
+
+/// How often a file system is looked at that tells nothing by itself.
+const POLL: Duration = Duration::from_secs(1);
+
+/// How far below a path to watch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Depth {
+    /// The path and, of a folder, its entries.
+    Entries,
+    /// Everything below.
+    Tree,
+}
+
+/// What has changed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Changes {
+    /// Files and folders that were made, written, renamed or removed.
+    Paths(BTreeSet<PathBuf>),
+    /// More than are told apart, or the system lost count: look at everything again.
+    Many,
+}
+
+/// A path cannot be watched.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot watch {}: {error}", path.display())]
+pub struct WatchError {
+    path: PathBuf,
+    error: notify::Error,
+}
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub struct Watcher {
+    heard: Arc<Heard>,
+    /// Ends the watching when dropped.
+    _sources: Vec<Source>,
+}
+
+#[derive(Debug)]
+enum Source {
+    Told { _watcher: RecommendedWatcher },
+    Polled { _watcher: PollWatcher },
+}
+
+#[derive(Debug, Default)]
+struct Heard {
+    changes: Mutex<Option<Changes>>,
+    something: Notify,
+}
+
+impl Watcher {
+    /// Watches these paths, each of which must exist. Where the system has no more watches to give, it is looked every
+    /// second instead.
+    ///
+    /// # Errors
+    /// [`WatchError`] for a path that is not there or may not be read.
+    pub fn new(paths: &[(&Path, Depth)]) -> Result<Self, WatchError> {
+        let heard = Arc::new(Heard::default());
+        let sources = match told(paths, &heard) {
+            Ok(source) => vec![source],
+            Err(error) => {
+                tracing::info!(%error, "looking for changes every second instead");
+                vec![polled(paths, &heard)?]
+            }
+        };
+        Ok(Self {
+            heard,
+            _sources: sources,
+        })
+    }
+
+    /// The changes since the last call, once there are some and it has been quiet for 20 ms, or after 100 ms. Dropping
+    /// the future loses nothing.
+    pub async fn changed(&mut self) -> Changes {
+        loop {
+            if !self.heard.any() {
+                self.heard.something.notified().await;
+                continue;
+            }
+            let patience = Instant::now() + PATIENCE;
+            loop {
+                let quiet = Instant::now() + QUIET;
+                tokio::select! {
+                    () = sleep_until(quiet.min(patience)) => break,
+                    () = self.heard.something.notified() => {}
+                }
+            }
+            if let Some(changes) = self.heard.take() {
+                return changes;
+            }
+        }
+    }
+}
+
+fn told(paths: &[(&Path, Depth)], heard: &Arc<Heard>) -> Result<Source, WatchError> {
+    let first = paths.first().map_or(Path::new("."), |(path, _)| path);
+    let mut watcher = RecommendedWatcher::new(handler(heard), Config::default())
+        .map_err(|error| refused(first, error))?;
+    watch_all(&mut watcher, paths)?;
+    Ok(Source::Told { _watcher: watcher })
+}
+
+fn polled(paths: &[(&Path, Depth)], heard: &Arc<Heard>) -> Result<Source, WatchError> {
+    let first = paths.first().map_or(Path::new("."), |(path, _)| path);
+    let config = Config::default().with_poll_interval(POLL);
+    let mut watcher =
+        PollWatcher::new(handler(heard), config).map_err(|error| refused(first, error))?;
+    watch_all(&mut watcher, paths)?;
+    Ok(Source::Polled { _watcher: watcher })
+}
+
+fn watch_all(
+    watcher: &mut dyn notify::Watcher,
+    paths: &[(&Path, Depth)],
+) -> Result<(), WatchError> {
+    for (path, depth) in paths {
+        // A watcher that polls would take a path that is not there.
+        path.metadata()
+            .map_err(|error| refused(path, notify::Error::io(error)))?;
+        let mode = match depth {
+            Depth::Entries => RecursiveMode::NonRecursive,
+            Depth::Tree => RecursiveMode::Recursive,
+        };
+        watcher
+            .watch(path, mode)
+            .map_err(|error| refused(path, error))?;
+    }
+    Ok(())
+}
+
+fn refused(path: &Path, error: notify::Error) -> WatchError {
+    WatchError {
+        path: path.to_owned(),
+        error,
+    }
+}
+
+fn handler(heard: &Arc<Heard>) -> impl FnMut(notify::Result<notify::Event>) + Send + use<> {
+    let heard = Arc::clone(heard);
+    move |event| match event {
+        // Reading is no change.
+        Ok(event) if matches!(event.kind, EventKind::Access(_)) && !event.need_rescan() => {}
+        Ok(event) => heard.add((!event.need_rescan()).then_some(event.paths)),
+        Err(_) => heard.add(None),
+    }
+}
+
+impl Heard {
+    /// `None`: anything may have changed.
+    fn add(&self, paths: Option<Vec<PathBuf>>) {
+        {
+            let mut changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner);
+            let known = changes.take().unwrap_or(Changes::Paths(BTreeSet::new()));
+            *changes = Some(match (known, paths) {
+                (Changes::Paths(mut known), Some(paths)) => {
+                    known.extend(paths);
+                    if known.len() > MAX_PATHS {
+                        Changes::Many
+                    } else {
+                        Changes::Paths(known)
+                    }
+                }
+                _ => Changes::Many,
+            });
+        }
+        self.something.notify_one();
+    }
+
+    fn any(&self) -> bool {
+        self.changes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .is_some()
+    }
+
+    fn take(&self) -> Option<Changes> {
+        self.changes
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+}
