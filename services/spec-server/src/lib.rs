@@ -1,1 +1,7 @@
-//! The library of `spec-server`, an MCP server that embeds `mcp-proto`; its rooms come with its capability.
+//! Specifications and changes for coding agents: the library of the program `spec-server`.
+//!
+//! A *spec* is one capability: requirements with scenarios, in one Markdown file. A *change* is a proposal to alter
+//! specs. Two kinds of repositories hold them, Spec Oxide (`.spox/config.toml`) and OpenSpec (`openspec/`); both are read
+//! as they are. Only the room `mcp` knows of MCP.
+
+pub mod model;
