@@ -1,1 +1,6 @@
-//! The library of `starmap-server`, an MCP server that embeds `mcp-proto`; its rooms come with its capability.
+//! Routes through New Eden: the library of the program `starmap-server`.
+//!
+//! A [`Map`](map::Map) is read from a file, once, and never changes; everything asked of it is a pure function. Only the
+//! room `mcp` knows of MCP.
+
+pub mod map;

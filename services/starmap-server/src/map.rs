@@ -1,0 +1,279 @@
+//! The map: systems in constellations in regions, and the gates that join them.
+
+mod build;
+mod names;
+
+use std::fmt;
+
+pub use build::{
+    MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, MapError, Parts,
+    PartsConstellation, PartsRegion, PartsSystem, Warning,
+};
+use names::Names;
+
+/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places.
+#[derive(Debug, Clone)]
+pub struct Map {
+    version: String,
+    regions: Vec<Region>,
+    constellations: Vec<Constellation>,
+    systems: Vec<System>,
+    /// Where the neighbours of each system begin in `neighbours`, and one more for the end.
+    starts: Vec<u32>,
+    neighbours: Vec<SystemIndex>,
+    connections: usize,
+    names: Names,
+}
+
+/// A handle of a system of one map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SystemIndex(u32);
+
+/// A handle of a constellation of one map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ConstellationIndex(u32);
+
+/// A handle of a region of one map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RegionIndex(u32);
+
+/// A region.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Region {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its constellations, by id.
+    pub constellations: Vec<ConstellationIndex>,
+}
+
+/// A constellation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Constellation {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its region.
+    pub region: RegionIndex,
+    /// Its systems, by id.
+    pub systems: Vec<SystemIndex>,
+}
+
+/// A solar system.
+#[derive(Debug, Clone, PartialEq)]
+pub struct System {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: Box<str>,
+    /// Its security status as published, unrounded, from -1 to 1; never -0.0.
+    pub security: f64,
+    /// What that means for a pilot.
+    pub class: SecurityClass,
+    /// Its constellation.
+    pub constellation: ConstellationIndex,
+    /// Its region.
+    pub region: RegionIndex,
+    /// Where it is, in metres; `None` if the file does not say.
+    pub position: Option<[f64; 3]>,
+    /// Whether it is high security and a gate leads from it to a system that is not.
+    pub border: bool,
+}
+
+/// What the security status means, always by its unrounded value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SecurityClass {
+    /// At least 0.45.
+    High,
+    /// Above 0 and below 0.45.
+    Low,
+    /// 0 and below.
+    Null,
+}
+
+impl Map {
+    /// Puts a map together. What is wrong with single entries (a gate to nowhere, a system of no constellation) is left
+    /// out and told as a [`Warning`].
+    ///
+    /// # Errors
+    /// [`MapError`] for a map that cannot be meant: without systems, too large, with an id or a name twice.
+    pub fn new(parts: Parts) -> Result<(Self, Vec<Warning>), MapError> {
+        build::build(parts)
+    }
+
+    /// The version of the data, as its file gives it; else a digest of what the map holds.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// All systems, by id.
+    #[must_use]
+    pub fn systems(&self) -> &[System] {
+        &self.systems
+    }
+
+    /// The handles of all systems, by id.
+    pub fn indices(&self) -> impl ExactSizeIterator<Item = SystemIndex> + use<> {
+        (0..u32::try_from(self.systems.len()).unwrap_or(u32::MAX)).map(SystemIndex)
+    }
+
+    /// All constellations, by id.
+    #[must_use]
+    pub fn constellations(&self) -> &[Constellation] {
+        &self.constellations
+    }
+
+    /// All regions, by id.
+    #[must_use]
+    pub fn regions(&self) -> &[Region] {
+        &self.regions
+    }
+
+    /// How many pairs of systems are joined by a gate.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections
+    }
+
+    /// A system of this map.
+    ///
+    /// # Panics
+    /// With a handle of another, larger map.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles are made by the map that has their places"
+    )]
+    pub fn system(&self, index: SystemIndex) -> &System {
+        &self.systems[index.0 as usize]
+    }
+
+    /// A constellation of this map.
+    ///
+    /// # Panics
+    /// With a handle of another, larger map.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles are made by the map that has their places"
+    )]
+    pub fn constellation(&self, index: ConstellationIndex) -> &Constellation {
+        &self.constellations[index.0 as usize]
+    }
+
+    /// A region of this map.
+    ///
+    /// # Panics
+    /// With a handle of another, larger map.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles are made by the map that has their places"
+    )]
+    pub fn region(&self, index: RegionIndex) -> &Region {
+        &self.regions[index.0 as usize]
+    }
+
+    /// Where the gates of a system lead, by id.
+    ///
+    /// # Panics
+    /// With a handle of another, larger map.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles are made by the map that has their places"
+    )]
+    pub fn neighbours(&self, index: SystemIndex) -> &[SystemIndex] {
+        let at = index.0 as usize;
+        &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// The system of this id.
+    #[must_use]
+    pub fn system_by_id(&self, id: u32) -> Option<SystemIndex> {
+        let at = self
+            .systems
+            .binary_search_by_key(&id, |system| system.id)
+            .ok()?;
+        u32::try_from(at).ok().map(SystemIndex)
+    }
+
+    /// The system of this name, without regard to case and to blanks around it.
+    #[must_use]
+    pub fn system_by_name(&self, name: &str) -> Option<SystemIndex> {
+        self.names.system(name)
+    }
+
+    /// The constellation of this name, without regard to case and to blanks around it.
+    #[must_use]
+    pub fn constellation_by_name(&self, name: &str) -> Option<ConstellationIndex> {
+        self.names.constellation(name)
+    }
+
+    /// The region of this name, without regard to case and to blanks around it.
+    #[must_use]
+    pub fn region_by_name(&self, name: &str) -> Option<RegionIndex> {
+        self.names.region(name)
+    }
+
+    /// At most `limit` names of systems that may be meant by one that is unknown: those that begin with it, then those
+    /// that have it in them; without such, those a few letters away, the nearest first.
+    #[must_use]
+    pub fn suggest(&self, name: &str, limit: usize) -> Vec<&str> {
+        self.names
+            .suggest(name, limit, self.systems.iter().map(|system| &*system.name))
+    }
+
+    /// The one system whose name is one letter away from this unknown one, if there is exactly one. (A letter more, a
+    /// letter less, another letter, or two neighbours swapped.)
+    #[must_use]
+    pub fn correct(&self, name: &str) -> Option<SystemIndex> {
+        self.names
+            .correct(name, self.systems.iter().map(|system| &*system.name))
+    }
+}
+
+impl SystemIndex {
+    /// Its place in [`Map::systems`].
+    #[must_use]
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl SecurityClass {
+    /// The class of an unrounded security status.
+    #[must_use]
+    pub fn of(security: f64) -> Self {
+        if security >= 0.45 {
+            Self::High
+        } else if security > 0.0 {
+            Self::Low
+        } else {
+            Self::Null
+        }
+    }
+}
+
+impl fmt::Display for SecurityClass {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::High => "HIGH",
+            Self::Low => "LOW",
+            Self::Null => "NULL",
+        })
+    }
+}
+
+/// The status as the game shows it: one decimal, and 0.1 for what is above 0 but would round to it.
+#[must_use]
+pub fn shown_security(security: f64) -> f64 {
+    if security > 0.0 && security < 0.05 {
+        return 0.1;
+    }
+    // Adding zero makes -0.0 a plain 0.
+    (security * 10.0).round() / 10.0 + 0.0
+}
