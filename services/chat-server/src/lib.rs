@@ -1,1 +1,7 @@
-//! The library of `chat-server`, an MCP server that embeds `mcp-proto`; its rooms come with its capability.
+//! A person's chats for their agent: the library of the program `chat-server`.
+//!
+//! Exports and live networks are *sources*. Each feeds what it has, in one common model, into one local index, and
+//! everything that is asked is answered from there. Only the room `mcp` knows of MCP.
+
+pub mod model;
+pub mod source;

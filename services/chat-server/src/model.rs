@@ -1,0 +1,175 @@
+//! What every network has in common: chats, people, messages. Whatever a network has beyond it is told in words.
+
+use jiff::Timestamp;
+
+/// A conversation of one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Chat {
+    /// Its id within the source, as the source gives it; made from the name where it gives none.
+    pub id: String,
+    /// Its title, or the name of the other person.
+    pub name: String,
+    /// What kind it is.
+    pub kind: ChatKind,
+    /// How many people take part, if the source tells; else the index counts those who wrote.
+    pub participants: Option<u32>,
+}
+
+/// What kind of conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ChatKind {
+    /// Two people, or a person and a bot, or one's own notes.
+    Direct,
+    /// Several people.
+    Group,
+    /// One or few write, many read.
+    Channel,
+    /// The source does not tell.
+    Unknown,
+}
+
+/// Somebody who writes.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Participant {
+    /// An id within the source; the name where the source gives none.
+    pub id: String,
+    /// The name to show.
+    pub name: String,
+    /// The handle, without `@`.
+    pub username: Option<String>,
+    /// The telephone number, as the source writes it.
+    pub phone: Option<String>,
+    /// Whether it is the owner of the account or the export.
+    pub is_me: bool,
+}
+
+/// One entry of a conversation.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Message {
+    /// Its id, unique in its chat; made from its contents where the source gives none.
+    pub id: String,
+    /// When it was sent.
+    pub timestamp: Timestamp,
+    /// Who sent it; `None` for what the network itself says, and for a deleted account.
+    pub sender: Option<Participant>,
+    /// What it says.
+    pub body: Body,
+    /// The id of the message it answers, in the same chat.
+    pub reply_to: Option<String>,
+    /// Who wrote it first, if it was passed on.
+    pub forwarded_from: Option<String>,
+    /// When it was last edited; the time of the message itself where the source only tells that it was.
+    pub edited: Option<Timestamp>,
+    /// Whether its author or somebody else took it back; the text that was known before is not kept.
+    pub deleted: bool,
+    /// How people reacted.
+    pub reactions: Vec<Reaction>,
+    /// Files that belong to it.
+    pub attachments: Vec<Attachment>,
+}
+
+/// What a message says.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Body {
+    /// Words; empty if there are only attachments.
+    Text(String),
+    /// A place, and its name if it has one.
+    Location {
+        /// Degrees north.
+        latitude: f64,
+        /// Degrees east.
+        longitude: f64,
+        /// The name of the place.
+        name: Option<String>,
+    },
+    /// Somebody's card.
+    Contact {
+        /// The name on it.
+        name: String,
+        /// The number on it.
+        phone: Option<String>,
+    },
+    /// A question with answers to choose from.
+    Poll {
+        /// The question.
+        question: String,
+        /// Each answer and how many chose it.
+        answers: Vec<(String, Option<u32>)>,
+    },
+    /// What the network itself says: somebody joined, a call was missed. `action` is a word such as `join_group`.
+    Service {
+        /// What happened, in `snake_case`.
+        action: String,
+        /// The same in words.
+        text: String,
+    },
+    /// Something this program does not know, in words.
+    Unknown(String),
+}
+
+/// A reaction and who gave it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reaction {
+    /// The emoji, or a word for a custom one.
+    pub emoji: String,
+    /// How many gave it.
+    pub count: u32,
+    /// The names of those who are known to have.
+    pub by: Vec<String>,
+}
+
+/// A file of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Attachment {
+    /// What kind it is.
+    pub kind: AttachmentKind,
+    /// The name of the file.
+    pub name: Option<String>,
+    /// The media type, such as `image/jpeg`.
+    pub media_type: Option<String>,
+    /// Its size in bytes.
+    pub size: Option<u64>,
+    /// How long it plays, in seconds.
+    pub seconds: Option<u32>,
+    /// Where its bytes are.
+    pub place: AttachmentPlace,
+}
+
+/// What kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum AttachmentKind {
+    /// A picture.
+    Image,
+    /// A film, a round or an animated one too.
+    Video,
+    /// Music or a voice.
+    Audio,
+    /// A sticker.
+    Sticker,
+    /// Anything else.
+    File,
+}
+
+/// Where the bytes of a file are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AttachmentPlace {
+    /// In the export, under this path relative to its folder or in its zip. Never above it: the index checks.
+    Export(String),
+    /// The source has it, under this id.
+    Remote(String),
+    /// It was left out of the export, or is gone; perhaps the source says why.
+    Missing(Option<String>),
+}
+
+impl ChatKind {
+    /// As it is told to clients.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Group => "group",
+            Self::Channel => "channel",
+            Self::Unknown => "unknown",
+        }
+    }
+}

@@ -1,0 +1,116 @@
+//! The port through which every network comes in: a source feeds a [`Sink`], in batches that are kept whole or not at
+//! all.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use tokio_util::sync::CancellationToken;
+
+use crate::model::{Chat, Message, Reaction};
+
+/// The most events of one batch.
+pub const MAX_BATCH: usize = 1_000;
+
+/// One network or one export, as it is named in the configuration.
+pub trait ChatSource: Send + Sync + std::fmt::Debug {
+    /// Its id, such as `telegram`: lower-case letters, digits and dashes.
+    fn id(&self) -> &str;
+
+    /// Its name for people.
+    fn name(&self) -> &str;
+
+    /// Whether it is there to be asked.
+    fn connection(&self) -> Connection;
+
+    /// Whether messages that arrive while the program runs are told at once.
+    fn streams(&self) -> bool;
+
+    /// Feeds `sink` with everything that is not yet in the index: at once for an export, for ever for a live source,
+    /// which connects again by itself. Ends when there is no more to come or `stop` is cancelled.
+    ///
+    /// # Errors
+    /// What keeps it from going on, in words for the person who configured it; what was fed before is kept.
+    fn run(
+        self: Arc<Self>,
+        sink: Arc<dyn Sink>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, Result<(), SourceError>>;
+}
+
+/// Whether a source is there to be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Connection {
+    /// It is.
+    Connected,
+    /// It is not, and what to do about it, in words.
+    Disconnected(String),
+}
+
+/// Where the events of one source go: the index.
+pub trait Sink: Send + Sync {
+    /// Keeps a batch, durably and as a whole, before it returns: at most [`MAX_BATCH`] events. What is in the index
+    /// already is not doubled: messages are told apart by chat and id, and a message that comes again replaces what was
+    /// known of it.
+    fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>>;
+
+    /// The mark of the last batch that was kept; `None` before the first.
+    fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>>;
+}
+
+/// What a source has to say, in the order in which it happened.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Batch {
+    /// What happened.
+    pub events: Vec<Event>,
+    /// Where the source goes on after this batch, kept together with it: an update's number, a file's digest.
+    pub mark: Option<String>,
+}
+
+/// One thing that happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Event {
+    /// A chat is there, or is called otherwise now. Comes before the first message of the chat.
+    Chat(Chat),
+    /// A message.
+    Message {
+        /// The chat's id.
+        chat: String,
+        /// The message.
+        message: Box<Message>,
+    },
+    /// A message reads otherwise now. Passed over if it is not known.
+    Edited {
+        /// The chat's id.
+        chat: String,
+        /// The message's id.
+        id: String,
+        /// The new text.
+        text: String,
+        /// When.
+        at: Timestamp,
+    },
+    /// A message was taken back. Passed over if it is not known.
+    Deleted {
+        /// The chat's id.
+        chat: String,
+        /// The message's id.
+        id: String,
+    },
+    /// Somebody reacted, or took it back (`removed`). Passed over if the message is not known.
+    Reacted {
+        /// The chat's id.
+        chat: String,
+        /// The message's id.
+        id: String,
+        /// The reaction of one person: its count is 1.
+        reaction: Reaction,
+        /// Whether it was taken back.
+        removed: bool,
+    },
+}
+
+/// What keeps a source from going on, in words that hold nothing of a message.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct SourceError(pub String);
