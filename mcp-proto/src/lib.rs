@@ -1,5 +1,5 @@
 //! Servers of the [Model Context Protocol](https://modelcontextprotocol.io) on hyper: both eras on one endpoint,
-//! Streamable HTTP and stdio, no SDK.
+//! Streamable HTTP, stdio and Unix sockets, no SDK.
 //!
 //! A [`Server`] is what it offers (tools, resources, prompts) behind one verb, `handle(Request, Context) -> Response`.
 //! Transports call it: the HTTP service [`StreamableHttpService`], [`stdio`], or a test. A handler is an async function of
@@ -24,7 +24,8 @@
 //! - [Sessions behind a load balancer](guide::sessions)
 //! - [Coming from an SDK](guide::migrating)
 //!
-//! `examples/everything.rs` is a tour of the whole: it offers everything there is.
+//! `examples/embed.rs` is a service with REST and MCP side by side, to begin from; `examples/everything.rs` is a tour of the
+//! whole: it offers everything there is.
 //!
 //! # Into a hyper service
 //!
@@ -131,11 +132,12 @@
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
-//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`InputConfig`], [`MemorySessionsConfig`], [`TasksConfig`],
-//! [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
-//! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_QUESTIONS`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`],
-//! [`MAX_SKILL_FILES`], [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that
-//! is refused is answered with what was wrong and what would be right; none makes the library panic.
+//! [`http::ServeConfig`], [`stdio::StdioConfig`], [`stdio::UnixConfig`], [`InputConfig`], [`MemorySessionsConfig`],
+//! [`TasksConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
+//! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
+//! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`MAX_COMPLETIONS`],
+//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is
+//! refused is answered with what was wrong and what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]

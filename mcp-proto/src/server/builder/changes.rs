@@ -10,7 +10,9 @@ use crate::interrupt::RequestError;
 
 impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Lets clients subscribe to resources: [`Server::notify`](crate::Server::notify) will tell of
-    /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). What can be read can be subscribed to.
+    /// [`Change::ResourceUpdated`](crate::Change::ResourceUpdated). Any caller may subscribe to any resource that was
+    /// added and to any URI that a template fits, without a call of the handler that reads it; where not everybody may
+    /// read everything, [`ServerBuilder::on_subscribe`] decides.
     ///
     /// In the legacy era a session keeps its subscriptions, at most [`MAX_SUBSCRIPTIONS`](crate::MAX_SUBSCRIPTIONS), and
     /// its GET stream tells of them. A stream that another process serves learns of a new one from the session store
@@ -20,8 +22,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Decides itself which URIs can be subscribed to, as [`ServerBuilder::subscriptions`] does by what can be read. A URI
-    /// that it does not find is left out of a listen, which is −32002 for the `resources/subscribe` of the legacy era;
+    /// Decides which URIs can be subscribed to, and by whom; [`ServerBuilder::subscriptions`] alone takes every URI that a
+    /// resource or a template is for. A URI that it does not find is left out of a listen, which is −32002 for the `resources/subscribe` of the legacy era;
     /// any other error refuses the request. What it says to the client before a listen is acknowledged is not sent, and a
     /// listen with more than 1,000 values in its `_meta` is refused, since each call gets a copy.
     pub fn on_subscribe<F, R>(mut self, handler: F) -> Self
