@@ -1,0 +1,9 @@
+//! Maps to test with: one made by hand, as many as wanted made by a generator, and the real one where it is at hand.
+
+mod generated;
+mod real;
+mod small;
+
+pub(crate) use generated::generated;
+pub(crate) use real::real;
+pub(crate) use small::{LIGHT_YEAR, id_of, index_of, small, small_parts};

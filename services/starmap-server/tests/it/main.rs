@@ -1,0 +1,5 @@
+//! The tests of starmap-server through its public surface, in one binary.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
+
+mod common;
+mod map;
