@@ -5,5 +5,8 @@
 
 pub mod activity;
 pub mod errors;
+pub mod explore;
 pub mod map;
 pub mod picture;
+pub mod route;
+pub mod tour;

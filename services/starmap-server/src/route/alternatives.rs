@@ -1,0 +1,143 @@
+//! Other ways than the best, and what safety costs.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashSet};
+
+use super::net::Net;
+use super::search::{Direction, Search};
+use super::{Mode, NoRoute, Query, Route, find};
+use crate::map::{Map, SystemIndex};
+
+/// The most routes of one answer.
+pub const MAX_ALTERNATIVES: usize = 10;
+
+/// How many of a hundred jumps a route may share with one already in the answer.
+pub const MOST_SHARED_PERCENT: usize = 80;
+
+/// How many ways are looked at before the answer is what has been found.
+const MAX_LOOKED_AT: usize = 500;
+
+/// A route beside the shortest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostOfSafety {
+    /// The shortest route.
+    pub shortest: Route,
+    /// The route by the mode that was asked for.
+    pub safe: Route,
+}
+
+/// The best route, then others, dearer and dearer: at most `count`, and never more than [`MAX_ALTERNATIVES`].
+///
+/// An alternative is the best way that passes through some system, whichever (via-node alternatives, as in Abraham,
+/// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and has no
+/// senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
+/// twice, or if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken. The search ends early
+/// after 500 ways.
+///
+/// # Errors
+/// [`NoRoute`] if there is not even one.
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
+    let net = Net::new(map, query);
+    let mut tail = Search::new(map);
+    tail.run(&net, Direction::To(query.destination), None);
+    let Some(best) = tail.route_from(&net, query.origin) else {
+        return find(map, query).map(|route| vec![route]);
+    };
+    let mut taken = vec![best];
+    let count = count.min(MAX_ALTERNATIVES);
+    if count < 2 || query.origin == query.destination {
+        return Ok(taken);
+    }
+    let mut head = Search::new(map);
+    head.run(&net, Direction::From(query.origin), None);
+    let through = map.indices().filter_map(|system| {
+        let (to, from) = (head.far(system)?, tail.far(system)?);
+        Some(Reverse((
+            to.cost + from.cost,
+            to.jumps + from.jumps,
+            system,
+        )))
+    });
+    let mut waiting: BinaryHeap<_> = through.collect();
+    // A system on a way of the same cost as the best through it has nothing new to show.
+    let mut shown: HashSet<(SystemIndex, super::Cost)> = HashSet::new();
+    let mut show = |route: &Route| {
+        for system in &route.systems {
+            shown.insert((*system, route.cost));
+        }
+    };
+    for route in &taken {
+        show(route);
+    }
+    let mut looked_at = 0;
+    while let Some(Reverse((cost, _, via))) = waiting.pop() {
+        if shown.contains(&(via, cost)) {
+            continue;
+        }
+        looked_at += 1;
+        if taken.len() >= count || looked_at > MAX_LOOKED_AT {
+            break;
+        }
+        let (Some(mut route), Some(rest)) = (head.route_to(&net, via), tail.route_from(&net, via))
+        else {
+            continue;
+        };
+        route.systems.extend(rest.systems.into_iter().skip(1));
+        route.by.extend(rest.by);
+        route.cost = cost;
+        for system in &route.systems {
+            shown.insert((*system, cost));
+        }
+        if is_loopless(&route) && taken.iter().all(|other| differs(&route, other)) {
+            taken.push(route);
+        }
+    }
+    Ok(taken)
+}
+
+/// The route of this query beside the shortest between the same ends. Where the query itself asks for the shortest, the
+/// other is by [`Mode::Safe`].
+///
+/// # Errors
+/// [`NoRoute`]
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRoute> {
+    let by = |mode| find(map, &Query { mode, ..*query });
+    let safe = match query.mode {
+        Mode::Shortest => Mode::Safe,
+        mode => mode,
+    };
+    Ok(CostOfSafety {
+        shortest: by(Mode::Shortest)?,
+        safe: by(safe)?,
+    })
+}
+
+impl CostOfSafety {
+    /// How many jumps more it takes.
+    #[must_use]
+    pub const fn more_jumps(&self) -> usize {
+        self.safe.jumps().saturating_sub(self.shortest.jumps())
+    }
+}
+
+fn is_loopless(route: &Route) -> bool {
+    let mut passed = HashSet::with_capacity(route.systems.len());
+    route.systems.iter().all(|system| passed.insert(system))
+}
+
+fn differs(route: &Route, other: &Route) -> bool {
+    let jumps: HashSet<_> = other
+        .systems
+        .iter()
+        .zip(other.systems.iter().skip(1))
+        .collect();
+    let all = route.systems.iter().zip(route.systems.iter().skip(1));
+    let shared = all.filter(|jump| jumps.contains(jump)).count();
+    shared * 100 <= route.jumps() * MOST_SHARED_PERCENT
+}
