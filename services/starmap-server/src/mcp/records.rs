@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::{Activity, Figures, Level, Measure};
 use crate::map::{Map, SecurityClass, SystemIndex};
+use crate::route;
 
 use super::universe::Snapshot;
 
@@ -14,12 +15,12 @@ use super::universe::Snapshot;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Detail {
-    /// Names alone, in `names`.
+    // Names alone, in `names`.
     Names,
-    /// Name, security, class and region.
+    // Name, security, class and region.
     #[default]
     Summary,
-    /// All there is: ids, constellation, neighbours, borders.
+    // All there is: ids, constellation, neighbours, borders.
     Full,
 }
 
@@ -96,6 +97,17 @@ pub(crate) struct ActivityInfo {
     pub(crate) kills_level: Level,
 }
 
+/// Systems with the way to each, told as `detail` wants it: one of the two members is there.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(crate) struct LocatedList {
+    /// The systems in order; not with detail names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    systems: Option<Vec<Located>>,
+    /// Their names in order, with detail names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    names: Option<Vec<String>>,
+}
+
 /// A system with the way to it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct Located {
@@ -163,6 +175,32 @@ impl SystemList {
     }
 }
 
+impl LocatedList {
+    pub(crate) fn of(
+        now: &Snapshot,
+        list: impl Iterator<Item = (SystemIndex, Option<u32>)>,
+        detail: Detail,
+    ) -> Self {
+        let name = |system: SystemIndex| now.map.system(system).name.to_string();
+        match detail {
+            Detail::Names => Self {
+                systems: None,
+                names: Some(list.map(|(system, _)| name(system)).collect()),
+            },
+            detail => Self {
+                systems: Some(
+                    list.map(|(system, jumps_from_origin)| Located {
+                        system: SystemInfo::of(now, system, detail),
+                        jumps_from_origin,
+                    })
+                    .collect(),
+                ),
+                names: None,
+            },
+        }
+    }
+}
+
 impl SystemInfo {
     pub(crate) fn of(now: &Snapshot, system: SystemIndex, detail: Detail) -> Self {
         let map = &*now.map;
@@ -201,19 +239,26 @@ impl ActivityInfo {
 }
 
 impl SecuritySummary {
-    /// Of systems in order; a route without systems there is not.
+    /// Of the systems of a route in order.
     pub(crate) fn of(map: &Map, systems: &[SystemIndex]) -> Self {
-        let records = || systems.iter().map(|&system| map.system(system));
-        let count = |class| records().filter(|system| system.class == class).count();
-        // The first of several equal ones, which `min_by` gives.
-        let lowest = records().min_by(|one, other| one.security.total_cmp(&other.security));
-        Self {
-            total_jumps: systems.len().saturating_sub(1),
-            highsec_jumps: count(SecurityClass::High),
-            lowsec_jumps: count(SecurityClass::Low),
-            nullsec_jumps: count(SecurityClass::Null),
-            lowest_security: lowest.map_or(0.0, |system| system.security),
-            lowest_security_system: lowest.map_or_else(String::new, |it| it.name.to_string()),
+        let total_jumps = systems.len().saturating_sub(1);
+        match route::summary(map, systems) {
+            Some(summary) => Self {
+                total_jumps,
+                highsec_jumps: summary.high,
+                lowsec_jumps: summary.low,
+                nullsec_jumps: summary.null,
+                lowest_security: summary.lowest,
+                lowest_security_system: map.system(summary.lowest_system).name.to_string(),
+            },
+            None => Self {
+                total_jumps,
+                highsec_jumps: 0,
+                lowsec_jumps: 0,
+                nullsec_jumps: 0,
+                lowest_security: 0.0,
+                lowest_security_system: String::new(),
+            },
         }
     }
 }
