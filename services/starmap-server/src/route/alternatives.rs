@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashSet};
 
 use super::net::Net;
 use super::search::{Direction, Search};
-use super::{Mode, NoRoute, Query, Route, find};
+use super::{Cost, Mode, NoRoute, Query, Route, find};
 use crate::map::{Map, SystemIndex};
 
 /// The most routes of one answer.
@@ -62,25 +62,18 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         )))
     });
     let mut waiting: BinaryHeap<_> = through.collect();
-    // A system on a way of the same cost as the best through it has nothing new to show.
-    let mut shown: HashSet<(SystemIndex, super::Cost)> = HashSet::new();
-    let mut show = |route: &Route| {
-        for system in &route.systems {
-            shown.insert((*system, route.cost));
-        }
-    };
-    for route in &taken {
-        show(route);
-    }
+    // A system on a way that costs the same as the best through it has nothing new to show.
+    let mut shown: HashSet<(SystemIndex, Cost)> = HashSet::new();
+    shown.extend(taken.iter().flat_map(on_it));
     let mut looked_at = 0;
     while let Some(Reverse((cost, _, via))) = waiting.pop() {
+        if taken.len() >= count || looked_at >= MAX_LOOKED_AT {
+            break;
+        }
         if shown.contains(&(via, cost)) {
             continue;
         }
         looked_at += 1;
-        if taken.len() >= count || looked_at > MAX_LOOKED_AT {
-            break;
-        }
         let (Some(mut route), Some(rest)) = (head.route_to(&net, via), tail.route_from(&net, via))
         else {
             continue;
@@ -88,9 +81,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         route.systems.extend(rest.systems.into_iter().skip(1));
         route.by.extend(rest.by);
         route.cost = cost;
-        for system in &route.systems {
-            shown.insert((*system, cost));
-        }
+        shown.extend(on_it(&route));
         if is_loopless(&route) && taken.iter().all(|other| differs(&route, other)) {
             taken.push(route);
         }
@@ -124,6 +115,10 @@ impl CostOfSafety {
     pub const fn more_jumps(&self) -> usize {
         self.safe.jumps().saturating_sub(self.shortest.jumps())
     }
+}
+
+fn on_it(route: &Route) -> impl Iterator<Item = (SystemIndex, Cost)> {
+    route.systems.iter().map(|system| (*system, route.cost))
 }
 
 fn is_loopless(route: &Route) -> bool {

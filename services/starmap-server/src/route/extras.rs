@@ -104,6 +104,11 @@ impl Extras {
         self.out_of(from).iter().any(|arc| arc.far == to)
     }
 
+    /// Where they lead from this system.
+    pub(crate) fn leading_from(&self, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
+        self.out_of(system).iter().map(|arc| arc.far)
+    }
+
     /// Where connections lead from this system, by id.
     pub(super) fn out_of(&self, system: SystemIndex) -> &[Arc] {
         at(&self.out, system)

@@ -115,7 +115,7 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
         if count > met[here] {
             continue;
         }
-        let extra = query.extras.out_of(here).iter().map(|arc| arc.far);
+        let extra = query.extras.leading_from(here);
         for far in map.neighbours(here).iter().copied().chain(extra) {
             let more = meets(query.avoid, far);
             if count + more < met[far] {

@@ -38,7 +38,7 @@ impl Walk {
             if jumps == most_jumps {
                 return;
             }
-            let extra = extras.out_of(here).iter().map(|arc| arc.far);
+            let extra = extras.leading_from(here);
             for far in map.neighbours(here).iter().copied().chain(extra) {
                 if self.jumps[far] == NOT_REACHED && may_enter(far) {
                     self.reach(far, jumps + 1);
