@@ -7,6 +7,7 @@ pub mod activity;
 pub mod errors;
 pub mod explore;
 pub mod map;
+pub mod mcp;
 pub mod picture;
 pub mod route;
 pub mod tour;

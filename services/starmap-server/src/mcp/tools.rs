@@ -2,9 +2,13 @@
 //!
 //! Every one only reads, is bounded by its schema, and answers the same to the same question on the same map.
 
+mod around;
 mod avoiding;
+mod live;
 mod route;
 mod systems;
+mod tours;
+mod ways;
 
 use mcp_proto::{Context, Finding, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use schemars::JsonSchema;
@@ -16,11 +20,16 @@ use crate::errors::{InvalidParameterError, UniverseError};
 use super::universe::{Snapshot, Universe};
 
 pub(crate) use avoiding::MODES;
-pub(crate) use route::{plain_route, route_title};
+pub(crate) use route::{no_route, plain_route, route_title};
 
 /// Adds all tools.
 pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
     let builder = builder.refuse_arguments(|_, findings| refused(findings));
+    live(looking(travelling(builder)))
+}
+
+/// Where to go, and how.
+fn travelling(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
     let builder = quick(
         builder,
         "route",
@@ -29,13 +38,113 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
          connections (jump bridges, wormholes), and on request gives alternatives and what safety costs.",
         route::route,
     );
+    let builder = slow(
+        builder,
+        "loop",
+        "Plan a round trip",
+        "Plan a round trip from a system past border systems of high security, of about as many jumps as asked for.",
+        tours::loop_,
+    );
+    let builder = slow(
+        builder,
+        "optimize_waypoints",
+        "Order waypoints",
+        "Find the order of up to 50 waypoints that takes the fewest jumps: for certain up to 12, a good one beyond.",
+        tours::optimize_waypoints,
+    );
+    let builder = quick(
+        builder,
+        "analyze",
+        "Analyze a route",
+        "Tell where a given route is dangerous: chokepoints at the edge of high security, stretches below it, and a \
+         safer way if there is one.",
+        ways::analyze,
+    );
     quick(
+        builder,
+        "distances",
+        "Measure distances",
+        "Count the jumps between each of some systems and each of others, as a matrix.",
+        ways::distances,
+    )
+}
+
+/// What is where.
+fn looking(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    let builder = quick(
         builder,
         "systems",
         "Look up systems",
-        "Look up systems by name: security, region, and with detail full their ids, neighbors and borders. Unknown \
+        "Look up systems by name: security and region, and with detail full their ids, neighbors and borders. Unknown \
          names come back as null in their place.",
         systems::systems,
+    );
+    let builder = quick(
+        builder,
+        "search",
+        "Search systems",
+        "Find systems by name, security, region and distance.",
+        around::search,
+    );
+    let builder = quick(
+        builder,
+        "nearest",
+        "Find the nearest",
+        "Find the systems of a kind that are nearest to a system.",
+        around::nearest,
+    );
+    let builder = quick(
+        builder,
+        "borders",
+        "Find border systems",
+        "Find the high-security systems with a gate to lower security, near a system.",
+        around::borders,
+    );
+    quick(
+        builder,
+        "jump_range",
+        "Measure a jump drive's range",
+        "Find the systems that a ship with a jump drive of so many light years reaches in one jump.",
+        ways::jump_range,
+    )
+}
+
+/// What happens there; needs an overlay.
+fn live(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    let builder = quick(
+        builder,
+        "activity",
+        "See what happens",
+        "Tell what happened in systems in the last hour: kills, jumps, ratting. Needs an activity overlay.",
+        live::activity,
+    );
+    let builder = quick(
+        builder,
+        "hotspots",
+        "Find where most happens",
+        "Find the systems around one where most is killed, jumped or ratted. Needs an activity overlay.",
+        live::hotspots,
+    );
+    let builder = quick(
+        builder,
+        "gatecamp_risk",
+        "Judge the risk of gate camps",
+        "Tell where on a route somebody may wait at a gate, by the kills of the last hour. Needs an activity overlay.",
+        live::gatecamp_risk,
+    );
+    let builder = quick(
+        builder,
+        "fw_frontlines",
+        "See the front lines",
+        "List the systems of faction warfare, the most fought for first. Needs an activity overlay.",
+        live::fw_frontlines,
+    );
+    quick(
+        builder,
+        "activity_cache_status",
+        "See how old the overlay is",
+        "Tell whether an activity overlay is loaded, what it has and how old it is.",
+        live::activity_cache_status,
     )
 }
 
