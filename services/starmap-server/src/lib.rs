@@ -6,6 +6,7 @@
 pub mod activity;
 pub mod errors;
 pub mod explore;
+pub mod load;
 pub mod map;
 pub mod mcp;
 pub mod picture;

@@ -249,6 +249,22 @@ impl SystemIndex {
     }
 }
 
+impl ConstellationIndex {
+    /// Its place in [`Map::constellations`].
+    #[must_use]
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl RegionIndex {
+    /// Its place in [`Map::regions`].
+    #[must_use]
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
 impl SecurityClass {
     /// The class of an unrounded security status.
     #[must_use]
