@@ -159,11 +159,7 @@ pub(crate) fn systems_of(map: &Map, region: RegionIndex) -> Vec<SystemIndex> {
         .collect()
 }
 
-fn exits(
-    map: &Map,
-    systems: &[SystemIndex],
-    inside: impl Fn(SystemIndex) -> bool,
-) -> Vec<Exit> {
+fn exits(map: &Map, systems: &[SystemIndex], inside: impl Fn(SystemIndex) -> bool) -> Vec<Exit> {
     let mut exits = Vec::new();
     for &from in systems {
         for &to in map.neighbours(from).iter().filter(|to| !inside(**to)) {

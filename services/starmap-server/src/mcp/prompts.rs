@@ -61,8 +61,11 @@ struct FleetMove {
 pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
     builder
         .prompt(
-            Prompt::new("plan_haul", "Plan how to bring cargo from one system to another in one piece.")
-                .with_title("Plan a haul"),
+            Prompt::new(
+                "plan_haul",
+                "Plan how to bring cargo from one system to another in one piece.",
+            )
+            .with_title("Plan a haul"),
             haul,
         )
         .prompt(
@@ -71,8 +74,11 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             roam,
         )
         .prompt(
-            Prompt::new("plan_fleet_move", "Plan how a fleet moves from one system to another.")
-                .with_title("Plan a fleet move"),
+            Prompt::new(
+                "plan_fleet_move",
+                "Plan how a fleet moves from one system to another.",
+            )
+            .with_title("Plan a fleet move"),
             fleet_move,
         )
 }
@@ -84,7 +90,7 @@ async fn haul(
 ) -> Result<GetPromptResult, RequestError> {
     let now = now(&universe)?;
     let (origin, destination) = ends(&now, &asked.origin, &asked.destination)?;
-    let facts = facts::ways(&now, origin, destination).map_err(refused)?;
+    let facts = facts::ways(&now, origin, destination).map_err(|error| refused(&error))?;
     let text = format!(
         "Plan a haul from {} to {}.{}\n\nWhat the map says (data {}):\n\n{facts}\n\nCompare the ways: what the safe one \
          costs in jumps, what the short one risks. Look at pipes and at every step across the edge of high security. Use \
@@ -96,7 +102,12 @@ async fn haul(
         wish("Cargo", asked.cargo.as_deref()),
         now.map.version()
     );
-    prompt(&now, text, &[origin, destination], "A haul, with the ways there are")
+    prompt(
+        &now,
+        text,
+        &[origin, destination],
+        "A haul, with the ways there are",
+    )
 }
 
 async fn roam(
@@ -125,7 +136,7 @@ async fn fleet_move(
 ) -> Result<GetPromptResult, RequestError> {
     let now = now(&universe)?;
     let (origin, destination) = ends(&now, &asked.origin, &asked.destination)?;
-    let ways = facts::ways(&now, origin, destination).map_err(refused)?;
+    let ways = facts::ways(&now, origin, destination).map_err(|error| refused(&error))?;
     let text = format!(
         "Plan how a fleet moves from {} to {}.{}\n\nWhat the map says (data {}):\n\n{ways}\n\nFind where the fleet can be \
          split or held: systems with two gates, steps across the edge of high security. Use the tools route (with \
@@ -137,7 +148,12 @@ async fn fleet_move(
         wish("Fleet", asked.fleet.as_deref()),
         now.map.version()
     );
-    prompt(&now, text, &[origin, destination], "A fleet move, with the ways there are")
+    prompt(
+        &now,
+        text,
+        &[origin, destination],
+        "A fleet move, with the ways there are",
+    )
 }
 
 /// The text, and the ends of the way as resources.

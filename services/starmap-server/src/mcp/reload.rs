@@ -95,7 +95,9 @@ fn look(sources: &mut Sources, universe: &Universe) -> Changed {
             Err(error) => tracing::warn!("the map is kept as it was: {error}"),
         }
     }
-    if let Some(source) = sources.activity.as_mut().filter(|source| source.is_new()) {
+    if let Some(source) = &mut sources.activity
+        && source.is_new()
+    {
         match load_activity(universe, &source.path) {
             Ok(()) => changed.activity = true,
             // A dump that was taken away is not to be believed any longer.

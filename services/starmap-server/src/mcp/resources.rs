@@ -143,7 +143,8 @@ async fn route_picture(
     let origin = known_system(&now.map, uri.get("origin").unwrap_or_default())?;
     let destination = known_system(&now.map, uri.get("destination").unwrap_or_default())?;
     let mode = uri.get("mode").unwrap_or("shortest");
-    let route = tools::plain_route(&now.map, origin, destination, mode).map_err(refused)?;
+    let route =
+        tools::plain_route(&now.map, origin, destination, mode).map_err(|error| refused(&error))?;
     let title = tools::route_title(&now.map, &route, mode);
     let drawn = drawn(move || picture::route(&now.map, &route, &title)).await?;
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
@@ -167,11 +168,8 @@ fn json(uri: String, value: &impl Serialize) -> Result<ResourceContents, Request
     Ok(ResourceContents::text(uri, text).with_mime_type(JSON))
 }
 
-pub(crate) fn known_system(
-    map: &Map,
-    name: &str,
-) -> Result<crate::map::SystemIndex, RequestError> {
-    resolve_system_name(map, name).map_err(|error| refused(error.into()))
+pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIndex, RequestError> {
+    resolve_system_name(map, name).map_err(|error| refused(&error.into()))
 }
 
 fn known_region(map: &Map, name: &str) -> Result<crate::map::RegionIndex, RequestError> {
@@ -180,14 +178,17 @@ fn known_region(map: &Map, name: &str) -> Result<crate::map::RegionIndex, Reques
 }
 
 /// An error of a query as that of a request: what does not exist is told with the contract's data.
-pub(crate) fn refused(error: UniverseError) -> RequestError {
+pub(crate) fn refused(error: &UniverseError) -> RequestError {
     let mut message = error.to_string();
-    if let UniverseError::SystemNotFound(unknown) = &error
+    if let UniverseError::SystemNotFound(unknown) = error
         && !unknown.suggestions.is_empty()
     {
-        message = format!("{message}; did you mean {}?", unknown.suggestions.join(", "));
+        message = format!(
+            "{message}; did you mean {}?",
+            unknown.suggestions.join(", ")
+        );
     }
-    let told = match &error {
+    let told = match error {
         UniverseError::SystemNotFound(_) | UniverseError::RouteNotFound(_) => {
             RequestError::not_found(message)
         }

@@ -154,7 +154,7 @@ fn quick<A, O>(
     name: &'static str,
     title: &str,
     description: &str,
-    work: fn(&Snapshot, A) -> Result<O, UniverseError>,
+    work: fn(&Snapshot, &A) -> Result<O, UniverseError>,
 ) -> ServerBuilder<Universe>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -162,8 +162,8 @@ where
 {
     builder.tool(
         tool(name, title, description),
-        async move |universe: Universe, arguments: A, _: Context| {
-            Ok(work(&universe.now()?, arguments)?)
+        move |universe: Universe, arguments: A, _: Context| async move {
+            Ok(work(&universe.now()?, &arguments)?)
         },
     )
 }
@@ -174,7 +174,7 @@ fn slow<A, O>(
     name: &'static str,
     title: &str,
     description: &str,
-    work: fn(&Snapshot, A) -> Result<O, UniverseError>,
+    work: fn(&Snapshot, &A) -> Result<O, UniverseError>,
 ) -> ServerBuilder<Universe>
 where
     A: DeserializeOwned + JsonSchema + Send + 'static,
@@ -182,9 +182,9 @@ where
 {
     builder.tool(
         tool(name, title, description),
-        async move |universe: Universe, arguments: A, _: Context| {
+        move |universe: Universe, arguments: A, _: Context| async move {
             let now = universe.now()?;
-            let done = tokio::task::spawn_blocking(move || work(&now, arguments)).await;
+            let done = tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
             Ok(done.map_err(|_| ToolError::internal())??)
         },
     )

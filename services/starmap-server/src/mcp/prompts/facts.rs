@@ -36,8 +36,8 @@ pub(super) fn ways(
     let mut told: Vec<Vec<SystemIndex>> = Vec::new();
     for (word, mode) in modes {
         let query = Query::new(origin, destination, mode);
-        let found = route::find(map, &query)
-            .map_err(|why| no_route(map, origin, destination, &why))?;
+        let found =
+            route::find(map, &query).map_err(|why| no_route(map, origin, destination, &why))?;
         // Writing to a string does not fail.
         let _ = write!(text, "- {word}: {} jumps", found.jumps());
         if told.contains(&found.systems) {

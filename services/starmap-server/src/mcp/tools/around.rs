@@ -179,7 +179,7 @@ struct Filters {
 
 pub(super) fn borders(
     now: &Snapshot,
-    arguments: BordersArguments,
+    arguments: &BordersArguments,
 ) -> Result<Answer<Borders>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -227,7 +227,7 @@ pub(super) fn borders(
 
 pub(super) fn nearest(
     now: &Snapshot,
-    arguments: NearestArguments,
+    arguments: &NearestArguments,
 ) -> Result<Answer<Near>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -254,14 +254,22 @@ pub(super) fn nearest(
             ..explore::Filter::default()
         },
         // What happens in a system is not on the map: it is looked at afterwards.
-        limit: if activity.is_some() { usize::MAX } else { limit },
+        limit: if activity.is_some() {
+            usize::MAX
+        } else {
+            limit
+        },
     };
-    let mut found = explore::nearest(map, &query).map_err(wrong)?;
+    let mut found = explore::nearest(map, &query).map_err(|error| wrong(&error))?;
     if let Some(activity) = activity {
         found.list.retain(|near| {
             let figures = activity.figures(map.system(near.system).id);
-            arguments.max_kills.is_none_or(|most| figures.kills() <= most)
-                && arguments.min_npc_kills.is_none_or(|least| figures.npc_kills >= least)
+            arguments
+                .max_kills
+                .is_none_or(|most| figures.kills() <= most)
+                && arguments
+                    .min_npc_kills
+                    .is_none_or(|least| figures.npc_kills >= least)
         });
         found.total = found.list.len();
         found.list.truncate(limit);
@@ -270,7 +278,10 @@ pub(super) fn nearest(
         found.list.clear();
         found.total = 0;
     }
-    let list = found.list.iter().map(|near| (near.system, Some(near.jumps)));
+    let list = found
+        .list
+        .iter()
+        .map(|near| (near.system, Some(near.jumps)));
     let body = Near {
         origin: map.system(origin).name.to_string(),
         list: LocatedList::of(now, list, arguments.detail.unwrap_or_default()),
@@ -283,7 +294,7 @@ pub(super) fn nearest(
 
 pub(super) fn search(
     now: &Snapshot,
-    arguments: SearchArguments,
+    arguments: &SearchArguments,
 ) -> Result<Answer<Search>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -305,7 +316,7 @@ pub(super) fn search(
         },
         limit: usize::from(arguments.limit.unwrap_or(20)),
     };
-    let mut found = explore::search(map, &query).map_err(wrong)?;
+    let mut found = explore::search(map, &query).map_err(|error| wrong(&error))?;
     if region.is_none() {
         found.list.clear();
         found.total = 0;
@@ -317,7 +328,7 @@ pub(super) fn search(
         filters_applied: Filters {
             origin: origin.map(|origin| map.system(origin).name.to_string()),
             max_jumps: arguments.max_jumps,
-            name: arguments.name,
+            name: arguments.name.clone(),
             security_min: arguments.security_min,
             security_max: arguments.security_max,
             security_class: arguments.security_class,
@@ -353,6 +364,6 @@ fn region(
 }
 
 /// A parameter that the map's own rooms refuse.
-pub(super) fn wrong(error: Invalid) -> UniverseError {
+pub(super) fn wrong(error: &Invalid) -> UniverseError {
     invalid(error.parameter, &error.value, &error.reason)
 }

@@ -133,7 +133,11 @@ impl Wanted<'_> {
             let found = found.ok_or_else(|| unknown("avoid_regions", name, known()))?;
             things.push(Avoided::Region(found));
         }
-        things.extend(self.classes.iter().map(|&class| Avoided::Class(class.into())));
+        things.extend(
+            self.classes
+                .iter()
+                .map(|&class| Avoided::Class(class.into())),
+        );
         Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", &error.to_string()))
     }
 }
@@ -148,7 +152,11 @@ pub(crate) fn extras(
         let cost = match connection.cost {
             None => None,
             Some(cost) => Some(Cost::new(cost).ok_or_else(|| {
-                invalid("connections.cost", &cost.to_string(), "it is a number of jumps")
+                invalid(
+                    "connections.cost",
+                    &cost.to_string(),
+                    "it is a number of jumps",
+                )
             })?),
         };
         list.push(Extra {
@@ -166,15 +174,14 @@ pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseErr
     InvalidParameterError::new(parameter, value, reason).into()
 }
 
-fn unknown<'m>(
-    parameter: &str,
-    name: &str,
-    names: impl Iterator<Item = &'m str>,
-) -> UniverseError {
+fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>) -> UniverseError {
     let near = nearest(name, names);
     let reason = match near.is_empty() {
         true => "there is none of this name".to_owned(),
-        false => format!("there is none of this name; did you mean {}?", near.join(", ")),
+        false => format!(
+            "there is none of this name; did you mean {}?",
+            near.join(", ")
+        ),
     };
     invalid(parameter, name, &reason)
 }

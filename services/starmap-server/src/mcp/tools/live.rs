@@ -119,7 +119,7 @@ pub(super) struct Status {
 
 pub(super) fn activity(
     now: &Snapshot,
-    arguments: ActivityArguments,
+    arguments: &ActivityArguments,
 ) -> Result<Answer<Activities>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "activity")?;
@@ -152,7 +152,7 @@ pub(super) fn activity(
 
 pub(super) fn hotspots(
     now: &Snapshot,
-    arguments: HotspotsArguments,
+    arguments: &HotspotsArguments,
 ) -> Result<Answer<Hotspots>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "hotspots")?;
@@ -162,7 +162,12 @@ pub(super) fn hotspots(
     let radius = u32::from(arguments.max_jumps.unwrap_or(15));
     let near = explore::within(map, origin, radius, SecurityFilter::Any).into_iter();
     let mut busy: Vec<_> = near
-        .map(|near| (overlay.figures(map.system(near.system).id).count(measure), near))
+        .map(|near| {
+            (
+                overlay.figures(map.system(near.system).id).count(measure),
+                near,
+            )
+        })
         .filter(|(count, _)| *count > 0)
         .collect();
     // They come by distance, then by name, and a stable sort keeps that.
@@ -194,7 +199,7 @@ pub(super) fn hotspots(
 
 pub(super) fn activity_cache_status(
     now: &Snapshot,
-    _: StatusArguments,
+    _: &StatusArguments,
 ) -> Result<Answer<Status>, UniverseError> {
     let overlay = now.activity.as_deref();
     let age_seconds = overlay.and_then(|overlay| overlay.age_seconds(SystemTime::now()));

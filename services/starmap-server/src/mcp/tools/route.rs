@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::map::{Map, SystemIndex};
-use crate::route::{self, By, Extras, NoRoute, Query, Route};
+use crate::route::{self, By, NoRoute, Query, Route};
 
 use super::super::names::Names;
 use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemList};
@@ -103,7 +103,7 @@ struct Compared {
 
 pub(super) fn route(
     now: &Snapshot,
-    arguments: Arguments,
+    arguments: &Arguments,
 ) -> Result<Answer<RouteResult>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -112,7 +112,10 @@ pub(super) fn route(
     let mode_name = arguments.mode.unwrap_or_default();
     let wanted = Wanted {
         systems: arguments.avoid_systems.as_deref().unwrap_or_default(),
-        constellations: arguments.avoid_constellations.as_deref().unwrap_or_default(),
+        constellations: arguments
+            .avoid_constellations
+            .as_deref()
+            .unwrap_or_default(),
         regions: arguments.avoid_regions.as_deref().unwrap_or_default(),
         classes: arguments.avoid_security.as_deref().unwrap_or_default(),
     };
@@ -132,7 +135,9 @@ pub(super) fn route(
     };
     let others = routes.split_off(routes.len().min(1));
     let Some(best) = routes.pop() else {
-        return Err(RouteNotFoundError::new(name(map, origin), name(map, destination), None).into());
+        return Err(
+            RouteNotFoundError::new(name(map, origin), name(map, destination), None).into(),
+        );
     };
     let compared = match arguments.cost_of_safety {
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),

@@ -41,7 +41,7 @@ enum Looked {
 
 pub(super) fn systems(
     now: &Snapshot,
-    arguments: Arguments,
+    arguments: &Arguments,
 ) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
     let detail = arguments.detail.unwrap_or(Detail::Full);

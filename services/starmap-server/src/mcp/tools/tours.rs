@@ -107,7 +107,7 @@ pub(super) struct Waypoints {
 
 pub(super) fn loop_(
     now: &Snapshot,
-    arguments: LoopArguments,
+    arguments: &LoopArguments,
 ) -> Result<Answer<LoopResult>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -137,7 +137,7 @@ pub(super) fn loop_(
         avoid: &avoid,
     };
     let found = tour::loop_(map, &query).map_err(|error| match error {
-        LoopError::Invalid(error) => wrong(error),
+        LoopError::Invalid(error) => wrong(&error),
         LoopError::InsufficientBorders {
             found,
             required,
@@ -165,7 +165,7 @@ pub(super) fn loop_(
 
 pub(super) fn optimize_waypoints(
     now: &Snapshot,
-    arguments: WaypointsArguments,
+    arguments: &WaypointsArguments,
 ) -> Result<Answer<Waypoints>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -191,13 +191,12 @@ pub(super) fn optimize_waypoints(
         avoid: &avoid,
     };
     let tour = tour::waypoints(map, &query).map_err(|error| match error {
-        WaypointsError::Invalid(error) => wrong(error),
+        WaypointsError::Invalid(error) => wrong(&error),
         error @ WaypointsError::NoneReachable => {
             let from = origin.or(waypoints.first().copied());
             let to = waypoints.iter().copied().find(|it| Some(*it) != from);
-            let name = |system: Option<SystemIndex>| {
-                system.map_or("", |system| &*map.system(system).name)
-            };
+            let name =
+                |system: Option<SystemIndex>| system.map_or("", |system| &*map.system(system).name);
             RouteNotFoundError::new(name(from), name(to), Some(&error.to_string())).into()
         }
     })?;

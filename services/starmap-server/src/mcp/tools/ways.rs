@@ -131,7 +131,7 @@ struct Reached {
 
 pub(super) fn analyze(
     now: &Snapshot,
-    arguments: AnalyzeArguments,
+    arguments: &AnalyzeArguments,
 ) -> Result<Answer<Analysis>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -143,7 +143,7 @@ pub(super) fn analyze(
     let found = explore::analyze(map, &systems, &extras).map_err(|error| {
         let reason = error.reason(map);
         match error {
-            AnalyzeError::Invalid(error) => wrong(error),
+            AnalyzeError::Invalid(error) => wrong(&error),
             AnalyzeError::NotJoined { from, to } => {
                 RouteNotFoundError::new(name(map, from), name(map, to), Some(&reason)).into()
             }
@@ -190,7 +190,7 @@ fn safer(map: &Map, systems: &[SystemIndex]) -> Option<Alternative> {
 
 pub(super) fn distances(
     now: &Snapshot,
-    arguments: DistancesArguments,
+    arguments: &DistancesArguments,
 ) -> Result<Answer<Distances>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -210,7 +210,8 @@ pub(super) fn distances(
         &mut names,
     )?;
     let body = Distances {
-        jumps: explore::distances(map, &from, &to, &avoid, &extras).map_err(wrong)?,
+        jumps: explore::distances(map, &from, &to, &avoid, &extras)
+            .map_err(|error| wrong(&error))?,
         from: all_names(map, &from),
         to: all_names(map, &to),
     };
@@ -219,7 +220,7 @@ pub(super) fn distances(
 
 pub(super) fn jump_range(
     now: &Snapshot,
-    arguments: JumpRangeArguments,
+    arguments: &JumpRangeArguments,
 ) -> Result<Answer<InRange>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
@@ -227,7 +228,7 @@ pub(super) fn jump_range(
     let limit = usize::from(arguments.limit.unwrap_or(50));
     let found = explore::jump_range(map, origin, arguments.light_years, limit);
     let found = found.map_err(|error| match error {
-        JumpRangeError::Invalid(error) => wrong(error),
+        JumpRangeError::Invalid(error) => wrong(&error),
         error => invalid("origin", name(map, origin), &error.sentence(map)),
     })?;
     let list = found.list.iter();

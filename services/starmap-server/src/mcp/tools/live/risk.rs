@@ -59,12 +59,12 @@ struct Risk {
 
 pub(in super::super) fn gatecamp_risk(
     now: &Snapshot,
-    arguments: Arguments,
+    arguments: &Arguments,
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "gatecamp_risk")?;
     let mut names = Names::new(map, arguments.correct);
-    let systems = way(now, &arguments, &mut names)?;
+    let systems = way(now, arguments, &mut names)?;
     let mut overall_risk = Level::None;
     let mut risks = Vec::new();
     for &system in &systems {

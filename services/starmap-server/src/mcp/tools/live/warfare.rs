@@ -51,7 +51,7 @@ struct Front {
 
 pub(in super::super) fn fw_frontlines(
     now: &Snapshot,
-    arguments: Arguments,
+    arguments: &Arguments,
 ) -> Result<Answer<Frontlines>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "fw_frontlines")?;
@@ -62,7 +62,11 @@ pub(in super::super) fn fw_frontlines(
         None => None,
         Some(name) => Some(faction_id(name).ok_or_else(|| {
             let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
-            invalid("faction", name, &format!("it is one of {}", known.join(", ")))
+            invalid(
+                "faction",
+                name,
+                &format!("it is one of {}", known.join(", ")),
+            )
         })?),
     };
     let mut fronts: Vec<Front> = Vec::new();
