@@ -4,6 +4,8 @@
 //! room `mcp` knows of MCP.
 
 pub mod activity;
+pub mod cli;
+pub mod diff;
 pub mod errors;
 pub mod explore;
 pub mod load;
@@ -11,4 +13,13 @@ pub mod map;
 pub mod mcp;
 pub mod picture;
 pub mod route;
+pub mod stats;
 pub mod tour;
+pub mod verify;
+
+pub use cli::aria_universe as main;
+pub use errors::{
+    InsufficientBordersError, InvalidParameterError, RouteNotFoundError, SystemNotFoundError,
+    UniverseError,
+};
+pub use mcp::UniverseServer;

@@ -155,6 +155,13 @@ impl<T> Answer<T> {
 }
 
 impl SystemList {
+    /// The names of its systems in order.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        let systems = self.systems.iter().flatten();
+        let names = self.names.iter().flatten().map(String::as_str);
+        names.chain(systems.map(|system| &*system.name)).collect()
+    }
+
     pub(crate) fn of(now: &Snapshot, systems: &[SystemIndex], detail: Detail) -> Self {
         let name = |system: &SystemIndex| now.map.system(*system).name.to_string();
         match detail {

@@ -19,8 +19,8 @@ use crate::errors::{InvalidParameterError, UniverseError};
 
 use super::universe::{Snapshot, Universe};
 
-pub(crate) use avoiding::MODES;
-pub(crate) use route::{no_route, plain_route, route_title};
+pub(crate) use avoiding::{MODES, ModeName};
+pub(crate) use route::{RouteArguments, no_route, plain_route, route, route_title};
 
 /// Adds all tools.
 pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {

@@ -90,6 +90,17 @@ impl ModeName {
         })
     }
 
+    /// The word of a mode.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Shortest => "shortest",
+            Self::Safe => "safe",
+            Self::Unsafe => "unsafe",
+            Self::Safer => "safer",
+            Self::LessSecure => "less_secure",
+        }
+    }
+
     /// The mode that a word stands for.
     pub(crate) fn of(word: &str) -> Option<Self> {
         Some(match word.trim().to_lowercase().as_str() {

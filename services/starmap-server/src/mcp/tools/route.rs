@@ -12,98 +12,98 @@ use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemList};
 use super::super::universe::Snapshot;
 use super::avoiding::{Connection, ModeName, Wanted, extras, invalid};
 
-#[derive(Debug, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Arguments {
+pub(crate) struct RouteArguments {
     /// The system to start from.
-    origin: String,
+    pub(crate) origin: String,
     /// The system to go to.
-    destination: String,
+    pub(crate) destination: String,
     /// What to prefer; shortest unless told.
-    mode: Option<ModeName>,
+    pub(crate) mode: Option<ModeName>,
     /// With safer and less_secure: how much of a detour that is worth, 0 to 100; 50 unless told.
     #[schemars(range(min = 0, max = 100))]
-    penalty: Option<u8>,
+    pub(crate) penalty: Option<u8>,
     /// Systems not to pass through.
     #[schemars(length(max = 200))]
-    avoid_systems: Option<Vec<String>>,
+    pub(crate) avoid_systems: Option<Vec<String>>,
     /// Constellations not to pass through.
     #[schemars(length(max = 200))]
-    avoid_constellations: Option<Vec<String>>,
+    pub(crate) avoid_constellations: Option<Vec<String>>,
     /// Regions not to pass through.
     #[schemars(length(max = 200))]
-    avoid_regions: Option<Vec<String>>,
+    pub(crate) avoid_regions: Option<Vec<String>>,
     /// Security classes not to pass through.
     #[schemars(length(max = 3))]
-    avoid_security: Option<Vec<Class>>,
+    pub(crate) avoid_security: Option<Vec<Class>>,
     /// Connections besides the gates: jump bridges, wormholes.
     #[schemars(length(max = 500))]
-    connections: Option<Vec<Connection>>,
+    pub(crate) connections: Option<Vec<Connection>>,
     /// How many routes to give, the best first; 1 unless told.
     #[schemars(range(min = 1, max = 10))]
-    alternatives: Option<u8>,
+    pub(crate) alternatives: Option<u8>,
     /// Also compare the shortest route with the safe one.
-    cost_of_safety: Option<bool>,
+    pub(crate) cost_of_safety: Option<bool>,
     /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
+    pub(crate) detail: Option<Detail>,
     /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
+    pub(crate) correct: Option<bool>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct RouteResult {
-    origin: String,
-    destination: String,
-    mode: ModeName,
+pub(crate) struct RouteResult {
+    pub(crate) origin: String,
+    pub(crate) destination: String,
+    pub(crate) mode: ModeName,
     /// How many jumps it takes.
-    jumps: usize,
+    pub(crate) jumps: usize,
     /// What the jumps cost by the mode.
-    cost: f64,
+    pub(crate) cost: f64,
     #[serde(flatten)]
-    list: SystemList,
-    security_summary: SecuritySummary,
+    pub(crate) list: SystemList,
+    pub(crate) security_summary: SecuritySummary,
     /// Where the route takes a connection that is no gate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    connections_used: Vec<Used>,
+    pub(crate) connections_used: Vec<Used>,
     /// What a pilot should know before he undocks.
-    warnings: Vec<String>,
+    pub(crate) warnings: Vec<String>,
     /// The other routes that were asked for, dearer and dearer. There may be fewer.
     #[serde(skip_serializing_if = "Option::is_none")]
-    alternatives: Option<Vec<Brief>>,
+    pub(crate) alternatives: Option<Vec<Brief>>,
     /// The shortest route beside the safe one, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
-    cost_of_safety: Option<Compared>,
+    pub(crate) cost_of_safety: Option<Compared>,
 }
 
 /// A step by a connection that is no gate.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Used {
-    from: String,
-    to: String,
+pub(crate) struct Used {
+    pub(crate) from: String,
+    pub(crate) to: String,
 }
 
 /// A route in brief.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Brief {
-    jumps: usize,
-    cost: f64,
-    security_summary: SecuritySummary,
+pub(crate) struct Brief {
+    pub(crate) jumps: usize,
+    pub(crate) cost: f64,
+    pub(crate) security_summary: SecuritySummary,
     /// All its systems in order.
-    names: Vec<String>,
+    pub(crate) names: Vec<String>,
 }
 
 /// Two routes between the same ends.
 #[derive(Debug, Serialize, JsonSchema)]
-struct Compared {
+pub(crate) struct Compared {
     /// How many jumps more the safe one takes.
-    more_jumps: usize,
-    shortest: Brief,
-    safe: Brief,
+    pub(crate) more_jumps: usize,
+    pub(crate) shortest: Brief,
+    pub(crate) safe: Brief,
 }
 
-pub(super) fn route(
+pub(crate) fn route(
     now: &Snapshot,
-    arguments: &Arguments,
+    arguments: &RouteArguments,
 ) -> Result<Answer<RouteResult>, UniverseError> {
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
