@@ -3,5 +3,8 @@
 //! A [`Map`](map::Map) is read from a file, once, and never changes; everything asked of it is a pure function. Only the
 //! room `mcp` knows of MCP.
 
+pub mod diff;
 pub mod load;
 pub mod map;
+pub mod stats;
+pub mod verify;
