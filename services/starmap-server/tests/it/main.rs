@@ -2,4 +2,5 @@
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod common;
+mod load;
 mod map;
