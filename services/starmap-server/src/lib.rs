@@ -4,6 +4,7 @@
 //! room `mcp` knows of MCP.
 
 pub mod explore;
+pub mod load;
 pub mod map;
 pub mod route;
 pub mod tour;

@@ -4,6 +4,6 @@ mod generated;
 mod real;
 mod small;
 
-pub(crate) use generated::generated;
+pub(crate) use generated::{Random, generated};
 pub(crate) use real::real;
 pub(crate) use small::{LIGHT_YEAR, id_of, index_of, small, small_parts};
