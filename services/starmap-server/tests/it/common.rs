@@ -6,6 +6,6 @@ mod real;
 mod small;
 
 pub(crate) use files::{aria, assert_same, export, fuzzwork, gzip, put, zip};
-pub(crate) use generated::generated;
+pub(crate) use generated::{Random, generated};
 pub(crate) use real::{real, real_folder};
 pub(crate) use small::{LIGHT_YEAR, id_of, index_of, small, small_parts};
