@@ -21,7 +21,7 @@ impl Table {
     }
 
     pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.rows.push(cells.to_vec());
+        self.rows.push(cells.into());
     }
 
     /// The lines of the table.
@@ -71,7 +71,10 @@ pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
 /// Writes a picture to a file, and says so on stderr.
 pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
     service_host::replace(path, svg.as_bytes())?;
-    tell(super::PROGRAM, &format!("the picture is in {}", path.display()));
+    tell(
+        super::PROGRAM,
+        &format!("the picture is in {}", path.display()),
+    );
     Ok(())
 }
 
@@ -83,6 +86,12 @@ pub(super) fn tell(program: &str, text: &str) {
 
 /// The same text without characters that command a terminal.
 fn harmless(text: &str) -> String {
-    let harmless = |c: char| if c.is_control() && c != '\n' { '\u{fffd}' } else { c };
+    let harmless = |c: char| {
+        if c.is_control() && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
     text.chars().map(harmless).collect()
 }

@@ -57,8 +57,8 @@ pub(super) fn run(arguments: &Show) -> Result<ExitCode, Failure> {
 
 fn system(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
     let map = &*now.map;
-    let index = resolve_system_name(map, &arguments.name)
-        .map_err(|error| Failure::Query(error.into()))?;
+    let index =
+        resolve_system_name(map, &arguments.name).map_err(|error| Failure::Query(error.into()))?;
     let record = map.system(index);
     let mut text = format!(
         "{} ({}): security {:.1} ({}, {}), {}, {}{}\n\n",
@@ -87,7 +87,12 @@ fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> 
     let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
     text.push_str(&table(now, &map.constellation(index).systems));
     text.push_str(&exits(&place.exits));
-    finish(arguments, || picture::constellation(map, index), &place, &text)
+    finish(
+        arguments,
+        || picture::constellation(map, index),
+        &place,
+        &text,
+    )
 }
 
 fn region(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {

@@ -3,8 +3,8 @@
 
 mod brute;
 mod common;
-mod load;
 mod explore;
+mod load;
 mod map;
 mod route;
 mod tour;
