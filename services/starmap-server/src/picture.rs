@@ -14,7 +14,7 @@ use layout::Layout;
 /// The most systems that are drawn; of a larger area the first of them by id, and the picture says so.
 pub const MAX_DRAWN: usize = 600;
 /// The longest side of a picture in pixels, without its title and legend.
-pub const MAX_SIDE: f64 = 4_000.0;
+pub const MAX_SIDE: f64 = 3_000.0;
 
 /// What is to be drawn.
 #[derive(Debug, Clone)]

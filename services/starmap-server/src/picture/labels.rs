@@ -6,6 +6,9 @@ const LINE: f64 = 13.0;
 /// From the middle of a system to its name.
 const GAP: f64 = 10.0;
 
+/// How far apart the points are by which a line is kept free.
+const APART: f64 = 10.0;
+
 /// A rectangle: left, top, right, bottom.
 type Frame = (f64, f64, f64, f64);
 
@@ -29,6 +32,17 @@ impl Labels {
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), radius: f64) {
         self.taken
             .push((x - radius, y - radius, x + radius, y + radius));
+    }
+
+    /// Keeps a line free of names.
+    pub(super) fn keep_line_free(&mut self, from: (f64, f64), to: (f64, f64)) {
+        let steps = ((to.0 - from.0).hypot(to.1 - from.1) / APART).clamp(1.0, 400.0) as u32;
+        for step in 1..steps {
+            let share = f64::from(step) / f64::from(steps);
+            let x = from.0 + (to.0 - from.0) * share;
+            let y = from.1 + (to.1 - from.1) * share;
+            self.keep_free((x, y), 3.0);
+        }
     }
 
     /// The place for a name of a system at `at`: right, left, below or above it; where all are taken the one that

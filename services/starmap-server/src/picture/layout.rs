@@ -7,7 +7,9 @@ use crate::map::{Map, SystemIndex};
 use super::MAX_SIDE;
 
 /// Pixels between two systems that a gate joins, in the middle of all of them.
-const STEP: f64 = 90.0;
+const STEP: f64 = 75.0;
+/// The farthest that a system around the others stands from the one that it is joined with.
+const AROUND: f64 = 120.0;
 /// The shortest side of a picture.
 const MIN_SIDE: f64 = 360.0;
 /// Around the outermost systems, for their names.
@@ -18,6 +20,9 @@ const APART: f64 = 26.0;
 const PUSHES: usize = 40;
 /// A light year in metres.
 pub(super) const LIGHT_YEAR: f64 = 9.46e15;
+
+/// A system, how far to the right and how far down, in metres or in pixels.
+type Point = (SystemIndex, f64, f64);
 
 /// Places in pixels.
 #[derive(Debug, Clone)]
@@ -31,36 +36,34 @@ pub(super) struct Layout {
 
 impl Layout {
     /// Systems from above. Those without a position are left out, unless most have none: then all are put on a grid in
-    /// their order.
+    /// their order. The systems around them stand where they are if that is near, else in their direction, so that one
+    /// long gate does not make all else small.
     pub(super) fn of(map: &Map, systems: &[SystemIndex], around: &[SystemIndex]) -> Self {
-        let mut points: Vec<(SystemIndex, f64, f64)> = systems
-            .iter()
-            .chain(around)
-            .filter_map(|&system| {
-                let [x, _, z] = map.system(system).position?;
-                // To the north is up, where pixels count down.
-                Some((system, x, -z))
-            })
-            .collect();
-        let placed = |system: &SystemIndex| map.system(*system).position.is_some();
-        if systems.iter().filter(|system| placed(system)).count() * 2 <= systems.len() {
+        let from_above = |system: &SystemIndex| {
+            let [x, _, z] = map.system(*system).position?;
+            // To the north is up, where pixels count down.
+            Some((*system, x, -z))
+        };
+        let mut points: Vec<Point> = systems.iter().filter_map(from_above).collect();
+        if points.len() * 2 <= systems.len() {
             return Self::grid(systems);
         }
-        let step = middle_step(map, &points);
-        let scale = fit(&points, STEP / step);
-        let (left, top) = (least(&points, |p| p.1), least(&points, |p| p.2));
+        let scale = fit(&points, STEP / middle_step(map, &points));
+        let inside = points.len();
+        points.extend(around.iter().filter_map(from_above));
         for (_, x, y) in &mut points {
-            *x = (*x - left) * scale;
-            *y = (*y - top) * scale;
+            *x *= scale;
+            *y *= scale;
         }
+        bring_near(map, &mut points, inside);
         push_apart(&mut points);
-        let (left, top) = (least(&points, |p| p.1), least(&points, |p| p.2));
-        let side = |most: f64, least: f64| (most - least + 2.0 * MARGIN).max(MIN_SIDE);
-        let width = side(most(&points, |p| p.1), left);
-        let height = side(most(&points, |p| p.2), top);
+        let (left, right) = span(&points, |point| point.1);
+        let (top, bottom) = span(&points, |point| point.2);
+        let width = (right - left + 2.0 * MARGIN).max(MIN_SIDE);
+        let height = (bottom - top + 2.0 * MARGIN).max(MIN_SIDE);
         // What is narrower than a picture may be stands in its middle.
-        let shift_x = (width - (most(&points, |p| p.1) - left)) / 2.0 - left;
-        let shift_y = (height - (most(&points, |p| p.2) - top)) / 2.0 - top;
+        let shift_x = (width - (right - left)) / 2.0 - left;
+        let shift_y = (height - (bottom - top)) / 2.0 - top;
         let places = points.into_iter();
         Self {
             places: places
@@ -104,7 +107,7 @@ impl Layout {
 }
 
 /// The middle of the lengths of all gates between the points, in metres; of nothing a light year.
-fn middle_step(map: &Map, points: &[(SystemIndex, f64, f64)]) -> f64 {
+fn middle_step(map: &Map, points: &[Point]) -> f64 {
     let places: BTreeMap<SystemIndex, (f64, f64)> =
         points.iter().map(|&(at, x, y)| (at, (x, y))).collect();
     let mut lengths: Vec<f64> = points
@@ -126,19 +129,41 @@ fn middle_step(map: &Map, points: &[(SystemIndex, f64, f64)]) -> f64 {
 }
 
 /// The scale that is wanted, or the largest with which the points fit into a picture.
-fn fit(points: &[(SystemIndex, f64, f64)], wanted: f64) -> f64 {
-    let span = |axis: fn(&(SystemIndex, f64, f64)) -> f64| most(points, axis) - least(points, axis);
-    let longest = span(|p| p.1).max(span(|p| p.2));
-    let room = MAX_SIDE - 2.0 * MARGIN;
-    if longest * wanted > room {
-        room / longest
-    } else {
-        wanted
+fn fit(points: &[Point], wanted: f64) -> f64 {
+    let length = |(least, most): (f64, f64)| most - least;
+    let wide = length(span(points, |point| point.1));
+    let high = length(span(points, |point| point.2));
+    let room = MAX_SIDE - 2.0 * (MARGIN + AROUND);
+    let longest = wide.max(high);
+    match longest * wanted > room {
+        true => room / longest,
+        false => wanted,
+    }
+}
+
+/// Puts each point behind the first `inside` near the nearest of those that a gate joins it with, in its direction.
+fn bring_near(map: &Map, points: &mut [Point], inside: usize) {
+    let (inside, around) = points.split_at_mut(inside);
+    let places: BTreeMap<SystemIndex, (f64, f64)> =
+        inside.iter().map(|&(at, x, y)| (at, (x, y))).collect();
+    for (system, x, y) in around {
+        let joined = map.neighbours(*system).iter();
+        let ends = joined.filter_map(|to| places.get(to));
+        let far = |end: &&(f64, f64)| (*x - end.0).hypot(*y - end.1);
+        let Some(&(end_x, end_y)) = ends.min_by(|one, other| far(one).total_cmp(&far(other)))
+        else {
+            continue;
+        };
+        let distance = (*x - end_x).hypot(*y - end_y);
+        if distance > AROUND {
+            *x = end_x + (*x - end_x) * AROUND / distance;
+            *y = end_y + (*y - end_y) * AROUND / distance;
+        }
     }
 }
 
 /// Moves pairs that are too near away from each other, a few times over all pairs: pictures are small.
-fn push_apart(points: &mut [(SystemIndex, f64, f64)]) {
+fn push_apart(points: &mut [Point]) {
     for _ in 0..PUSHES {
         let mut moved = false;
         for at in 1..points.len() {
@@ -171,13 +196,11 @@ fn push_apart(points: &mut [(SystemIndex, f64, f64)]) {
     }
 }
 
-fn least(
-    points: &[(SystemIndex, f64, f64)],
-    axis: impl Fn(&(SystemIndex, f64, f64)) -> f64,
-) -> f64 {
-    points.iter().map(axis).fold(f64::INFINITY, f64::min)
-}
-
-fn most(points: &[(SystemIndex, f64, f64)], axis: impl Fn(&(SystemIndex, f64, f64)) -> f64) -> f64 {
-    points.iter().map(axis).fold(f64::NEG_INFINITY, f64::max)
+/// The least and the most on an axis.
+fn span(points: &[Point], axis: impl Fn(&Point) -> f64) -> (f64, f64) {
+    let nothing = (f64::INFINITY, f64::NEG_INFINITY);
+    points
+        .iter()
+        .map(axis)
+        .fold(nothing, |(least, most), at| (least.min(at), most.max(at)))
 }

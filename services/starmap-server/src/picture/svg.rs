@@ -95,6 +95,13 @@ fn systems(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
     for place in layout.places.values() {
         labels.keep_free(*place, 6.0);
     }
+    // A name on the thick line could not be read.
+    for step in scene.route.windows(2) {
+        let [from, to] = step else { continue };
+        if let (Some(from), Some(to)) = (layout.places.get(from), layout.places.get(to)) {
+            labels.keep_line_free(*from, *to);
+        }
+    }
     let ends = [scene.route.first(), scene.route.last()];
     for &system in &scene.systems {
         let Some(&place) = layout.places.get(&system) else {
