@@ -1,11 +1,18 @@
 //! The tests of starmap-server through its public surface, in one binary.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod activity;
 mod brute;
+mod cli;
 mod common;
+mod contract;
 mod explore;
+mod harness;
 mod load;
 mod map;
+mod mcp;
+mod picture;
 mod route;
 mod tour;
+mod transcripts;
 mod vectors;
