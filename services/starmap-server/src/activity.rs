@@ -4,15 +4,16 @@
 //! a JSON array of objects. They may be files of one folder under any names that end in `.json`, or members of one
 //! object in one file. What an array holds is seen by its members, not by its name.
 
+mod level;
 mod read;
 
 use std::collections::HashMap;
-use std::fmt;
 use std::time::SystemTime;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+pub use level::{Level, Measure};
 pub use read::{ActivityError, MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
 /// What a dump says, by the ids of systems.
@@ -63,36 +64,6 @@ pub struct Warfare {
     pub victory_points: u32,
     /// At how many of them it becomes vulnerable.
     pub threshold: u32,
-}
-
-/// How much goes on.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
-)]
-#[serde(rename_all = "lowercase")]
-pub enum Level {
-    /// Nothing.
-    None,
-    /// Little.
-    Low,
-    /// Some.
-    Medium,
-    /// Much.
-    High,
-    /// Very much.
-    Extreme,
-}
-
-/// What is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Measure {
-    /// Players' ships and capsules killed.
-    Kills,
-    /// Ships that jumped in.
-    Jumps,
-    /// Ships of non-players killed.
-    Ratting,
 }
 
 impl Activity {
@@ -169,37 +140,6 @@ impl Figures {
             10..20 => Level::High,
             20.. => Level::Extreme,
         }
-    }
-}
-
-impl Measure {
-    /// How much so many in an hour are.
-    #[must_use]
-    pub fn level(self, count: u32) -> Level {
-        let [medium, high, extreme] = match self {
-            Self::Kills => [5, 20, 50],
-            Self::Jumps => [50, 200, 500],
-            Self::Ratting => [50, 100, 300],
-        };
-        match count {
-            0 => Level::None,
-            count if count < medium => Level::Low,
-            count if count < high => Level::Medium,
-            count if count < extreme => Level::High,
-            _ => Level::Extreme,
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::None => "none",
-            Self::Low => "low",
-            Self::Medium => "medium",
-            Self::High => "high",
-            Self::Extreme => "extreme",
-        })
     }
 }
 

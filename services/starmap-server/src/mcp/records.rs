@@ -126,21 +126,16 @@ pub(crate) enum Class {
     Null,
 }
 
-/// The security along a route.
+/// The security along a route. The three counts are of systems, so they sum to one more than total_jumps.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SecuritySummary {
-    /// Jumps: one less than systems.
+    // These names are the contract's. They have no documentation of their own: the schemas have them often.
     pub(crate) total_jumps: usize,
-    /// Systems of high security, the first one included. The names of these three are the contract's; they count
-    /// systems, so they sum to one more than `total_jumps`.
     pub(crate) highsec_jumps: usize,
-    /// Systems of low security.
     pub(crate) lowsec_jumps: usize,
-    /// Systems of null security.
     pub(crate) nullsec_jumps: usize,
-    /// The lowest unrounded security status on the way.
     pub(crate) lowest_security: f64,
-    /// The first system that has it.
+    // The first system that has it.
     pub(crate) lowest_security_system: String,
 }
 

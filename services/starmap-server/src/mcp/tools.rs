@@ -4,6 +4,7 @@
 
 mod around;
 mod avoiding;
+mod borders;
 mod live;
 mod route;
 mod systems;
@@ -98,7 +99,7 @@ fn looking(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
         "borders",
         "Find border systems",
         "Find the high-security systems with a gate to lower security, near a system.",
-        around::borders,
+        borders::borders,
     );
     quick(
         builder,
