@@ -1,1 +1,11 @@
-//! x
+//! The server as clients meet it, in both eras.
+
+mod hostile;
+mod live;
+mod looking;
+mod parameters;
+mod prompts;
+mod reload;
+mod resources;
+mod tools;
+mod transports;

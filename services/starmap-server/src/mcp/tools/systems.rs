@@ -15,7 +15,7 @@ pub(super) struct Arguments {
     /// Names of systems, in any case, or their ids.
     #[schemars(length(min = 1, max = 200))]
     systems: Vec<String>,
-    /// names, summary or full; full unless told, since that is what is looked up.
+    /// names, summary or full; summary unless told.
     detail: Option<Detail>,
     /// Take an unknown name for the only one that is a letter away; told in `corrections`.
     correct: Option<bool>,
@@ -44,7 +44,7 @@ pub(super) fn systems(
     arguments: &Arguments,
 ) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let detail = arguments.detail.unwrap_or(Detail::Full);
+    let detail = arguments.detail.unwrap_or_default();
     let mut names = Names::new(map, arguments.correct);
     let mut not_found = Vec::new();
     let mut systems = Vec::with_capacity(arguments.systems.len());
