@@ -1,17 +1,20 @@
 //! Tools: their list, and the route with all that it takes.
 
+use std::sync::LazyLock;
+
 use mcp_proto::Tool;
 use serde_json::{Value, json};
+use starmap_server::UniverseServer;
 
 use crate::harness::{Built, ERAS, call, connect, names};
 
 /// Calls one tool of the small map in both eras, which must answer the same.
 pub(super) async fn ask(tool: &str, arguments: Value) -> Result<Value, Value> {
-    let built = Built::new();
-    let server = built.server();
+    // Nothing that is asked changes it, so one serves all tests.
+    static SERVER: LazyLock<UniverseServer> = LazyLock::new(|| Built::new().server());
     let mut answers = Vec::new();
     for era in ERAS {
-        let client = connect(&server, era).await;
+        let client = connect(&SERVER, era).await;
         answers.push(call(&client, tool, arguments.clone()).await);
     }
     let last = answers.pop().unwrap();
