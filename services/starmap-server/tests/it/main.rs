@@ -2,5 +2,8 @@
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod common;
+mod diff;
 mod load;
 mod map;
+mod stats;
+mod verify;
