@@ -112,7 +112,13 @@ pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
         path: parent,
         error,
     })?;
-    service_host::replace(path, &own::write(map))
+    service_host::replace(path, &encode(map))
+}
+
+/// A map in the own format: what [`write()`] writes. The same map always gives the same bytes.
+#[must_use]
+pub fn encode(map: &Map) -> Vec<u8> {
+    own::write(map)
 }
 
 fn finish(read: Read, format: Format) -> Result<Loaded, Problem> {

@@ -31,7 +31,7 @@ impl Random {
 }
 
 /// A map of `count` systems (at least 1): security falls with the distance from the middle, most systems are joined to
-/// near ones, one in ten has no gate, and some groups are cut off from the rest.
+/// near ones, one in ten has no gate (half of these no position), and some groups are cut off from the rest.
 pub(crate) fn generated(seed: u64, count: usize) -> Parts {
     let mut random = Random(seed);
     let places: Vec<[f64; 3]> = (0..count)
@@ -46,7 +46,7 @@ pub(crate) fn generated(seed: u64, count: usize) -> Parts {
             name: name("S", at),
             security: (security * 10_000.0).round() / 10_000.0,
             constellation: id(20_000_000, at % constellations),
-            position: (at % 11 != 10).then(|| place.map(|it| (it * LIGHT_YEAR).round())),
+            position: (at % 20 != 19).then(|| place.map(|it| (it * LIGHT_YEAR).round())),
         }
     });
     let systems = systems.collect();

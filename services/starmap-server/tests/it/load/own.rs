@@ -5,38 +5,31 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use sha2::{Digest as _, Sha256};
-use starmap_server::load::{Format, load, write};
+use starmap_server::load::{Format, encode, load, write};
 use starmap_server::map::{Map, Parts};
 use tempfile::TempDir;
 
 use super::{file, loaded, refusal};
 use crate::common::{assert_same, generated, gzip, real, small, small_parts};
 
-fn written(map: &Map) -> Vec<u8> {
-    let folder = TempDir::new().unwrap();
-    let path = folder.path().join("map");
-    write(map, &path).unwrap();
-    fs::read(path).unwrap()
-}
-
 #[test]
-fn a_map_comes_back_as_it_was_written() {
+fn a_map_comes_back_as_it_was_encode() {
     for map in [small(), Map::new(generated(8, 2_000)).unwrap().0] {
-        let loaded = loaded("universe.graph", written(&map)).unwrap();
+        let loaded = loaded("universe.graph", encode(&map)).unwrap();
         assert_same(&loaded.map, &map);
         assert_eq!(loaded.map.version(), map.version());
         assert_eq!(loaded.warnings, []);
         assert_eq!(loaded.format, Format::Own);
         // The same map is the same bytes, and gzip around them does no harm.
-        assert_eq!(written(&loaded.map), written(&map));
-        assert_same(&super::loaded("a", gzip(&written(&map))).unwrap().map, &map);
+        assert_eq!(encode(&loaded.map), encode(&map));
+        assert_same(&super::loaded("a", gzip(&encode(&map))).unwrap().map, &map);
     }
 }
 
 #[test]
 fn the_real_map_comes_back_and_is_small() {
     let Some(map) = real() else { return };
-    let file = written(&map);
+    let file = encode(&map);
     assert!(file.len() < 300_000, "{}", file.len());
     assert_same(&loaded("a", file).unwrap().map, &map);
 }
@@ -58,7 +51,7 @@ fn it_is_written_with_the_folders_above_it_or_not_at_all() {
 
 #[test]
 fn every_flipped_bit_and_every_length_is_refused() {
-    let good = written(&small());
+    let good = encode(&small());
     let (_folder, path) = file("map", &good);
     let refused = |bytes: &[u8]| {
         fs::write(&path, bytes).unwrap();
@@ -78,7 +71,7 @@ fn every_flipped_bit_and_every_length_is_refused() {
 
 #[test]
 fn damage_and_a_newer_version_are_told_apart() {
-    let mut file = written(&small());
+    let mut file = encode(&small());
     *file.last_mut().unwrap() ^= 1;
     assert!(
         said(&file).contains("the file is damaged: its checksum"),
@@ -141,7 +134,7 @@ fn the_layout_is_as_it_is_documented() {
         (209, "B", -1.0, None)
     );
     assert_eq!((map.version(), map.connections()), ("v", 1));
-    assert_eq!(written(&map), sealed(&body));
+    assert_eq!(encode(&map), sealed(&body));
 }
 
 #[test]
@@ -190,7 +183,7 @@ proptest! {
         parts.systems[0].position = Some(position);
         parts.systems[1].security = f64::from(digits) / 10_000.0;
         let (map, _) = Map::new(parts).unwrap();
-        assert_same(&loaded("a", written(&map)).unwrap().map, &map);
+        assert_same(&loaded("a", encode(&map)).unwrap().map, &map);
     }
 
     #[test]
@@ -200,7 +193,7 @@ proptest! {
         byte in any::<u8>(),
     ) {
         let _ = loaded("a", sealed(&body));
-        let mut good = written(&small()).split_off(42);
+        let mut good = encode(&small()).split_off(42);
         let place = place.index(good.len());
         good[place] = byte;
         if let Ok(loaded) = loaded("a", sealed(&good)) {
