@@ -57,7 +57,7 @@ async def starmap(server, era, suffix, check):
         check.equal(system["system_id"], 30_000_001, "a system as a resource")
         picture = await peer.read("starmap://picture/route/Jita/Amarr")
         check.ok(picture.startswith("<svg "), "a picture")
-        template = ResourceTemplateReference(type="ref/resource", uri="starmap://system/{name}")
+        template = ResourceTemplateReference(uri="starmap://system/{name}")
         completed = await peer.client.complete(template, {"name": "name", "value": "mar"})
         check.equal(completed.completion.values, ["Marrow", "Amarr"], "completion")
         prompt = await peer.client.get_prompt("plan_haul", {"origin": "Jita", "destination": "Amarr"})

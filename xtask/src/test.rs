@@ -122,7 +122,8 @@ fn replay_starmap() -> Result<bool> {
     arguments.extend(["--listen", "127.0.0.1:0"].map(Into::into));
     let server = process::Server::start(&binaries.join("starmap-server"), &arguments)?;
     let status = Command::new(binaries.join("mcp-conformance"))
-        .args(["replay", "--url", server.url(), "--era", "both"])
+        .args(["replay", "--era", "both", "--url"])
+        .arg(server.url().trim_end_matches("/mcp"))
         .arg(root().join("conformance/transcripts/starmap"))
         .status()?;
     Ok(status.success())
