@@ -7,7 +7,7 @@ use csv::{ByteRecord, ReaderBuilder};
 
 use super::error::{LoadError, Problem, Table};
 use super::header::{self, Columns};
-use super::{Read, source};
+use super::{Read, json, source};
 use crate::map::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_REGIONS, MAX_SYSTEMS, MapError, PartsConstellation,
     PartsRegion, PartsSystem, Warning,
@@ -55,7 +55,7 @@ struct Row<'r> {
 impl Reading {
     fn table(&mut self, path: &Path) -> Result<(), Problem> {
         let bytes = source::whole(path)?;
-        let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        let text = json::without_mark(&bytes).trim_ascii_start();
         let first = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let mut rows = ReaderBuilder::new()
             .delimiter(header::delimiter(&String::from_utf8_lossy(first)))

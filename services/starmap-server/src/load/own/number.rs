@@ -19,6 +19,7 @@ const POWERS: [f64; MOST + 1] = [
 const RAW: u8 = 255;
 
 pub(super) fn write(bytes: &mut Vec<u8>, number: f64) {
+    // By what `value` says of itself it always is, or there is none; but a map is worth the look.
     let exact = decimal(number).filter(|(exponent, digits)| {
         value(*exponent, *digits).map(f64::to_bits) == Some(number.to_bits())
     });

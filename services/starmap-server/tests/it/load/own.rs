@@ -149,6 +149,7 @@ fn a_body_made_to_deceive_is_refused_without_believing_its_lengths() {
         &[b"\x00\x00\x00".as_slice(), &endless, b"\x01"].concat(),
         // A number of more than 64 bits, and one that does not end.
         &[b"\x00".as_slice(), &endless, b"\x7f"].concat(),
+        &[b"\x00".as_slice(), &[0x80; 9], b"\x02\x00\x00"].concat(),
         &[0x80; 100],
         // A region that is not there, an id beyond the last, an exponent beyond all, a name that is no text.
         b"\x00\x00\x01\x07\x01C\x00",
