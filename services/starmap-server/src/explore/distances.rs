@@ -42,8 +42,11 @@ pub(crate) fn matrix(
     may_pass: impl Fn(SystemIndex) -> bool,
 ) -> Vec<Vec<Option<u32>>> {
     let mut columns: HashMap<SystemIndex, Vec<usize>> = HashMap::new();
+    // Asked at every step, where a hash would take longer than the step.
+    let mut is_wanted = PerSystem::new(map, false);
     for (column, system) in to.iter().enumerate() {
         columns.entry(*system).or_default().push(column);
+        is_wanted[*system] = true;
     }
     let mut matrix = vec![vec![None; to.len()]; from.len()];
     // Of each origin a bit: where it has been, where it is now, where it is next.
@@ -62,7 +65,7 @@ pub(crate) fn matrix(
     let mut missing = from.len() * to.len();
     let mut jumps = 0;
     while missing > 0 && !front.is_empty() {
-        for here in &front {
+        for here in front.iter().filter(|here| is_wanted[**here]) {
             for column in columns.get(here).into_iter().flatten() {
                 for (bit, row) in matrix.iter_mut().take(MOST_ORIGINS).enumerate() {
                     if now[*here] & (1 << bit) != 0

@@ -36,7 +36,7 @@ pub(super) fn read(path: &Path) -> Result<Read, Problem> {
     let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
     let archive = ZipArchive::from_file(file, &mut buffer).map_err(Problem::damaged)?;
     let places = find(&archive, &mut buffer)?;
-    sde::complete(places.keys())?;
+    sde::complete(&places)?;
     let mut read = Read::default();
     for (document, place) in places {
         let entry = archive.get_entry(place.at).map_err(Problem::damaged)?;

@@ -115,7 +115,7 @@ fn in_csv(found: &Found, folder: &Path, named: Option<&Path>) -> Result<(Read, F
 }
 
 fn in_lines(found: &Found, folder: &Path) -> Result<(Read, Format), LoadError> {
-    sde::complete(found.documents.keys()).map_err(|problem| problem.at(folder))?;
+    sde::complete(&found.documents).map_err(|problem| problem.at(folder))?;
     let mut read = Read::default();
     for (document, path) in &found.documents {
         File::open(path)

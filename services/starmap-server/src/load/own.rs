@@ -25,7 +25,10 @@ use sha2::{Digest as _, Sha256};
 
 use super::Read;
 use super::error::Problem;
-use crate::map::{Map, Parts, PartsConstellation, PartsRegion, PartsSystem};
+use crate::map::{
+    MAX_CONSTELLATIONS, MAX_GATES, MAX_REGIONS, MAX_SYSTEMS, Map, Parts, PartsConstellation,
+    PartsRegion, PartsSystem,
+};
 use reader::{Reader, whole};
 
 /// How a file of this format begins. The first byte is none of any text.
@@ -114,14 +117,14 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
         ..Parts::default()
     };
     let mut before = 0;
-    for _ in 0..reader.whole()? {
+    for _ in 0..reader.count(MAX_REGIONS)? {
         parts.regions.push(PartsRegion {
             id: reader.id(&mut before)?,
             name: reader.text()?,
         });
     }
     before = 0;
-    for _ in 0..reader.whole()? {
+    for _ in 0..reader.count(MAX_CONSTELLATIONS)? {
         parts.constellations.push(PartsConstellation {
             id: reader.id(&mut before)?,
             name: reader.text()?,
@@ -129,7 +132,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
         });
     }
     before = 0;
-    for _ in 0..reader.whole()? {
+    for _ in 0..reader.count(MAX_SYSTEMS)? {
         parts.systems.push(PartsSystem {
             id: reader.id(&mut before)?,
             name: reader.text()?,
@@ -140,7 +143,7 @@ fn body(reader: &mut Reader<'_>) -> Option<Parts> {
     }
     for (place, system) in parts.systems.iter().enumerate() {
         let mut to = place;
-        for _ in 0..reader.whole()? {
+        for _ in 0..reader.count(MAX_GATES - parts.gates.len())? {
             to = to.checked_add(reader.place()?)?;
             parts.gates.push((system.id, parts.systems.get(to)?.id));
         }

@@ -2,6 +2,7 @@
 //!
 //! What the documents have in them: <https://developers.eveonline.com/docs/services/static-data/>.
 
+use std::collections::BTreeMap;
 use std::io::{self, BufRead as _, BufReader, Read as _};
 
 use serde::Deserialize;
@@ -52,17 +53,15 @@ impl Document {
 }
 
 /// Whether all documents are there that a map cannot do without.
-pub(super) fn complete<'d>(
-    documents: impl Iterator<Item = &'d Document> + Clone,
-) -> Result<(), Problem> {
+pub(super) fn complete<T>(documents: &BTreeMap<Document, T>) -> Result<(), Problem> {
     let needed = [
         (Document::Systems, Table::Systems),
         (Document::Gates, Table::Gates),
         (Document::Constellations, Table::Constellations),
         (Document::Regions, Table::Regions),
     ];
-    let lacks = |document| !documents.clone().any(|it| *it == document);
-    match needed.into_iter().find(|(document, _)| lacks(*document)) {
+    let mut needed = needed.into_iter();
+    match needed.find(|(document, _)| !documents.contains_key(document)) {
         Some((_, table)) => Err(Problem::NoTable(table)),
         None => Ok(()),
     }

@@ -30,7 +30,7 @@ pub struct CostOfSafety {
 ///
 /// An alternative is the best way that passes through some system, whichever (via-node alternatives, as in Abraham,
 /// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and has no
-/// senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
+/// senseless detour. It costs at most half as much again as the best, and 5 jumps. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
 /// twice, or if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken. The search ends early
 /// after 500 ways.
 ///
@@ -51,15 +51,14 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     if count < 2 || query.origin == query.destination {
         return Ok(taken);
     }
+    let dearest = taken.first().map(dearest).unwrap_or_default();
     let mut head = Search::new(map);
     head.run(&net, Direction::From(query.origin), None);
     let through = map.indices().filter_map(|system| {
         let (to, from) = (head.far(system)?, tail.far(system)?);
-        Some(Reverse((
-            to.cost + from.cost,
-            to.jumps + from.jumps,
-            system,
-        )))
+        let cost = to.cost() + from.cost();
+        let jumps = to.jumps() + from.jumps();
+        (cost <= dearest).then_some(Reverse((cost, jumps, system)))
     });
     let mut waiting: BinaryHeap<_> = through.collect();
     // A system on a way that costs the same as the best through it has nothing new to show.
@@ -115,6 +114,11 @@ impl CostOfSafety {
     pub const fn more_jumps(&self) -> usize {
         self.safe.jumps().saturating_sub(self.shortest.jumps())
     }
+}
+
+/// What a route may cost beside the best.
+fn dearest(best: &Route) -> Cost {
+    best.cost + best.cost.half() + Cost::jumps(5)
 }
 
 fn on_it(route: &Route) -> impl Iterator<Item = (SystemIndex, Cost)> {

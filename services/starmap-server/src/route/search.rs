@@ -16,12 +16,9 @@ pub(super) struct Search {
     end: Option<SystemIndex>,
 }
 
-/// How far: by cost, then by jumps.
+/// How far: by cost, then by jumps. One number, the cost above the jumps, since it is compared more than anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Far {
-    pub(super) cost: Cost,
-    pub(super) jumps: u32,
-}
+pub(super) struct Far(u128);
 
 /// Which way the jumps are followed.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +30,7 @@ pub(super) enum Direction {
 }
 
 /// Farther than any system.
-const NOT_REACHED: Far = Far {
-    cost: Cost::FARTHEST,
-    jumps: u32::MAX,
-};
+const NOT_REACHED: Far = Far(u128::MAX);
 
 impl Search {
     pub(super) fn new(map: &Map) -> Self {
@@ -48,16 +42,12 @@ impl Search {
         }
     }
 
-    /// Finds how far every system is, or only those nearer than `goal`, and it.
+    /// Finds how far every system is; or, with a goal, only it and those that are nearer.
     pub(super) fn run(&mut self, net: &Net<'_>, direction: Direction, goal: Option<SystemIndex>) {
         self.far.fill(NOT_REACHED);
         let (Direction::From(end) | Direction::To(end)) = direction;
         self.end = Some(end);
-        let start = Far {
-            cost: Cost::ZERO,
-            jumps: 0,
-        };
-        self.far[end] = start;
+        self.far[end] = Far(0);
         // Without this choice within the loops, each is made for one direction.
         match (net.counts_jumps(), direction) {
             (true, Direction::From(_)) => self.by_levels(end, goal, |it| net.out_of(it)),
@@ -78,9 +68,9 @@ impl Search {
         let end = self.end?;
         let mut left = self.far(origin)?;
         let mut route = Route {
-            systems: Vec::with_capacity(left.jumps as usize + 1),
-            by: Vec::with_capacity(left.jumps as usize),
-            cost: left.cost,
+            systems: Vec::with_capacity(left.jumps() as usize + 1),
+            by: Vec::with_capacity(left.jumps() as usize),
+            cost: left.cost(),
         };
         route.systems.push(origin);
         let mut here = origin;
@@ -101,8 +91,8 @@ impl Search {
         let mut left = self.far(destination)?;
         let mut route = Route {
             systems: vec![destination],
-            by: Vec::with_capacity(left.jumps as usize),
-            cost: left.cost,
+            by: Vec::with_capacity(left.jumps() as usize),
+            cost: left.cost(),
         };
         let mut here = destination;
         while here != end {
@@ -177,10 +167,16 @@ impl Search {
 }
 
 impl Far {
+    pub(super) fn cost(self) -> Cost {
+        // The part above the jumps was a cost when it was put there.
+        Cost::from_millionths(u64::try_from(self.0 >> 32).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn jumps(self) -> u32 {
+        u32::try_from(self.0 & u128::from(u32::MAX)).unwrap_or(u32::MAX)
+    }
+
     fn and(self, jump: &Jump) -> Self {
-        Self {
-            cost: self.cost + jump.cost,
-            jumps: self.jumps + 1,
-        }
+        Self(self.0 + (u128::from(jump.cost.millionths()) << 32) + 1)
     }
 }

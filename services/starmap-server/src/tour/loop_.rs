@@ -160,7 +160,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     };
     let chosen = select(&jumps, &wish);
     // The origin is number 0.
-    let borders: Vec<SystemIndex> = (chosen.iter())
+    let borders: Vec<SystemIndex> = (chosen.order.iter())
         .filter_map(|stop| all.get(stop + 1).copied())
         .collect();
     let home = std::iter::once(origin);
@@ -170,7 +170,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
         .chain(home.clone()))
     .collect();
     // Every stop was reached from the origin, so every leg has a way.
-    let systems = expand(map, &stops, may_enter).unwrap_or(stops);
+    let systems = expand(map, &stops, &chosen.legs, may_enter).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
     Ok(Loop { systems, borders })
 }

@@ -50,6 +50,18 @@ impl Problem {
         from.zip(to).map(|(from, to)| self.cost(from, to)).sum()
     }
 
+    /// The jumps from each stop to the next; with a home also from it to the first, if the tour is closed from the last to
+    /// it.
+    pub(super) fn legs(&self, order: &[usize], home: bool, closed: bool) -> Vec<usize> {
+        let stops = order.iter().copied().map(Some);
+        let start = home.then_some(None);
+        let end = closed.then_some(None);
+        let all: Vec<Option<usize>> = start.into_iter().chain(stops).chain(end).collect();
+        let legs = all.iter().zip(all.iter().skip(1));
+        legs.map(|(from, to)| self.cost(*from, *to) as usize)
+            .collect()
+    }
+
     /// Always on to the nearest stop that is left, the first of those that are as near. With `first`, that one first.
     pub(super) fn nearest_neighbour(&self, first: Option<usize>) -> Vec<usize> {
         let mut left: Vec<usize> = (0..self.len()).collect();

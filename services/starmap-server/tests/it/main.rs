@@ -4,6 +4,7 @@
 mod brute;
 mod common;
 mod explore;
+mod load;
 mod map;
 mod route;
 mod tour;

@@ -48,8 +48,14 @@ impl<'b> Reader<'b> {
         None
     }
 
+    /// A count that is at most `most`.
+    pub(super) fn count(&mut self, most: usize) -> Option<usize> {
+        let count = self.whole()?.try_into().ok()?;
+        (count <= most).then_some(count)
+    }
+
     pub(super) fn place(&mut self) -> Option<usize> {
-        self.whole()?.try_into().ok()
+        self.count(usize::MAX)
     }
 
     pub(super) fn id(&mut self, before: &mut u32) -> Option<u32> {
@@ -58,7 +64,7 @@ impl<'b> Reader<'b> {
     }
 
     pub(super) fn text(&mut self) -> Option<String> {
-        let length = self.place()?;
+        let length = self.count(self.rest.len())?;
         let (text, rest) = self.rest.split_at_checked(length)?;
         self.rest = rest;
         str::from_utf8(text).ok().map(str::to_owned)
