@@ -24,7 +24,7 @@ use starmap_server::route::{
 use starmap_server::tour::{LoopQuery, Optimize, Start, WaypointsQuery, loop_, waypoints};
 
 /// How many questions of each kind; of those that take longest a tenth.
-const QUESTIONS: usize = 3_000;
+const QUESTIONS: usize = 2_000;
 
 type Failure = Box<dyn Error>;
 

@@ -57,7 +57,7 @@ pub(super) fn select(jumps: &[Vec<Option<u32>>], wish: &Wish) -> Selection {
             .collect()
     };
     let home = jumps.first().map(row).unwrap_or_default();
-    let between = jumps.iter().skip(1).map(row).collect();
+    let between = jumps.iter().skip(1).map(row);
     let problem = Problem::new(home.clone(), home, between);
     let best = match problem.len() <= MAX_EXACT {
         true => exact(&problem, wish),

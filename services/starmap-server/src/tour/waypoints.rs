@@ -133,7 +133,7 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     let between = rows
         .filter(|(_, jumps)| jumps.is_some())
         .map(|(row, _)| kept(row));
-    let problem = Problem::new(from_home, to_home, between.collect());
+    let problem = Problem::new(from_home, to_home, between);
     let (order, method) = solve(&problem);
     let ordered = order.iter().filter_map(|stop| stops.get(*stop)).copied();
     let back = home.filter(|_| closed);
