@@ -20,7 +20,7 @@ pub use jump_range::{
 pub use near::{Near, Nearest, adjacent_lower, borders, nearest, within};
 pub use search::{Hit, Search, search};
 
-pub(crate) use distances::{MOST_ORIGINS, matrix};
+pub(crate) use distances::matrix;
 
 use std::cmp::Ordering;
 

@@ -1,6 +1,5 @@
 //! How far many systems are from each other.
 
-use std::collections::HashMap;
 use std::mem;
 
 use super::Invalid;
@@ -30,10 +29,7 @@ pub fn distances(
     Ok(matrix(map, from, to, extras, |it| !avoid.contains(it)))
 }
 
-/// How many origins are walked from at once: each is a bit of a `u128`.
-pub(crate) const MOST_ORIGINS: usize = 128;
-
-/// The same for at most [`MOST_ORIGINS`] origins; rows of others stay empty. Systems that may not be passed can be ends.
+/// The same without bounds.
 pub(crate) fn matrix(
     map: &Map,
     from: &[SystemIndex],
@@ -41,60 +37,38 @@ pub(crate) fn matrix(
     extras: &Extras,
     may_pass: impl Fn(SystemIndex) -> bool,
 ) -> Vec<Vec<Option<u32>>> {
-    let mut columns: HashMap<SystemIndex, Vec<usize>> = HashMap::new();
-    for (column, system) in to.iter().enumerate() {
-        columns.entry(*system).or_default().push(column);
+    let mut is_wanted = PerSystem::new(map, false);
+    let mut wanted = 0;
+    for system in to {
+        wanted += usize::from(!mem::replace(&mut is_wanted[*system], true));
     }
-    let mut matrix = vec![vec![None; to.len()]; from.len()];
-    // Of each origin a bit: where it has been, where it is now, where it is next.
-    let mut been: PerSystem<u128> = PerSystem::new(map, 0);
-    let mut now: PerSystem<u128> = PerSystem::new(map, 0);
-    let mut next: PerSystem<u128> = PerSystem::new(map, 0);
-    let mut front = Vec::new();
-    for (bit, system) in from.iter().take(MOST_ORIGINS).enumerate() {
-        if now[*system] == 0 {
-            front.push(*system);
+    let mut jumps: PerSystem<Option<u32>> = PerSystem::new(map, None);
+    let mut reached: Vec<SystemIndex> = Vec::new();
+    let rows = from.iter().map(|origin| {
+        for system in reached.drain(..) {
+            jumps[system] = None;
         }
-        now[*system] |= 1 << bit;
-        been[*system] |= 1 << bit;
-    }
-    let mut ahead = Vec::new();
-    let mut missing = from.len() * to.len();
-    let mut jumps = 0;
-    while missing > 0 && !front.is_empty() {
-        for here in &front {
-            for column in columns.get(here).into_iter().flatten() {
-                for (bit, row) in matrix.iter_mut().take(MOST_ORIGINS).enumerate() {
-                    if now[*here] & (1 << bit) != 0
-                        && let Some(cell) = row.get_mut(*column)
-                    {
-                        *cell = Some(jumps);
-                        missing -= 1;
-                    }
-                }
-            }
-        }
-        for here in front.drain(..) {
-            let leaving = mem::take(&mut now[here]);
-            // It was an end; it is not passed through.
-            if jumps > 0 && !may_pass(here) {
+        jumps[*origin] = Some(0);
+        reached.push(*origin);
+        let mut missing = wanted - usize::from(is_wanted[*origin]);
+        let mut at = 0;
+        while let (Some(&here), 1..) = (reached.get(at), missing) {
+            at += 1;
+            // It is an end; it is not passed through.
+            if here != *origin && !may_pass(here) {
                 continue;
             }
+            let next = jumps[here].map(|jumps| jumps + 1);
             let extra = extras.leading_from(here);
             for far in map.neighbours(here).iter().copied().chain(extra) {
-                let new = leaving & !been[far];
-                if new != 0 {
-                    if next[far] == 0 {
-                        ahead.push(far);
-                    }
-                    next[far] |= new;
-                    been[far] |= new;
+                if jumps[far].is_none() {
+                    jumps[far] = next;
+                    reached.push(far);
+                    missing -= usize::from(is_wanted[far]);
                 }
             }
         }
-        mem::swap(&mut now, &mut next);
-        mem::swap(&mut front, &mut ahead);
-        jumps += 1;
-    }
-    matrix
+        to.iter().map(|system| jumps[*system]).collect()
+    });
+    rows.collect()
 }

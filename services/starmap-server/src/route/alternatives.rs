@@ -1,11 +1,11 @@
 //! Other ways than the best, and what safety costs.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashSet};
+use std::collections::BinaryHeap;
 
 use super::net::Net;
 use super::search::{Direction, Search};
-use super::{Cost, Mode, NoRoute, Query, Route, find};
+use super::{Cost, Mode, NoRoute, PerSystem, Query, Route, find, no_route};
 use crate::map::{Map, SystemIndex};
 
 /// The most routes of one answer.
@@ -31,8 +31,8 @@ pub struct CostOfSafety {
 /// An alternative is the best way that passes through some system, whichever (via-node alternatives, as in Abraham,
 /// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and has no
 /// senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
-/// twice, or if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken. The search ends early
-/// after 500 ways.
+/// twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken, or if it costs more than one
+/// and a half times the best and 5 jumps. The search ends early after 500 ways.
 ///
 /// # Errors
 /// [`NoRoute`] if there is not even one.
@@ -42,35 +42,44 @@ pub struct CostOfSafety {
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
     let net = Net::new(map, query);
     let mut tail = Search::new(map);
-    tail.run(&net, Direction::To(query.destination), None);
+    tail.run(&net, Direction::To(query.destination), Some(query.origin));
     let Some(best) = tail.route_from(&net, query.origin) else {
-        return find(map, query).map(|route| vec![route]);
+        return Err(no_route::why(map, query));
     };
+    let dearest = dearest(&best);
     let mut taken = vec![best];
     let count = count.min(MAX_ALTERNATIVES);
     if count < 2 || query.origin == query.destination {
         return Ok(taken);
     }
+    tail.go_on(&net, dearest);
     let mut head = Search::new(map);
-    head.run(&net, Direction::From(query.origin), None);
+    head.run_before(&net, query.origin, &tail, dearest);
     let through = map.indices().filter_map(|system| {
         let (to, from) = (head.far(system)?, tail.far(system)?);
-        Some(Reverse((
-            to.cost + from.cost,
-            to.jumps + from.jumps,
-            system,
-        )))
+        let cost = to.cost() + from.cost();
+        let jumps = to.jumps() + from.jumps();
+        (cost <= dearest).then_some(Reverse((cost, jumps, system)))
     });
     let mut waiting: BinaryHeap<_> = through.collect();
-    // A system on a way that costs the same as the best through it has nothing new to show.
-    let mut shown: HashSet<(SystemIndex, Cost)> = HashSet::new();
-    shown.extend(taken.iter().flat_map(on_it));
+    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has nothing
+    // new to show.
+    let mut shown = PerSystem::new(map, None);
+    let show = |shown: &mut PerSystem<_>, route: &Route| {
+        for system in &route.systems {
+            shown[*system] = Some(route.cost);
+        }
+    };
+    for route in &taken {
+        show(&mut shown, route);
+    }
     let mut looked_at = 0;
     while let Some(Reverse((cost, _, via))) = waiting.pop() {
         if taken.len() >= count || looked_at >= MAX_LOOKED_AT {
             break;
         }
-        if shown.contains(&(via, cost)) {
+        // Nor has one that is left by the way it was entered.
+        if shown[via] == Some(cost) || turns_back(&net, &head, &tail, via) {
             continue;
         }
         looked_at += 1;
@@ -81,7 +90,7 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         route.systems.extend(rest.systems.into_iter().skip(1));
         route.by.extend(rest.by);
         route.cost = cost;
-        shown.extend(on_it(&route));
+        show(&mut shown, &route);
         if is_loopless(&route) && taken.iter().all(|other| differs(&route, other)) {
             taken.push(route);
         }
@@ -117,22 +126,31 @@ impl CostOfSafety {
     }
 }
 
-fn on_it(route: &Route) -> impl Iterator<Item = (SystemIndex, Cost)> {
-    route.systems.iter().map(|system| (*system, route.cost))
+/// What a route may cost beside the best.
+fn dearest(best: &Route) -> Cost {
+    best.cost + best.cost.half() + Cost::jumps(5)
+}
+
+fn turns_back(net: &Net<'_>, head: &Search, tail: &Search, via: SystemIndex) -> bool {
+    match (head.before(net, via), tail.next(net, via)) {
+        (Some(before), Some(next)) => before.far == next.far,
+        _ => false,
+    }
 }
 
 fn is_loopless(route: &Route) -> bool {
-    let mut passed = HashSet::with_capacity(route.systems.len());
-    route.systems.iter().all(|system| passed.insert(system))
+    let mut systems = route.systems.clone();
+    systems.sort_unstable();
+    systems.windows(2).all(|pair| pair.first() != pair.last())
 }
 
 fn differs(route: &Route, other: &Route) -> bool {
-    let jumps: HashSet<_> = other
-        .systems
-        .iter()
-        .zip(other.systems.iter().skip(1))
-        .collect();
-    let all = route.systems.iter().zip(route.systems.iter().skip(1));
-    let shared = all.filter(|jump| jumps.contains(jump)).count();
-    shared * 100 <= route.jumps() * MOST_SHARED_PERCENT
+    let mut jumps: Vec<_> = jumps(other).collect();
+    jumps.sort_unstable();
+    let shared = self::jumps(route).filter(|jump| jumps.binary_search(jump).is_ok());
+    shared.count() * 100 <= route.jumps() * MOST_SHARED_PERCENT
+}
+
+fn jumps(route: &Route) -> impl Iterator<Item = (&SystemIndex, &SystemIndex)> {
+    route.systems.iter().zip(route.systems.iter().skip(1))
 }

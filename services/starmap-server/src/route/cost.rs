@@ -19,8 +19,6 @@ impl Cost {
     pub const ZERO: Self = Self(0);
     /// What a jump costs when all cost the same.
     pub const JUMP: Self = Self(PER_JUMP);
-    /// More than any way costs.
-    pub(super) const FARTHEST: Self = Self(u64::MAX);
     /// The most that one connection may cost, in jumps.
     pub const MOST: u32 = 10_000_000;
 
@@ -42,6 +40,18 @@ impl Cost {
     #[must_use]
     pub fn value(self) -> f64 {
         self.0 as f64 / PER_JUMP as f64
+    }
+
+    pub(super) const fn millionths(self) -> u64 {
+        self.0
+    }
+
+    pub(super) const fn from_millionths(millionths: u64) -> Self {
+        Self(millionths)
+    }
+
+    pub(super) const fn half(self) -> Self {
+        Self(self.0 / 2)
     }
 
     pub(super) const fn twice(self) -> Self {

@@ -9,6 +9,8 @@ use crate::map::{Map, SystemIndex};
 pub(super) struct Net<'q> {
     map: &'q Map,
     weights: Weights,
+    /// Whether all jumps through gates cost one: then nobody looks up what they enter.
+    same: bool,
     avoid: &'q Avoid,
     extras: &'q Extras,
     /// They may be entered although they are avoided.
@@ -29,6 +31,7 @@ impl<'q> Net<'q> {
         Self {
             map,
             weights: query.mode.weights(),
+            same: query.mode.weights().are_jumps(),
             avoid: query.avoid,
             extras: query.extras,
             ends: [query.origin, query.destination],
@@ -37,7 +40,7 @@ impl<'q> Net<'q> {
 
     /// Whether every jump costs one, so that the fewest are the cheapest.
     pub(super) fn counts_jumps(&self) -> bool {
-        self.weights.are_jumps() && !self.extras.have_costs()
+        self.same && !self.extras.have_costs()
     }
 
     /// The jumps that lead from this system to where one may be: by gates, by the id of the other end, then by extras in
@@ -82,6 +85,9 @@ impl<'q> Net<'q> {
     }
 
     fn cost(&self, from: SystemIndex, to: SystemIndex) -> Cost {
+        if self.same {
+            return Cost::JUMP;
+        }
         let (from, to) = (self.map.system(from), self.map.system(to));
         self.weights.cost(from.class, to.class)
     }

@@ -12,16 +12,15 @@ use crate::map::{Map, SystemIndex};
 pub(super) struct Search {
     far: PerSystem<Far>,
     heap: BinaryHeap<Reverse<(Far, SystemIndex)>>,
+    /// Where a search by levels has come to, and up to where it has followed the jumps.
     queue: Vec<SystemIndex>,
-    end: Option<SystemIndex>,
+    at: usize,
+    direction: Option<Direction>,
 }
 
-/// How far: by cost, then by jumps.
+/// How far: by cost, then by jumps. One number, the cost above the jumps, since it is compared more than anything else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Far {
-    pub(super) cost: Cost,
-    pub(super) jumps: u32,
-}
+pub(super) struct Far(u128);
 
 /// Which way the jumps are followed.
 #[derive(Debug, Clone, Copy)]
@@ -33,10 +32,7 @@ pub(super) enum Direction {
 }
 
 /// Farther than any system.
-const NOT_REACHED: Far = Far {
-    cost: Cost::FARTHEST,
-    jumps: u32::MAX,
-};
+const NOT_REACHED: Far = Far(u128::MAX);
 
 impl Search {
     pub(super) fn new(map: &Map) -> Self {
@@ -44,27 +40,37 @@ impl Search {
             far: PerSystem::new(map, NOT_REACHED),
             heap: BinaryHeap::new(),
             queue: Vec::new(),
-            end: None,
+            at: 0,
+            direction: None,
         }
     }
 
-    /// Finds how far every system is, or only those nearer than `goal`, and it.
+    /// Finds how far every system is; or, with a goal, only it and those that are nearer.
     pub(super) fn run(&mut self, net: &Net<'_>, direction: Direction, goal: Option<SystemIndex>) {
-        self.far.fill(NOT_REACHED);
-        let (Direction::From(end) | Direction::To(end)) = direction;
-        self.end = Some(end);
-        let start = Far {
-            cost: Cost::ZERO,
-            jumps: 0,
+        self.start(direction);
+        self.search(net, |here, _| Some(here) == goal, |_, _| true);
+    }
+
+    /// After a run with a goal: finds all that are at most this far.
+    pub(super) fn go_on(&mut self, net: &Net<'_>, most: Cost) {
+        self.search(net, |_, far| far.cost() > most, |_, _| true);
+    }
+
+    /// Finds how far all systems are from which the rest of the way, which has been searched, leads on to a way of at most
+    /// this cost.
+    pub(super) fn run_before(
+        &mut self,
+        net: &Net<'_>,
+        origin: SystemIndex,
+        rest: &Self,
+        most: Cost,
+    ) {
+        self.start(Direction::From(origin));
+        let leads_on = |here, far: Far| {
+            let rest = rest.far(here);
+            rest.is_some_and(|rest| far.cost() + rest.cost() <= most)
         };
-        self.far[end] = start;
-        // Without this choice within the loops, each is made for one direction.
-        match (net.counts_jumps(), direction) {
-            (true, Direction::From(_)) => self.by_levels(end, goal, |it| net.out_of(it)),
-            (true, Direction::To(_)) => self.by_levels(end, goal, |it| net.into_it(it)),
-            (false, Direction::From(_)) => self.by_cost(end, goal, |it| net.out_of(it)),
-            (false, Direction::To(_)) => self.by_cost(end, goal, |it| net.into_it(it)),
-        }
+        self.search(net, |_, _| false, leads_on);
     }
 
     /// How far this system is; `None` if there is no way, or none was looked for.
@@ -75,20 +81,17 @@ impl Search {
 
     /// After a run [`Direction::To`] an end: the first of the best ways from this system to it, by ids.
     pub(super) fn route_from(&self, net: &Net<'_>, origin: SystemIndex) -> Option<Route> {
-        let end = self.end?;
-        let mut left = self.far(origin)?;
+        let far = self.far(origin)?;
         let mut route = Route {
-            systems: Vec::with_capacity(left.jumps as usize + 1),
-            by: Vec::with_capacity(left.jumps as usize),
-            cost: left.cost,
+            systems: Vec::with_capacity(far.jumps() as usize + 1),
+            by: Vec::with_capacity(far.jumps() as usize),
+            cost: far.cost(),
         };
         route.systems.push(origin);
         let mut here = origin;
-        while here != end {
-            let best = net.out_of(here).filter(|jump| self.leads(jump, left));
-            let next = best.min_by_key(|jump| (jump.far, jump.by))?;
+        while self.far[here] != Far(0) {
+            let next = self.next(net, here)?;
             here = next.far;
-            left = self.far(here)?;
             route.systems.push(here);
             route.by.push(next.by);
         }
@@ -97,25 +100,36 @@ impl Search {
 
     /// After a run [`Direction::From`] an end: a best way from it to this system, always the same.
     pub(super) fn route_to(&self, net: &Net<'_>, destination: SystemIndex) -> Option<Route> {
-        let end = self.end?;
-        let mut left = self.far(destination)?;
+        let far = self.far(destination)?;
         let mut route = Route {
             systems: vec![destination],
-            by: Vec::with_capacity(left.jumps as usize),
-            cost: left.cost,
+            by: Vec::with_capacity(far.jumps() as usize),
+            cost: far.cost(),
         };
         let mut here = destination;
-        while here != end {
-            let best = net.into_it(here).filter(|jump| self.leads(jump, left));
-            let next = best.min_by_key(|jump| (jump.far, jump.by))?;
-            here = next.far;
-            left = self.far(here)?;
+        while self.far[here] != Far(0) {
+            let before = self.before(net, here)?;
+            here = before.far;
             route.systems.push(here);
-            route.by.push(next.by);
+            route.by.push(before.by);
         }
         route.systems.reverse();
         route.by.reverse();
         Some(route)
+    }
+
+    /// The first jump of [`Search::route_from`].
+    pub(super) fn next(&self, net: &Net<'_>, here: SystemIndex) -> Option<Jump> {
+        let far = self.far(here)?;
+        let best = net.out_of(here).filter(|jump| self.leads(jump, far));
+        best.min_by_key(|jump| (jump.far, jump.by))
+    }
+
+    /// The last jump of [`Search::route_to`], seen from its end.
+    pub(super) fn before(&self, net: &Net<'_>, here: SystemIndex) -> Option<Jump> {
+        let far = self.far(here)?;
+        let best = net.into_it(here).filter(|jump| self.leads(jump, far));
+        best.min_by_key(|jump| (jump.far, jump.by))
     }
 
     /// Whether a jump is part of a best way that is this far.
@@ -123,25 +137,52 @@ impl Search {
         self.far(jump.far).is_some_and(|rest| rest.and(jump) == far)
     }
 
-    fn by_levels<I: Iterator<Item = Jump>>(
-        &mut self,
-        end: SystemIndex,
-        goal: Option<SystemIndex>,
-        around: impl Fn(SystemIndex) -> I,
-    ) {
+    fn start(&mut self, direction: Direction) {
+        let (Direction::From(end) | Direction::To(end)) = direction;
+        self.far.fill(NOT_REACHED);
+        self.far[end] = Far(0);
+        self.direction = Some(direction);
         self.queue.clear();
         self.queue.push(end);
-        let mut at = 0;
-        while let Some(&here) = self.queue.get(at) {
-            // What is nearer than the goal has been found before it.
-            if Some(here) == goal {
+        self.at = 0;
+        self.heap.clear();
+        self.heap.push(Reverse((Far(0), end)));
+    }
+
+    /// Searches until a system is next at which to stop; that one is next again when the search goes on.
+    fn search(
+        &mut self,
+        net: &Net<'_>,
+        stop: impl Fn(SystemIndex, Far) -> bool,
+        enter: impl Fn(SystemIndex, Far) -> bool,
+    ) {
+        // With the choice made out here, the loops are made for each direction.
+        match (net.counts_jumps(), self.direction) {
+            (_, None) => {}
+            (true, Some(Direction::From(_))) => self.by_levels(|it| net.out_of(it), stop, enter),
+            (true, Some(Direction::To(_))) => self.by_levels(|it| net.into_it(it), stop, enter),
+            (false, Some(Direction::From(_))) => self.by_cost(|it| net.out_of(it), stop, enter),
+            (false, Some(Direction::To(_))) => self.by_cost(|it| net.into_it(it), stop, enter),
+        }
+    }
+
+    fn by_levels<I: Iterator<Item = Jump>>(
+        &mut self,
+        around: impl Fn(SystemIndex) -> I,
+        stop: impl Fn(SystemIndex, Far) -> bool,
+        enter: impl Fn(SystemIndex, Far) -> bool,
+    ) {
+        while let Some(&here) = self.queue.get(self.at) {
+            let far = self.far[here];
+            // What is nearer has been found before it.
+            if stop(here, far) {
                 return;
             }
-            at += 1;
-            let far = self.far[here];
+            self.at += 1;
             for jump in around(here) {
-                if self.far[jump.far] == NOT_REACHED {
-                    self.far[jump.far] = far.and(&jump);
+                let longer = far.and(&jump);
+                if self.far[jump.far] == NOT_REACHED && enter(jump.far, longer) {
+                    self.far[jump.far] = longer;
                     self.queue.push(jump.far);
                 }
             }
@@ -150,25 +191,23 @@ impl Search {
 
     fn by_cost<I: Iterator<Item = Jump>>(
         &mut self,
-        end: SystemIndex,
-        goal: Option<SystemIndex>,
         around: impl Fn(SystemIndex) -> I,
+        stop: impl Fn(SystemIndex, Far) -> bool,
+        enter: impl Fn(SystemIndex, Far) -> bool,
     ) {
-        self.heap.clear();
-        self.heap.push(Reverse((self.far[end], end)));
-        while let Some(Reverse((far, here))) = self.heap.pop() {
-            if Some(here) == goal {
+        while let Some(&Reverse((far, here))) = self.heap.peek() {
+            if stop(here, far) {
                 return;
             }
+            self.heap.pop();
             // A nearer way to it was found while this one waited.
             if far > self.far[here] {
                 continue;
             }
             for jump in around(here) {
                 let longer = far.and(&jump);
-                let known = &mut self.far[jump.far];
-                if longer < *known {
-                    *known = longer;
+                if longer < self.far[jump.far] && enter(jump.far, longer) {
+                    self.far[jump.far] = longer;
                     self.heap.push(Reverse((longer, jump.far)));
                 }
             }
@@ -177,10 +216,16 @@ impl Search {
 }
 
 impl Far {
+    pub(super) fn cost(self) -> Cost {
+        // The part above the jumps was a cost when it was put there.
+        Cost::from_millionths(u64::try_from(self.0 >> 32).unwrap_or(u64::MAX))
+    }
+
+    pub(super) fn jumps(self) -> u32 {
+        u32::try_from(self.0 & u128::from(u32::MAX)).unwrap_or(u32::MAX)
+    }
+
     fn and(self, jump: &Jump) -> Self {
-        Self {
-            cost: self.cost + jump.cost,
-            jumps: self.jumps + 1,
-        }
+        Self(self.0 + (u128::from(jump.cost.millionths()) << 32) + 1)
     }
 }

@@ -3,20 +3,22 @@
 use crate::map::{Map, SystemIndex};
 use crate::route::{Extras, PerSystem, Walk};
 
-/// All systems on the way from stop to stop, each leg as short as it can be. Of the shortest ways of a leg it takes one
+/// All systems on the way from stop to stop, each leg of so many jumps, which is as short as it can be. Of the shortest ways of a leg it takes one
 /// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no way.
 pub(super) fn expand(
     map: &Map,
     stops: &[SystemIndex],
+    legs: &[usize],
     may_enter: impl Fn(SystemIndex) -> bool,
 ) -> Option<Vec<SystemIndex>> {
     let mut systems = vec![*stops.first()?];
     let mut been = PerSystem::new(map, false);
     let mut walk = Walk::new(map);
-    for (&from, &to) in stops.iter().zip(stops.iter().skip(1)) {
+    for ((&from, &to), &jumps) in stops.iter().zip(stops.iter().skip(1)).zip(legs) {
         been[from] = true;
         // It is as far there as back, and this walk tells at each system how far it still is.
-        walk.run(map, Extras::none(), to, u32::MAX, |system| {
+        let jumps = u32::try_from(jumps).unwrap_or(u32::MAX);
+        walk.run(map, Extras::none(), to, jumps, |system| {
             may_enter(system) || system == from
         });
         let leg = leg(map, &walk, &been, from)?;

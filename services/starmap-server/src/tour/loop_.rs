@@ -5,7 +5,7 @@ use std::fmt;
 
 use super::expand::expand;
 use super::select::{Wish, select};
-use crate::explore::{Invalid, MOST_ORIGINS, matrix};
+use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
 use crate::route::{Avoid, Extras, SecurityFilter, Walk};
 
@@ -19,6 +19,9 @@ pub const MIN_BORDERS: usize = 2;
 pub const MAX_MIN_BORDERS: usize = 10;
 /// The most.
 pub const MAX_BORDERS: usize = 15;
+
+/// Among how many border systems the choice is made.
+const MAX_CANDIDATES: usize = 100;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -111,7 +114,7 @@ pub const fn tolerance(target_jumps: usize) -> usize {
 ///
 /// Up to 12 border systems to choose from all choices are weighed, so nothing is better. Beyond that the choice is made
 /// better step by step from several first ones, until no border system can be taken in, given up or exchanged for another to
-/// advantage. If there are more than 127 to choose from, it is among 127 of all distances.
+/// advantage. If there are more than 100 to choose from, it is among 100 of all distances.
 ///
 /// # Errors
 /// [`LoopError`]
@@ -147,7 +150,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
             }),
         });
     }
-    let candidates = spread(reachable.get(..near).unwrap_or_default(), MOST_ORIGINS - 1);
+    let candidates = spread(reachable.get(..near).unwrap_or_default(), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
     let jumps = matrix(map, &all, &all, Extras::none(), may_enter);
     let wish = Wish {
@@ -160,7 +163,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     };
     let chosen = select(&jumps, &wish);
     // The origin is number 0.
-    let borders: Vec<SystemIndex> = (chosen.iter())
+    let borders: Vec<SystemIndex> = (chosen.order.iter())
         .filter_map(|stop| all.get(stop + 1).copied())
         .collect();
     let home = std::iter::once(origin);
@@ -170,7 +173,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
         .chain(home.clone()))
     .collect();
     // Every stop was reached from the origin, so every leg has a way.
-    let systems = expand(map, &stops, may_enter).unwrap_or(stops);
+    let systems = expand(map, &stops, &chosen.legs, may_enter).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
     Ok(Loop { systems, borders })
 }

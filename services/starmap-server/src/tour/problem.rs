@@ -7,8 +7,8 @@ pub(super) struct Problem {
     start: Vec<u32>,
     /// From each stop to where the tour ends: 0 for all if it may end anywhere.
     end: Vec<u32>,
-    /// From each stop to each.
-    between: Vec<Vec<u32>>,
+    /// From each stop to each, row by row.
+    between: Vec<u32>,
 }
 
 /// The longest row of stops that is moved as a whole.
@@ -18,17 +18,21 @@ const MAX_MOVED: usize = 3;
 const MAX_ROUNDS: usize = 200;
 
 impl Problem {
-    pub(super) const fn new(start: Vec<u32>, end: Vec<u32>, between: Vec<Vec<u32>>) -> Self {
+    pub(super) fn new(
+        start: Vec<u32>,
+        end: Vec<u32>,
+        between: impl Iterator<Item = Vec<u32>>,
+    ) -> Self {
         Self {
             start,
             end,
-            between,
+            between: between.flatten().collect(),
         }
     }
 
     /// How many stops there are.
     pub(super) const fn len(&self) -> usize {
-        self.between.len()
+        self.start.len()
     }
 
     /// From one stop to another; `None` stands for the begin and the end of the tour.
@@ -36,7 +40,7 @@ impl Problem {
         let cost = match (from, to) {
             (None, Some(to)) => self.start.get(to),
             (Some(from), None) => self.end.get(from),
-            (Some(from), Some(to)) => self.between.get(from).and_then(|row| row.get(to)),
+            (Some(from), Some(to)) => self.between.get(from * self.len() + to),
             (None, None) => Some(&0),
         };
         cost.copied().unwrap_or_default()
@@ -48,6 +52,18 @@ impl Problem {
         let from = std::iter::once(None).chain(stops());
         let to = stops().chain(std::iter::once(None));
         from.zip(to).map(|(from, to)| self.cost(from, to)).sum()
+    }
+
+    /// The jumps from each stop to the next; with a home also from it to the first, if the tour is closed from the last to
+    /// it.
+    pub(super) fn legs(&self, order: &[usize], home: bool, closed: bool) -> Vec<usize> {
+        let stops = order.iter().copied().map(Some);
+        let start = home.then_some(None);
+        let end = closed.then_some(None);
+        let all: Vec<Option<usize>> = start.into_iter().chain(stops).chain(end).collect();
+        let legs = all.iter().zip(all.iter().skip(1));
+        legs.map(|(from, to)| self.cost(*from, *to) as usize)
+            .collect()
     }
 
     /// Always on to the nearest stop that is left, the first of those that are as near. With `first`, that one first.

@@ -23,6 +23,15 @@ pub(super) struct Wish {
 /// is to be optimized, by how much it misses the target.
 type Score = (usize, usize, Reverse<usize>, usize);
 
+/// What was chosen.
+#[derive(Debug)]
+pub(super) struct Selection {
+    /// The stops in order.
+    pub(super) order: Vec<usize>,
+    /// The jumps from the origin to the first, from each to the next, and from the last to the origin.
+    pub(super) legs: Vec<usize>,
+}
+
 /// A choice of stops, in the order of the tour.
 #[derive(Debug, Clone)]
 struct Choice {
@@ -39,7 +48,7 @@ const MAX_TRIALS: usize = 8;
 
 /// Chooses stops and their order from a matrix of jumps, of which number 0 is the origin. Stops are numbered from 0 without
 /// it.
-pub(super) fn select(jumps: &[Vec<Option<u32>>], wish: &Wish) -> Vec<usize> {
+pub(super) fn select(jumps: &[Vec<Option<u32>>], wish: &Wish) -> Selection {
     // All were reached from the origin, so all are reached from each other.
     let row = |row: &Vec<Option<u32>>| -> Vec<u32> {
         row.iter()
@@ -48,7 +57,7 @@ pub(super) fn select(jumps: &[Vec<Option<u32>>], wish: &Wish) -> Vec<usize> {
             .collect()
     };
     let home = jumps.first().map(row).unwrap_or_default();
-    let between = jumps.iter().skip(1).map(row).collect();
+    let between = jumps.iter().skip(1).map(row);
     let problem = Problem::new(home.clone(), home, between);
     let best = match problem.len() <= MAX_EXACT {
         true => exact(&problem, wish),
@@ -56,7 +65,11 @@ pub(super) fn select(jumps: &[Vec<Option<u32>>], wish: &Wish) -> Vec<usize> {
             .map(|nth| search(&problem, wish, nth * problem.len() / MAX_STARTS))
             .min_by(|a, b| a.score.cmp(&b.score)),
     };
-    best.map(|choice| choice.order).unwrap_or_default()
+    let order = best.map(|choice| choice.order).unwrap_or_default();
+    Selection {
+        legs: problem.legs(&order, true, true),
+        order,
+    }
 }
 
 /// Weighs all choices.

@@ -133,16 +133,16 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     let between = rows
         .filter(|(_, jumps)| jumps.is_some())
         .map(|(row, _)| kept(row));
-    let problem = Problem::new(from_home, to_home, between.collect());
+    let problem = Problem::new(from_home, to_home, between);
     let (order, method) = solve(&problem);
     let ordered = order.iter().filter_map(|stop| stops.get(*stop)).copied();
     let back = home.filter(|_| closed);
     let stops: Vec<SystemIndex> = home.into_iter().chain(ordered).chain(back).collect();
-    let systems = expand(map, &stops, may_pass).ok_or(WaypointsError::NoneReachable)?;
-    let costs = leg_costs(&problem, &order, home.is_some(), closed);
+    let legs = problem.legs(&order, home.is_some(), closed);
+    let systems = expand(map, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
     Ok(Tour {
         stops,
-        legs: costs,
+        legs,
         systems,
         unreachable,
         method,
@@ -163,16 +163,6 @@ fn solve(problem: &Problem) -> (Vec<usize>, Method) {
     });
     let best = orders.min_by_key(|order| problem.length(order));
     (best.unwrap_or_default(), Method::Heuristic)
-}
-
-fn leg_costs(problem: &Problem, order: &[usize], home: bool, closed: bool) -> Vec<usize> {
-    let stops = || order.iter().copied().map(Some);
-    let start = home.then_some(None);
-    let end = closed.then_some(None);
-    let all: Vec<Option<usize>> = start.into_iter().chain(stops()).chain(end).collect();
-    let legs = all.iter().zip(all.iter().skip(1));
-    legs.map(|(from, to)| problem.cost(*from, *to) as usize)
-        .collect()
 }
 
 impl Tour {

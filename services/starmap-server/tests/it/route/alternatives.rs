@@ -72,6 +72,8 @@ fn the_cost_of_safety_is_in_jumps() {
 fn judge(map: &Map, query: &Query<'_>, found: &[Route]) {
     assert_eq!(found[0], find(map, query).unwrap());
     assert!(found.windows(2).all(|pair| pair[0].cost <= pair[1].cost));
+    let dearest = found[0].cost.value() * 1.5 + 5.0;
+    assert!(found.iter().all(|route| route.cost.value() <= dearest));
     for (at, route) in found.iter().enumerate() {
         assert_adjacent(map, &route.systems);
         assert_eq!(route.systems[0], query.origin);
