@@ -115,7 +115,7 @@ impl Extras {
     }
 
     /// From where connections lead to this system, by id.
-    pub(super) fn into_it(&self, system: SystemIndex) -> &[Arc] {
+    pub(super) fn leading_to(&self, system: SystemIndex) -> &[Arc] {
         at(&self.into, system)
     }
 

@@ -57,8 +57,8 @@ impl<'q> Net<'q> {
     }
 
     /// The jumps that lead to this system from where one may be, in the same order.
-    pub(super) fn into_it(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let extras = self.extras.into_it(system).iter();
+    pub(super) fn leading_to(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
+        let extras = self.extras.leading_to(system).iter();
         self.gates(system, move |far| (far, system))
             .chain(extras.map(move |arc| Jump {
                 far: arc.far,

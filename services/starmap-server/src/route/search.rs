@@ -128,7 +128,7 @@ impl Search {
     /// The last jump of [`Search::route_to`], seen from its end.
     pub(super) fn before(&self, net: &Net<'_>, here: SystemIndex) -> Option<Jump> {
         let far = self.far(here)?;
-        let best = net.into_it(here).filter(|jump| self.leads(jump, far));
+        let best = net.leading_to(here).filter(|jump| self.leads(jump, far));
         best.min_by_key(|jump| (jump.far, jump.by))
     }
 
@@ -160,9 +160,9 @@ impl Search {
         match (net.counts_jumps(), self.direction) {
             (_, None) => {}
             (true, Some(Direction::From(_))) => self.by_levels(|it| net.out_of(it), stop, enter),
-            (true, Some(Direction::To(_))) => self.by_levels(|it| net.into_it(it), stop, enter),
+            (true, Some(Direction::To(_))) => self.by_levels(|it| net.leading_to(it), stop, enter),
             (false, Some(Direction::From(_))) => self.by_cost(|it| net.out_of(it), stop, enter),
-            (false, Some(Direction::To(_))) => self.by_cost(|it| net.into_it(it), stop, enter),
+            (false, Some(Direction::To(_))) => self.by_cost(|it| net.leading_to(it), stop, enter),
         }
     }
 

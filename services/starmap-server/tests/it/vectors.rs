@@ -81,7 +81,7 @@ fn near(map: &Map, case: &Value) {
     let at = |jumps| near.iter().filter(|it| it.jumps == jumps).count();
     let counts: Vec<usize> = (0..=max_jumps).map(at).collect();
     assert_eq!(case["per_distance"], serde_json::json!(counts));
-    same_names(map, case, near.iter().map(|near| near.system).collect());
+    same_names(map, case, near.iter().map(|near| near.system));
 }
 
 fn border(map: &Map, case: &Value) {
@@ -133,7 +133,7 @@ fn searched(map: &Map, case: &Value) {
     );
     let found = found.unwrap();
     assert_eq!(case["matching_total"], found.total);
-    same_names(map, case, found.list.iter().map(|hit| hit.system).collect());
+    same_names(map, case, found.list.iter().map(|hit| hit.system));
 }
 
 fn system(map: &Map, case: &Value) {
@@ -192,7 +192,8 @@ fn suggested(map: &Map, case: &Value) {
 }
 
 /// The names are those listed, and those of which the digest was taken.
-fn same_names(map: &Map, case: &Value, systems: Vec<SystemIndex>) {
+fn same_names(map: &Map, case: &Value, systems: impl Iterator<Item = SystemIndex>) {
+    let systems: Vec<SystemIndex> = systems.collect();
     let mut names = names(map, &systems);
     names.sort_unstable();
     if let Some(listed) = case.get("names_sorted") {

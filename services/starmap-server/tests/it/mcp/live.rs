@@ -22,9 +22,8 @@ async fn ask(tool: &str, arguments: Value) -> Result<Value, Value> {
         }
         answers.push(answer);
     }
-    let last = answers.pop().unwrap();
-    assert_eq!(answers, [last.clone()]);
-    last
+    assert_eq!(answers[0], answers[1]);
+    answers.swap_remove(1)
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ async fn refused(client: &Client, uri: &str) -> (i64, String, Value) {
         panic!("{uri}: {error}")
     };
     (
-        error.code.into(),
+        error.code,
         error.message.to_string(),
         error.data.unwrap_or_default(),
     )

@@ -17,9 +17,8 @@ pub(super) async fn ask(tool: &str, arguments: Value) -> Result<Value, Value> {
         let client = connect(&SERVER, era).await;
         answers.push(call(&client, tool, arguments.clone()).await);
     }
-    let last = answers.pop().unwrap();
-    assert_eq!(answers, [last.clone()], "{tool} {arguments}");
-    last
+    assert_eq!(answers[0], answers[1], "{tool} {arguments}");
+    answers.swap_remove(1)
 }
 
 #[tokio::test]
