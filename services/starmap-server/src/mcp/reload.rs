@@ -102,8 +102,8 @@ fn look(sources: &mut Sources, universe: &Universe) -> Changed {
             Ok(()) => changed.activity = true,
             // A dump that was taken away is not to be believed any longer.
             Err(error) if source.seen.is_empty() => {
-                tracing::warn!("the activity overlay is gone: {error}");
                 universe.replace_activity(None);
+                tracing::warn!("the activity overlay is gone: {error}");
                 changed.activity = true;
             }
             Err(error) => tracing::warn!("the activity overlay is kept as it was: {error}"),

@@ -9,7 +9,7 @@ use service_host::{Door, Host, HostError};
 use tokio_util::sync::CancellationToken;
 
 use crate::activity::{self, ActivityError};
-use crate::load::{self, LoadError, Loaded};
+use crate::load::{self, LoadError};
 use crate::map::Map;
 
 use super::reload::{self, Sources};
@@ -150,28 +150,27 @@ fn register(universe: Universe) -> Result<Server, BuildError> {
 /// Loads a map and puts it in place of what was there.
 pub(super) fn load_map(universe: &Universe, path: &Path) -> Result<(), LoadError> {
     let loaded = load::load(path)?;
-    tell(&loaded);
-    universe.replace_map(loaded.map);
+    let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
+    let map = Arc::new(loaded.map);
+    universe.replace_map(Arc::clone(&map));
+    // Told when it is so: whoever reads it may ask for what is on it.
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    tracing::info!(
+        version = map.version(),
+        systems = map.systems().len(),
+        connections = map.connections(),
+        "map loaded from {format}"
+    );
     Ok(())
 }
 
 /// Loads an overlay and puts it in place of what was there.
 pub(super) fn load_activity(universe: &Universe, path: &Path) -> Result<(), ActivityError> {
     let loaded = activity::load(path)?;
-    tracing::info!(systems = loaded.systems(), "activity overlay loaded");
+    let systems = loaded.systems();
     universe.replace_activity(Some(loaded));
+    tracing::info!(systems, "activity overlay loaded");
     Ok(())
-}
-
-fn tell(loaded: &Loaded) {
-    for warning in loaded.warnings_in_brief(MAX_WARNINGS) {
-        tracing::warn!("{warning}");
-    }
-    tracing::info!(
-        version = loaded.map.version(),
-        systems = loaded.map.systems().len(),
-        connections = loaded.map.connections(),
-        "map loaded from {}",
-        loaded.format
-    );
 }

@@ -46,9 +46,9 @@ impl Universe {
         slots.map.clone()
     }
 
-    pub(crate) fn replace_map(&self, map: Map) {
+    pub(crate) fn replace_map(&self, map: Arc<Map>) {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        slots.map = Some(Arc::new(map));
+        slots.map = Some(map);
     }
 
     pub(crate) fn replace_activity(&self, activity: Option<Activity>) {
