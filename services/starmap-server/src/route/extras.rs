@@ -101,21 +101,21 @@ impl Extras {
     /// Whether one leads from here to there.
     #[must_use]
     pub fn joins(&self, from: SystemIndex, to: SystemIndex) -> bool {
-        self.out_of(from).iter().any(|arc| arc.far == to)
+        self.leaving(from).iter().any(|arc| arc.far == to)
     }
 
     /// Where they lead from this system.
     pub(crate) fn leading_from(&self, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
-        self.out_of(system).iter().map(|arc| arc.far)
+        self.leaving(system).iter().map(|arc| arc.far)
     }
 
     /// Where connections lead from this system, by id.
-    pub(super) fn out_of(&self, system: SystemIndex) -> &[Arc] {
+    pub(super) fn leaving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.out, system)
     }
 
     /// From where connections lead to this system, by id.
-    pub(super) fn leading_to(&self, system: SystemIndex) -> &[Arc] {
+    pub(super) fn arriving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.into, system)
     }
 

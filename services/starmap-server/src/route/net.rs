@@ -45,8 +45,8 @@ impl<'q> Net<'q> {
 
     /// The jumps that lead from this system to where one may be: by gates, by the id of the other end, then by extras in
     /// the same order.
-    pub(super) fn out_of(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let extras = self.extras.out_of(system).iter();
+    pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
+        let extras = self.extras.leaving(system).iter();
         self.gates(system, move |far| (system, far))
             .chain(extras.map(move |arc| Jump {
                 far: arc.far,
@@ -57,8 +57,8 @@ impl<'q> Net<'q> {
     }
 
     /// The jumps that lead to this system from where one may be, in the same order.
-    pub(super) fn leading_to(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
-        let extras = self.extras.leading_to(system).iter();
+    pub(super) fn arriving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
+        let extras = self.extras.arriving(system).iter();
         self.gates(system, move |far| (far, system))
             .chain(extras.map(move |arc| Jump {
                 far: arc.far,

@@ -27,7 +27,7 @@ pub enum NoRoute {
     /// What is avoided lies on every way.
     Avoided {
         /// What would have to be given up: a single thing where one is enough, else things of which none could be left
-        /// out; with more than [`MAX_TRIED`] things to avoid perhaps more than that.
+        /// out; with more than 32 things to avoid perhaps more than that.
         give_up: Vec<Avoided>,
         /// How many jumps the shortest way is then.
         jumps: usize,

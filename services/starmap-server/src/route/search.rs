@@ -121,14 +121,14 @@ impl Search {
     /// The first jump of [`Search::route_from`].
     pub(super) fn next(&self, net: &Net<'_>, here: SystemIndex) -> Option<Jump> {
         let far = self.far(here)?;
-        let best = net.out_of(here).filter(|jump| self.leads(jump, far));
+        let best = net.leaving(here).filter(|jump| self.leads(jump, far));
         best.min_by_key(|jump| (jump.far, jump.by))
     }
 
     /// The last jump of [`Search::route_to`], seen from its end.
     pub(super) fn before(&self, net: &Net<'_>, here: SystemIndex) -> Option<Jump> {
         let far = self.far(here)?;
-        let best = net.leading_to(here).filter(|jump| self.leads(jump, far));
+        let best = net.arriving(here).filter(|jump| self.leads(jump, far));
         best.min_by_key(|jump| (jump.far, jump.by))
     }
 
@@ -159,10 +159,10 @@ impl Search {
         // With the choice made out here, the loops are made for each direction.
         match (net.counts_jumps(), self.direction) {
             (_, None) => {}
-            (true, Some(Direction::From(_))) => self.by_levels(|it| net.out_of(it), stop, enter),
-            (true, Some(Direction::To(_))) => self.by_levels(|it| net.leading_to(it), stop, enter),
-            (false, Some(Direction::From(_))) => self.by_cost(|it| net.out_of(it), stop, enter),
-            (false, Some(Direction::To(_))) => self.by_cost(|it| net.leading_to(it), stop, enter),
+            (true, Some(Direction::From(_))) => self.by_levels(|it| net.leaving(it), stop, enter),
+            (true, Some(Direction::To(_))) => self.by_levels(|it| net.arriving(it), stop, enter),
+            (false, Some(Direction::From(_))) => self.by_cost(|it| net.leaving(it), stop, enter),
+            (false, Some(Direction::To(_))) => self.by_cost(|it| net.arriving(it), stop, enter),
         }
     }
 

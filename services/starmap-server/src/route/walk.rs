@@ -55,7 +55,7 @@ impl Walk {
         while let Some(&here) = self.reached.get(at) {
             at += 1;
             let jumps = self.jumps[here] + 1;
-            let extra = extras.leading_to(here).iter().map(|arc| arc.far);
+            let extra = extras.arriving(here).iter().map(|arc| arc.far);
             for far in map.neighbours(here).iter().copied().chain(extra) {
                 if self.jumps[far] == NOT_REACHED {
                     self.reach(far, jumps);

@@ -81,7 +81,8 @@ fn near(map: &Map, case: &Value) {
     let at = |jumps| near.iter().filter(|it| it.jumps == jumps).count();
     let counts: Vec<usize> = (0..=max_jumps).map(at).collect();
     assert_eq!(case["per_distance"], serde_json::json!(counts));
-    same_names(map, case, near.iter().map(|near| near.system));
+    let systems: Vec<SystemIndex> = near.iter().map(|near| near.system).collect();
+    same_names(map, case, &systems);
 }
 
 fn border(map: &Map, case: &Value) {
@@ -133,7 +134,8 @@ fn searched(map: &Map, case: &Value) {
     );
     let found = found.unwrap();
     assert_eq!(case["matching_total"], found.total);
-    same_names(map, case, found.list.iter().map(|hit| hit.system));
+    let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
+    same_names(map, case, &systems);
 }
 
 fn system(map: &Map, case: &Value) {
@@ -192,9 +194,8 @@ fn suggested(map: &Map, case: &Value) {
 }
 
 /// The names are those listed, and those of which the digest was taken.
-fn same_names(map: &Map, case: &Value, systems: impl Iterator<Item = SystemIndex>) {
-    let systems: Vec<SystemIndex> = systems.collect();
-    let mut names = names(map, &systems);
+fn same_names(map: &Map, case: &Value, systems: &[SystemIndex]) {
+    let mut names = names(map, systems);
     names.sort_unstable();
     if let Some(listed) = case.get("names_sorted") {
         assert_eq!(*listed, serde_json::json!(names));
