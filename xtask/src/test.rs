@@ -52,6 +52,8 @@ const STEPS: [Step; 5] = [
             "-p",
             "universe-server",
             "-p",
+            "starmap-server",
+            "-p",
             "mcp-conformance",
         ],
         environment: &[],
@@ -66,11 +68,15 @@ pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
         }
     }
     let replayed = timed("transcripts against the binary, in both eras", replay)?;
+    let mapped = timed(
+        "transcripts against the star-map server, in both eras",
+        replay_starmap,
+    )?;
     let conforming = timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(arguments.ci))
     })?;
     let understood = timed("official clients", || interop::run(arguments))?;
-    Ok(replayed && conforming && understood)
+    Ok(replayed && mapped && conforming && understood)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
@@ -105,6 +111,20 @@ fn replay() -> Result<bool> {
     let status = Command::new(binaries.join("mcp-conformance"))
         .args(["replay", "--url", url, "--era", "both"])
         .arg(root().join("conformance/transcripts/universe"))
+        .status()?;
+    Ok(status.success())
+}
+
+/// The same of the star-map server, on the map beside its transcripts.
+fn replay_starmap() -> Result<bool> {
+    let binaries = target().join("release");
+    let mut arguments = interop::starmap_arguments();
+    arguments.extend(["--listen", "127.0.0.1:0"].map(Into::into));
+    let server = process::Server::start(&binaries.join("starmap-server"), &arguments)?;
+    let status = Command::new(binaries.join("mcp-conformance"))
+        .args(["replay", "--era", "both", "--url"])
+        .arg(server.url().trim_end_matches("/mcp"))
+        .arg(root().join("conformance/transcripts/starmap"))
         .status()?;
     Ok(status.success())
 }
