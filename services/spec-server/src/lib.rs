@@ -5,3 +5,4 @@
 //! as they are. Only the room `mcp` knows of MCP.
 
 pub mod model;
+pub mod search;
