@@ -5,6 +5,7 @@
 mod bound;
 mod change;
 mod finding;
+mod found;
 mod names;
 mod preview;
 mod spec;
@@ -15,6 +16,7 @@ pub use change::{
     TaskProgress, TasksView,
 };
 pub use finding::{FindingView, Verdict};
+pub use found::{HitView, SearchResults};
 pub use names::{fold, named, nearest};
 pub use preview::{PreviewView, SpecPreview};
 pub use spec::{
