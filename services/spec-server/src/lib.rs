@@ -5,3 +5,5 @@
 //! as they are. Only the room `mcp` knows of MCP.
 
 pub mod model;
+pub mod parse;
+pub mod project;
