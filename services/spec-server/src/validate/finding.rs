@@ -174,9 +174,8 @@ impl Findings {
             *count += 1;
         }
         // The worst of the rest stands for it, so that the verdict is that of all findings.
-        let worse = |last: &Finding| {
-            (finding.severity, finding.advice) < (last.severity, last.advice)
-        };
+        let worse =
+            |last: &Finding| (finding.severity, finding.advice) < (last.severity, last.advice);
         if self.last.as_ref().is_none_or(worse) {
             self.last = Some(finding);
         }
@@ -185,7 +184,9 @@ impl Findings {
     /// Whether a finding that makes its item invalid was made about `file`.
     pub(super) fn fails(&self, file: &str) -> bool {
         let listed = self.listed.iter().chain(&self.last);
-        listed.into_iter().any(|finding| finding.file == file && finding.fails(false))
+        listed
+            .into_iter()
+            .any(|finding| finding.file == file && finding.fails(false))
     }
 
     /// All of them by file and line; those of a file without a line first.

@@ -18,13 +18,11 @@ pub(super) struct Folder {
     pub(super) is_partial: bool,
 }
 
-/// One of them. Links are told as what they are, and not followed.
+/// One of them; links to folders are among them, and not followed.
 #[derive(Debug)]
 pub(super) struct File {
     /// Below the change's folder, with `/` between its parts.
     pub(super) path: String,
-    /// Whether it is no link.
-    pub(super) is_plain: bool,
 }
 
 impl Folder {
@@ -42,7 +40,10 @@ impl Folder {
             };
             for entry in entries {
                 let Some((name, kind)) = entry.ok().and_then(|entry| {
-                    Some((entry.file_name().into_string().ok()?, entry.file_type().ok()?))
+                    Some((
+                        entry.file_name().into_string().ok()?,
+                        entry.file_type().ok()?,
+                    ))
                 }) else {
                     folder.is_partial = true;
                     continue;
@@ -57,10 +58,7 @@ impl Folder {
                         false => folder.is_partial = true,
                     }
                 } else if folder.files.len() < MAX_FILES {
-                    folder.files.push(File {
-                        path: below,
-                        is_plain: kind.is_file(),
-                    });
+                    folder.files.push(File { path: below });
                 } else {
                     folder.is_partial = true;
                 }
@@ -79,10 +77,10 @@ impl Folder {
             .filter(|file| !file.name().starts_with('.'))
     }
 
-    /// Whether there is a file, not a link, of that path.
+    /// Whether there is a file of that path.
     pub(super) fn has(&self, path: &str) -> bool {
         let found = self.files.binary_search_by(|file| (*file.path).cmp(path));
-        found.is_ok_and(|index| self.files.get(index).is_some_and(|file| file.is_plain))
+        found.is_ok()
     }
 
     /// The changes that lie in this folder although it is none itself, but only groups them: folders one to three levels
@@ -93,8 +91,12 @@ impl Folder {
             return Vec::new();
         }
         let mut folders: Vec<&str> = Vec::new();
-        for file in self.below("") {
-            let ends = file.path.match_indices('/').map(|(at, _)| at).take(MAX_NESTING);
+        for file in &self.files {
+            let ends = file
+                .path
+                .match_indices('/')
+                .map(|(at, _)| at)
+                .take(MAX_NESTING);
             let mut above = ends.filter_map(|at| file.path.get(..at));
             if let Some(change) = above.find(|folder| self.is_change(&format!("{folder}/"))) {
                 folders.push(change);
@@ -108,7 +110,9 @@ impl Folder {
     /// Whether a folder, with `/` behind it, has what the folder of a change has.
     fn is_change(&self, folder: &str) -> bool {
         let marks = [".openspec.yaml", "proposal.md", "tasks.md", "design.md"];
-        marks.iter().any(|mark| self.has(&format!("{folder}{mark}")))
+        marks
+            .iter()
+            .any(|mark| self.has(&format!("{folder}{mark}")))
             || self.below(&format!("{folder}specs/")).next().is_some()
     }
 }

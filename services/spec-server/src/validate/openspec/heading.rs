@@ -47,7 +47,10 @@ pub(super) fn is_titled(outline: &Outline<'_>, heading: &Heading<'_>) -> bool {
 
 /// The name in `### Requirement: …`, without a closing run of `#`. There must be something behind the colon; if that is
 /// blank, the name is empty.
-pub(super) fn requirement_name<'t>(outline: &Outline<'t>, heading: &Heading<'t>) -> Option<&'t str> {
+pub(super) fn requirement_name<'t>(
+    outline: &Outline<'t>,
+    heading: &Heading<'t>,
+) -> Option<&'t str> {
     let line = outline.line(heading.line).strip_prefix("###")?;
     let (word, behind) = trim_start(line).split_once(':')?;
     let named = heading.level == 3 && word.eq_ignore_ascii_case("Requirement");
@@ -56,11 +59,17 @@ pub(super) fn requirement_name<'t>(outline: &Outline<'t>, heading: &Heading<'t>)
 
 /// Whether `title` is `ADDED Requirements` or one of its three sisters, with any blanks between the words.
 pub(super) fn is_delta_title(title: &str) -> bool {
-    let mut words = title.split(crate::parse::is_space).filter(|word| !word.is_empty());
+    let mut words = title
+        .split(crate::parse::is_space)
+        .filter(|word| !word.is_empty());
     let operation = words.next().is_some_and(|word| {
         let operations = ["ADDED", "MODIFIED", "REMOVED", "RENAMED"];
-        operations.iter().any(|name| word.eq_ignore_ascii_case(name))
+        operations
+            .iter()
+            .any(|name| word.eq_ignore_ascii_case(name))
     });
-    let requirements = words.next().is_some_and(|word| word.eq_ignore_ascii_case("Requirements"));
+    let requirements = words
+        .next()
+        .is_some_and(|word| word.eq_ignore_ascii_case("Requirements"));
     operation && requirements && words.next().is_none()
 }

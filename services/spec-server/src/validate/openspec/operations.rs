@@ -26,10 +26,23 @@ pub(super) fn check(
     let added = first_lines(&plan.added, Operation::Added, place, findings);
     let modified = first_lines(&plan.modified, Operation::Modified, place, findings);
     let removed = plan.removed.iter().copied();
-    let removed = unique(removed, |name, first| {
-        (rules::REQUIREMENT_DUPLICATE, twice(name, Operation::Removed, first))
-    }, place, findings);
-    check_clash([&modified, &removed], ["MODIFIED", "REMOVED"], place, findings);
+    let removed = unique(
+        removed,
+        |name, first| {
+            (
+                rules::REQUIREMENT_DUPLICATE,
+                twice(name, Operation::Removed, first),
+            )
+        },
+        place,
+        findings,
+    );
+    check_clash(
+        [&modified, &removed],
+        ["MODIFIED", "REMOVED"],
+        place,
+        findings,
+    );
     check_clash([&modified, &added], ["MODIFIED", "ADDED"], place, findings);
     check_clash([&added, &removed], ["ADDED", "REMOVED"], place, findings);
     check_renames(plan, [&added, &modified], place, findings);
@@ -64,7 +77,11 @@ fn check_passed_over(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings)
         findings.add(rules::REQUIREMENT_IGNORED, place, *line, message);
     }
     for (is_new, name, line) in &plan.halves {
-        let (half, other) = if *is_new { ("TO", "FROM") } else { ("FROM", "TO") };
+        let (half, other) = if *is_new {
+            ("TO", "FROM")
+        } else {
+            ("FROM", "TO")
+        };
         let message = format!(
             "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
         );
@@ -72,15 +89,35 @@ fn check_passed_over(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings)
     }
 }
 
-fn check_block(block: &Block<'_>, outline: &Outline<'_>, place: Place<'_>, findings: &mut Findings) {
+fn check_block(
+    block: &Block<'_>,
+    outline: &Outline<'_>,
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
     let prose = block.prose(outline);
     if prose.is_empty() {
-        findings.add(rules::TEXT_MISSING, place, block.line(), text_missing(block.name));
+        findings.add(
+            rules::TEXT_MISSING,
+            place,
+            block.line(),
+            text_missing(block.name),
+        );
     } else if !is_normative(&prose) {
-        findings.add(rules::NORMATIVE_WORD, place, block.line(), not_normative(block.name));
+        findings.add(
+            rules::NORMATIVE_WORD,
+            place,
+            block.line(),
+            not_normative(block.name),
+        );
     }
     if let Some((line, message)) = block.scenarios(outline).problem(block.name) {
-        findings.add(rules::SCENARIO_MISSING, place, line.unwrap_or(block.line()), message);
+        findings.add(
+            rules::SCENARIO_MISSING,
+            place,
+            line.unwrap_or(block.line()),
+            message,
+        );
     }
 }
 
@@ -109,9 +146,12 @@ fn first_lines<'t>(
     findings: &mut Findings,
 ) -> HashMap<&'t str, Line> {
     let names = blocks.iter().map(|block| (block.name, block.line()));
-    unique(names, |name, first| {
-        (rules::REQUIREMENT_DUPLICATE, twice(name, operation, first))
-    }, place, findings)
+    unique(
+        names,
+        |name, first| (rules::REQUIREMENT_DUPLICATE, twice(name, operation, first)),
+        place,
+        findings,
+    )
 }
 
 fn twice(name: &str, operation: Operation, first: Line) -> String {
@@ -149,15 +189,29 @@ fn check_renames(
     findings: &mut Findings,
 ) {
     let from = plan.renamed.iter().map(|rename| (rename.from, rename.line));
-    unique(from, |name, first| {
-        let message = format!("{name:?} is renamed on line {first} already; a requirement has one new name");
-        (rules::RENAME_DUPLICATE, message)
-    }, place, findings);
+    unique(
+        from,
+        |name, first| {
+            let message = format!(
+                "{name:?} is renamed on line {first} already; a requirement has one new name"
+            );
+            (rules::RENAME_DUPLICATE, message)
+        },
+        place,
+        findings,
+    );
     let to = plan.renamed.iter().map(|rename| (rename.to, rename.line));
-    unique(to, |name, first| {
-        let message = format!("{name:?} is the new name of the requirement on line {first} already; choose another");
-        (rules::RENAME_DUPLICATE, message)
-    }, place, findings);
+    unique(
+        to,
+        |name, first| {
+            let message = format!(
+                "{name:?} is the new name of the requirement on line {first} already; choose another"
+            );
+            (rules::RENAME_DUPLICATE, message)
+        },
+        place,
+        findings,
+    );
     let removed: HashSet<String> = plan.removed.iter().map(|(name, _)| folded(name)).collect();
     for Rename { from, to, line } in &plan.renamed {
         if let Some(at) = modified.get(from) {
@@ -173,7 +227,9 @@ fn check_renames(
             findings.add(rules::RENAME_CLASH, place, *at, message);
         }
         if removed.contains(&folded(from)) {
-            let message = format!("the requirement {from:?} is renamed here and removed as well; do one of the two");
+            let message = format!(
+                "the requirement {from:?} is renamed here and removed as well; do one of the two"
+            );
             findings.add(rules::RENAME_CLASH, place, *line, message);
         }
     }
@@ -182,6 +238,9 @@ fn check_renames(
 /// A name in which capitals and the number of blanks do not matter.
 pub(super) fn folded(name: &str) -> String {
     let lower = name.to_lowercase();
-    let words: Vec<&str> = lower.split(is_space).filter(|word| !word.is_empty()).collect();
+    let words: Vec<&str> = lower
+        .split(is_space)
+        .filter(|word| !word.is_empty())
+        .collect();
     words.join(" ")
 }

@@ -38,7 +38,9 @@ fn is_marked(prose: &str, mark: &str) -> bool {
     }
     let rest = rest.trim_start_matches([' ', '\t']);
     let punctuated = rest.is_empty()
-        || rest.starts_with(['\n', ':', '-', '–', '—', '.', ',', ';', '(', ')', '[', ']', '{', '}']);
+        || rest.starts_with([
+            '\n', ':', '-', '–', '—', '.', ',', ';', '(', ')', '[', ']', '{', '}',
+        ]);
     start == mark || punctuated
 }
 

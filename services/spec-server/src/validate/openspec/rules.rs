@@ -41,9 +41,11 @@ pub(super) const SKIP_SPECS_CLASH: Rule = Rule::error("skip-specs-clash");
 pub(super) const TASK_GROUP: Rule = Rule::warning("task-group");
 pub(super) const TASK_DUPLICATE: Rule = Rule::warning("task-duplicate");
 pub(super) const TASK_BOXES: Rule = Rule::warning("task-boxes-missing");
+pub(super) const SPEC_UNREADABLE: Rule = Rule::error("spec-unreadable");
+pub(super) const FOLDER_PARTIAL: Rule = Rule::info("folder-partial");
 
 /// All of them.
-pub(super) const ALL: [Rule; 32] = [
+pub(in crate::validate) const ALL: [Rule; 34] = [
     PURPOSE_MISSING,
     PURPOSE_PLACEHOLDER,
     PURPOSE_SHORT,
@@ -76,4 +78,6 @@ pub(super) const ALL: [Rule; 32] = [
     TASK_GROUP,
     TASK_DUPLICATE,
     TASK_BOXES,
+    SPEC_UNREADABLE,
+    FOLDER_PARTIAL,
 ];

@@ -20,14 +20,17 @@ const MAX_PROSE: usize = 500;
 pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
     let outline = Outline::of(&spec.source.text);
     let purpose = section(&outline, "Purpose");
-    let text = purpose.map_or("", |heading| trim(outline.text_of(below(&outline, &heading))));
+    let text = purpose.map_or("", |heading| {
+        trim(outline.text_of(below(&outline, &heading)))
+    });
     let requirements = section(&outline, "Requirements");
     if text.is_empty() {
         let (line, problem) = match purpose {
             Some(heading) => (heading.line, "the section `## Purpose` is empty"),
             None => (1, "there is no section `## Purpose`"),
         };
-        let message = format!("{problem}; say there in a sentence or two what this capability is for");
+        let message =
+            format!("{problem}; say there in a sentence or two what this capability is for");
         findings.add(rules::PURPOSE_MISSING, place, line, message);
     }
     if requirements.is_none() {
@@ -49,7 +52,8 @@ pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
 /// The first heading called `title`, of whatever level.
 fn section<'t>(outline: &Outline<'t>, title: &str) -> Option<Heading<'t>> {
     let mut all = headings(outline, 1..outline.end());
-    all.find(|heading| heading.title.eq_ignore_ascii_case(title)).copied()
+    all.find(|heading| heading.title.eq_ignore_ascii_case(title))
+        .copied()
 }
 
 /// The lines below the first `## Requirements`, up to the next heading of level 2.
@@ -74,7 +78,12 @@ fn check_purpose(
             .clone()
             .find(|line| !outline.is_code(*line) && !trim(outline.line(*line)).is_empty());
         let message = "the purpose is a note that it is yet to be written; write here what this capability is for";
-        findings.add(rules::PURPOSE_PLACEHOLDER, place, first.unwrap_or(heading.line), message);
+        findings.add(
+            rules::PURPOSE_PLACEHOLDER,
+            place,
+            first.unwrap_or(heading.line),
+            message,
+        );
     } else if length < MIN_PURPOSE {
         let message = format!(
             "the purpose has {length} characters; with {MIN_PURPOSE} or more it can say what this capability is for"
@@ -106,12 +115,18 @@ fn check_requirements(
             scenarios.count(outline, child.line, below(outline, &child).end);
         }
         if let Some((line, message)) = scenarios.problem(name) {
-            findings.add(rules::SCENARIO_MISSING, place, line.unwrap_or(heading.line), message);
+            findings.add(
+                rules::SCENARIO_MISSING,
+                place,
+                line.unwrap_or(heading.line),
+                message,
+            );
         }
         let prose = prose(outline, below(outline, heading));
         let length = prose.encode_utf16().count();
         if prose.is_empty() && heading.title.is_empty() {
-            let message = "this heading has no title and no text; give the requirement both, or remove it";
+            let message =
+                "this heading has no title and no text; give the requirement both, or remove it";
             findings.add(rules::TEXT_MISSING, place, heading.line, message);
         } else if length > MAX_PROSE {
             let message = format!(
@@ -152,7 +167,10 @@ fn check_structure(
         let Some(name) = requirement_name(outline, heading) else {
             continue;
         };
-        if !section.as_ref().is_some_and(|section| section.contains(&line)) {
+        if !section
+            .as_ref()
+            .is_some_and(|section| section.contains(&line))
+        {
             let message = format!(
                 "the requirement {name:?} stands outside of `## Requirements`, where nobody looks for it; move it there"
             );
@@ -178,9 +196,19 @@ fn check_prose(
     for block in section.map_or_else(Vec::new, |section| blocks(outline, section)) {
         let prose = block.prose(outline);
         if prose.is_empty() {
-            findings.add(rules::TEXT_MISSING, place, block.line(), text_missing(block.name));
+            findings.add(
+                rules::TEXT_MISSING,
+                place,
+                block.line(),
+                text_missing(block.name),
+            );
         } else if !is_normative(&prose) {
-            findings.add(rules::NORMATIVE_WORD, place, block.line(), not_normative(block.name));
+            findings.add(
+                rules::NORMATIVE_WORD,
+                place,
+                block.line(),
+                not_normative(block.name),
+            );
         }
     }
 }

@@ -31,8 +31,14 @@ pub(super) fn check_numbers(documents: &[Document<'_>], findings: &mut Findings)
             check_group(group, number, item, *place, findings);
             match known.get(number) {
                 Some((file, first)) => {
-                    let of = if *file == place.file { String::new() } else { format!(" of {file}") };
-                    let message = format!("the number {number} is taken by the task on line {first}{of}; number this one anew");
+                    let of = if *file == place.file {
+                        String::new()
+                    } else {
+                        format!(" of {file}")
+                    };
+                    let message = format!(
+                        "the number {number} is taken by the task on line {first}{of}; number this one anew"
+                    );
                     findings.add(rules::TASK_DUPLICATE, *place, line, message);
                 }
                 None => {
@@ -71,7 +77,11 @@ fn number_of_group(title: &str) -> Option<&str> {
 
 fn without_zeros(number: &str) -> &str {
     let short = number.trim_start_matches('0');
-    if short.is_empty() && !number.is_empty() { "0" } else { short }
+    if short.is_empty() && !number.is_empty() {
+        "0"
+    } else {
+        short
+    }
 }
 
 /// Lists without a single box in all files together: nothing would ever count as open or done.
@@ -127,7 +137,10 @@ const CODE_COLUMNS: usize = 4;
 
 fn fence_mark(line: &str) -> Option<(char, usize, &str)> {
     let open = line.trim_start_matches(' ');
-    let mark = open.chars().next().filter(|mark| matches!(mark, '`' | '~'))?;
+    let mark = open
+        .chars()
+        .next()
+        .filter(|mark| matches!(mark, '`' | '~'))?;
     let rest = open.trim_start_matches(mark);
     let length = open.len() - rest.len();
     (line.len() - open.len() < CODE_COLUMNS && length >= 3).then_some((mark, length, rest))
