@@ -11,6 +11,7 @@ mod place;
 mod search;
 mod serve;
 mod show;
+mod validate;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -49,6 +50,8 @@ enum Command {
     List(list::Arguments),
     /// Prints a spec or a change.
     Show(show::Arguments),
+    /// Checks specs and active changes; all of them unless some are named.
+    Validate(validate::Arguments),
     /// Finds requirements by words.
     Search(search::Arguments),
     /// Builds the search index, for servers that run with --index explicit.
@@ -94,6 +97,7 @@ pub fn run<W: Write>(arguments: &Arguments, mut output: Output<W>) -> Result<u8,
         }
         Command::List(asked) => asked.run(place, &mut output),
         Command::Show(asked) => asked.run(place, &mut output),
+        Command::Validate(asked) => asked.run(place, &mut output),
         Command::Search(asked) => asked.run(place, &mut output),
         Command::Index(asked) => asked.run(place, &mut output),
     }?;

@@ -10,4 +10,5 @@ pub mod model;
 pub mod parse;
 pub mod project;
 pub mod search;
+pub mod validate;
 pub mod view;

@@ -110,6 +110,9 @@ pub struct Metadata {
     pub created: Option<String>,
     /// Whether the change is to have no deltas. Counts only if there are no problems.
     pub skip_specs: bool,
+    /// Whether `skip_specs` is there with anything but `false`, such as `true` or a mistake; in a file that is no YAML,
+    /// whether a line begins like it.
+    pub names_skip_specs: bool,
     /// Whether a spec that the change empties goes with its last requirement. Counts only if there are no problems.
     pub retire_capabilities: bool,
     /// What is wrong with the file.

@@ -14,7 +14,9 @@ mod proposal;
 mod spec;
 mod tasks;
 mod text;
+mod yaml;
 
+pub(crate) use block::{description, name as bare_name};
 pub use block::{requirement_name, scenario_name};
 pub use delta::delta;
 pub(crate) use metadata::is_day;
@@ -22,5 +24,8 @@ pub use metadata::metadata;
 pub use outline::{Heading, Outline};
 pub use proposal::{proposal, title_of_change};
 pub use spec::spec;
+pub(crate) use tasks::bullet;
 pub use tasks::{is_task, tasks};
 pub use text::{NotUtf8, normalise};
+pub(crate) use text::{is_space, trim, trim_start};
+pub(crate) use yaml::{Value, yaml};

@@ -18,7 +18,7 @@ use cache::Cache;
 use change::Folder;
 use files::Reader;
 
-use crate::model::{Change, Spec};
+use crate::model::{Change, Source, Spec};
 use crate::parse;
 
 pub use error::{Kind, ProjectError, ReadError};
@@ -262,6 +262,21 @@ impl Project {
     /// As [`Project::change`].
     pub fn change_folder(&self, id: &str) -> Result<PathBuf, ReadError> {
         self.existing_folder(Kind::Change, id)
+    }
+
+    /// The file at `path`, whose folder is known to lie in the project; `None` if there is none.
+    pub(crate) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
+        let found = self.inner.reader.source(path)?;
+        Ok(found.map(|(source, _)| source))
+    }
+
+    /// A path as it is told: below the root, with `/` between its parts.
+    pub(crate) fn relative(&self, path: &Path) -> String {
+        let path = self.inner.reader.relative(path);
+        let parts = path
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy());
+        parts.collect::<Vec<_>>().join("/")
     }
 
     fn read_spec(&self, id: &str, path: &Path) -> Result<Option<Arc<Spec>>, ReadError> {

@@ -18,6 +18,14 @@ pub enum CliError {
     /// Something in it is not there or cannot be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// There is neither a spec nor a change of that id.
+    #[error("neither a spec nor a change is called {id:?}{}", or(.nearest))]
+    Missing {
+        /// What was asked for.
+        id: String,
+        /// At most three ids that are like it.
+        nearest: Vec<String>,
+    },
     /// The search or its index.
     #[error(transparent)]
     Search(#[from] SearchError),
@@ -33,4 +41,11 @@ pub enum CliError {
     /// The server cannot be served.
     #[error(transparent)]
     Host(#[from] HostError),
+}
+
+fn or(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        ids => format!("; did you mean {}?", ids.join(", ")),
+    }
 }

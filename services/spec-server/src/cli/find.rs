@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::CliError;
 use crate::model::{Change, Spec};
 use crate::project::{Project, ReadError, nearest};
 
@@ -24,32 +25,35 @@ pub(super) enum Found {
 /// The spec, the active change or the archived change of that id.
 ///
 /// # Errors
-/// [`ReadError`]; a not-found one has the nearest ids of all that was looked for.
-pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found, ReadError> {
+/// [`CliError::Missing`], or what cannot be read.
+pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found, CliError> {
     if wanted == Wanted::Any {
         match project.spec(id) {
             Ok(spec) => return Ok(Found::Spec(spec)),
             Err(ReadError::NotFound { .. }) => {}
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         }
     }
     let not_found = match project.change(id) {
         Err(error @ ReadError::NotFound { .. }) => error,
-        read => return read.map(Found::Change),
+        read => return Ok(Found::Change(read?)),
     };
-    if let Ok(change) = project.archived(id) {
-        return Ok(Found::Change(change));
+    match (project.archived(id), wanted) {
+        (Ok(change), _) => Ok(Found::Change(change)),
+        (Err(_), Wanted::Any) => Err(missing(project, id)?),
+        (Err(_), Wanted::Change) => Err(not_found.into()),
     }
-    let ReadError::NotFound { kind, id, .. } = not_found else {
-        return Err(not_found);
-    };
-    let mut ids = project.change_ids()?;
-    if wanted == Wanted::Any {
-        ids.extend(project.spec_ids()?);
-    }
-    Err(ReadError::NotFound {
-        kind,
-        nearest: nearest(&id, ids),
-        id,
+}
+
+/// That there is neither a spec nor a change of that id, with what is nearest.
+///
+/// # Errors
+/// [`ReadError`] if that cannot be found out.
+pub(super) fn missing(project: &Project, id: &str) -> Result<CliError, ReadError> {
+    let mut ids = project.spec_ids()?;
+    ids.extend(project.change_ids()?);
+    Ok(CliError::Missing {
+        id: id.to_owned(),
+        nearest: nearest(id, ids),
     })
 }

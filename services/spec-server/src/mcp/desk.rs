@@ -142,21 +142,27 @@ impl Desk {
         }
     }
 
-    /// The active change of that id, in any case, or else the archived one. Blocks.
-    pub(super) fn change(&self, id: &str) -> Result<Arc<Change>, Failure> {
+    /// The active change of that id, in any case. Blocks.
+    pub(super) fn active_change(&self, id: &str) -> Result<Arc<Change>, Failure> {
         let project = self.project()?;
         match project.change(id) {
             Err(ReadError::NotFound { kind, id, nearest }) => {
-                if let Some(id) = same_but_for_case(&id, project.change_ids()?) {
-                    return Ok(project.change(&id)?);
-                }
-                match project.archived(&id) {
-                    Ok(change) => Ok(change),
-                    Err(_) => Err(ReadError::NotFound { kind, id, nearest }.into()),
+                match same_but_for_case(&id, project.change_ids()?) {
+                    Some(id) => Ok(project.change(&id)?),
+                    None => Err(ReadError::NotFound { kind, id, nearest }.into()),
                 }
             }
             read => Ok(read?),
         }
+    }
+
+    /// The active change of that id, or else the archived one. Blocks.
+    pub(super) fn change(&self, id: &str) -> Result<Arc<Change>, Failure> {
+        let not_active = match self.active_change(id) {
+            Ok(change) => return Ok(change),
+            Err(failure) => failure,
+        };
+        self.project()?.archived(id).map_err(|_| not_active)
     }
 
     /// How long an answer may be.

@@ -3,6 +3,7 @@
 mod change;
 mod search;
 mod spec;
+mod validate;
 
 use mcp_proto::{ServerBuilder, Tool, ToolAnnotations};
 
@@ -63,6 +64,23 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
                  With `section` only that part.",
             ),
             change::get_change,
+        )
+        .tool(
+            reading(
+                "validate_spec",
+                "Check specs",
+                "Check one spec, or all of them, for structure and content. Every finding names file, line and what \
+                 would be right.",
+            ),
+            validate::validate_spec,
+        )
+        .tool(
+            reading(
+                "validate_change",
+                "Check changes",
+                "Check one active change proposal, or all of them, also against the specs that it changes.",
+            ),
+            validate::validate_change,
         );
     let _ = allow_writes;
     builder

@@ -26,7 +26,7 @@ pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
 }
 
 /// A name without a closing run of `#`, which a blank or a tab sets off, so that `C#` keeps its own.
-pub(super) fn name(title: &str) -> &str {
+pub(crate) fn name(title: &str) -> &str {
     let blank = [' ', '\t'];
     let open = title.trim_end_matches(blank);
     let head = open.trim_end_matches('#');
@@ -74,7 +74,7 @@ fn scenario(outline: &Outline<'_>, name: &str, lines: Range<Line>) -> Scenario {
 
 /// The prose in `lines`, its lines joined by one space: without code, and without `**Key**: value` lines unless there is
 /// nothing else.
-fn description(outline: &Outline<'_>, lines: Range<Line>) -> String {
+pub(crate) fn description(outline: &Outline<'_>, lines: Range<Line>) -> String {
     let prose = lines
         .filter(|line| !outline.is_code(*line))
         .map(|line| trim(outline.line(line)))

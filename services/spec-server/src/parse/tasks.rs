@@ -56,7 +56,7 @@ fn task(line: &str) -> Option<(bool, &str)> {
 }
 
 /// What follows the mark of a list's item.
-pub(super) fn bullet(line: &str) -> Option<&str> {
+pub(crate) fn bullet(line: &str) -> Option<&str> {
     if let Some(rest) = line.strip_prefix(['-', '*', '+']) {
         return Some(rest);
     }

@@ -49,6 +49,11 @@ pub(crate) fn trim(text: &str) -> &str {
     text.trim_matches(is_space)
 }
 
+/// `text` without white space before it.
+pub(crate) fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_space)
+}
+
 /// What follows `prefix`, in whatever capitals it is written.
 pub(crate) fn strip_prefix_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
     let (head, tail) = text.split_at_checked(prefix.len())?;

@@ -1,4 +1,8 @@
 //! The tests of `spec-server`, through its public surface.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod cli;
+mod mcp;
 mod parse;
 mod project;
+mod watch;

@@ -115,7 +115,11 @@ pub(crate) async fn error_of(client: &Client, tool: &str, arguments: Value) -> V
     let text = result["content"][0]["text"].as_str().unwrap();
     let mut told: Value = serde_json::from_str(text).unwrap();
     assert!(told["error"]["code"].is_string(), "{told}");
-    assert_eq!(told.as_object().map(serde_json::Map::len), Some(1), "{told}");
+    assert_eq!(
+        told.as_object().map(serde_json::Map::len),
+        Some(1),
+        "{told}"
+    );
     told["error"].take()
 }
 
