@@ -3,6 +3,7 @@
 
 mod address;
 mod completion;
+mod day;
 mod desk;
 mod failure;
 mod prompts;

@@ -18,7 +18,7 @@ pub use change::{
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
 pub use names::{fold, named, nearest};
-pub use preview::{PreviewView, SpecPreview};
+pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview};
 pub use spec::{
     Missing, RequirementSummary, Requirements, ScenarioView, SpecList, SpecSummary, UnreadableFile,
 };

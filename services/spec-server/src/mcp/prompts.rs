@@ -13,6 +13,7 @@ use serde::Deserialize;
 use super::desk::Desk;
 use super::failure::Failure;
 use super::{address, resources};
+use crate::archive;
 use crate::model::Change;
 
 pub(super) const PROPOSE: &str = "propose_change";
@@ -104,6 +105,18 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
             says(text::archive(&project, &change, writes)),
             files(desk, &change),
         ];
+        if change.archived_on.is_none() {
+            let preview = archive::preview(&project, &change.id)?;
+            let diffs: Vec<_> = preview
+                .specs
+                .iter()
+                .map(|spec| spec.diff.as_str())
+                .collect();
+            let diff = desk.budget().share(2).beginning(&diffs.join("\n")).0;
+            messages.push(says(format!(
+                "What it would make of the specs now:\n\n```diff\n{diff}\n```"
+            )));
+        }
         Ok(result(messages, "How to archive a change"))
     });
     Ok(made.await?)

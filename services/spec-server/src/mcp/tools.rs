@@ -4,6 +4,7 @@ mod change;
 mod search;
 mod spec;
 mod validate;
+mod write;
 
 use mcp_proto::{ServerBuilder, Tool, ToolAnnotations};
 
@@ -81,9 +82,40 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
                 "Check one active change proposal, or all of them, also against the specs that it changes.",
             ),
             validate::validate_change,
+        )
+        .tool(
+            reading(
+                "preview_change",
+                "Preview a change",
+                "Show what a change would make of the specs if it were archived now, as a text difference for each \
+                 spec, and what stands in its way. Nothing is written.",
+            ),
+            write::preview_change,
         );
-    let _ = allow_writes;
+    if !allow_writes {
+        return builder;
+    }
     builder
+        .tool(
+            Tool::new(
+                "archive_change",
+                "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
+                 stands in the way is told. Look at preview_change first.",
+            )
+            .with_title("Archive a change")
+            .with_annotations(ToolAnnotations::destructive()),
+            write::archive_change,
+        )
+        .tool(
+            Tool::new(
+                "complete_task",
+                "Tick a task of a change off, by its number such as 1.2 or its line; with `done` false, take the tick \
+                 away.",
+            )
+            .with_title("Complete a task")
+            .with_annotations(idempotent()),
+            write::complete_task,
+        )
 }
 
 /// A tool that changes nothing.
