@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use super::bound::Budget;
 use super::spec::UnreadableFile;
@@ -52,8 +52,7 @@ pub struct TaskProgress {
 }
 
 /// One part of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChangeSection {
     /// Why and what.
     Proposal,

@@ -22,9 +22,19 @@ pub(super) struct GetChange {
     /// The id of the change, such as "add-login"; list_changes tells which there are.
     change_id: String,
     /// Only this part of it.
-    section: Option<ChangeSection>,
+    section: Option<Section>,
     /// Where to go on in a long section; as the answer before says.
     offset: Option<usize>,
+}
+
+// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Section {
+    Proposal,
+    Tasks,
+    Design,
+    Deltas,
 }
 
 pub(super) async fn list_changes(
@@ -57,7 +67,7 @@ pub(super) async fn get_change(
 ) -> Result<ChangeView, ToolError> {
     let read = desk.read(move |desk| {
         let change = desk.change(&asked.change_id)?;
-        let Some(section) = asked.section else {
+        let Some(section) = asked.section.map(ChangeSection::from) else {
             return Ok(ChangeView::whole(&change, desk.budget()));
         };
         let offset = asked.offset.unwrap_or(0);
@@ -73,4 +83,15 @@ pub(super) async fn get_change(
         })
     });
     Ok(read.await?)
+}
+
+impl From<Section> for ChangeSection {
+    fn from(section: Section) -> Self {
+        match section {
+            Section::Proposal => Self::Proposal,
+            Section::Tasks => Self::Tasks,
+            Section::Design => Self::Design,
+            Section::Deltas => Self::Deltas,
+        }
+    }
 }
