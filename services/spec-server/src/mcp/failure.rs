@@ -5,7 +5,10 @@ use mcp_proto::{RequestError, ToolError};
 use serde_json::{Value, json};
 
 use crate::project::ProjectError;
-use crate::view::Missing;
+use crate::view::{Budget, Missing};
+
+/// How long a message may be.
+const MESSAGE: Budget = Budget(2_000);
 
 /// A failure that a model can act on.
 #[derive(Debug, Clone, PartialEq)]
@@ -20,9 +23,11 @@ pub(super) struct Failure {
 
 impl Failure {
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
+        // What was asked for is repeated in it, and may be of any length.
+        let (message, _) = MESSAGE.beginning(&message.into());
         Self {
             code,
-            message: message.into(),
+            message,
             data: Value::Null,
         }
     }

@@ -45,6 +45,8 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
 /// The specs by id, then the active changes. One that is made meanwhile belongs to a page that is past, or to one that
 /// comes.
 async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
+    // Who has the list hears of all that changes in it afterwards.
+    desk.until_watched().await;
     let listed = desk.read(move |desk| {
         let project = desk.project()?;
         let after = page.after.as_deref();

@@ -71,33 +71,45 @@ impl Watch {
             // What failed is told to whoever asks for it; here there is nobody to tell.
             let Ok(seen) = looked else {
                 self.tell_list(BTreeSet::new());
-                tokio::time::sleep(PAUSE).await;
+                self.pause().await;
                 continue;
             };
             self.tell(&seen, &changes);
             self.tell_list(seen.uris);
             let is_watched = |(folders, _): &(Folders, _)| *folders == seen.folders;
-            if !watched.as_ref().is_some_and(is_watched) {
-                // What the old watcher hears until it goes is not known, but that there may be something.
-                changes = match watched.is_some() {
-                    true => Changes::Many,
-                    false => Changes::Paths(BTreeSet::new()),
-                };
-                watched = watch(seen.folders).await;
-                if watched.is_none() {
-                    tokio::time::sleep(PAUSE).await;
+            match &mut watched {
+                Some(watched) if is_watched(watched) => {
+                    self.hears();
+                    changes = watched.1.changed().await;
+                    while !folders::concern(&seen.layout, &changes) {
+                        changes = watched.1.changed().await;
+                    }
                 }
-                continue;
+                _ => {
+                    // What the old watcher hears until it goes is not known, but that there may be something.
+                    changes = match watched.is_some() {
+                        true => Changes::Many,
+                        false => Changes::Paths(BTreeSet::new()),
+                    };
+                    watched = watch(seen.folders).await;
+                    if watched.is_none() {
+                        self.pause().await;
+                    }
+                }
             }
-            let (Some((_, watcher)), Some(desk)) = (&mut watched, self.desk.upgrade()) else {
-                continue;
-            };
+        }
+    }
+
+    /// Waits before it is looked again, which finds what comes and goes, if late.
+    async fn pause(&self) {
+        self.hears();
+        tokio::time::sleep(PAUSE).await;
+    }
+
+    /// From now on nothing is missed.
+    fn hears(&self) {
+        if let Some(desk) = self.desk.upgrade() {
             desk.is_watched();
-            drop(desk);
-            changes = watcher.changed().await;
-            while !folders::concern(&seen.layout, &changes) {
-                changes = watcher.changed().await;
-            }
         }
     }
 

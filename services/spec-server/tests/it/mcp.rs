@@ -3,13 +3,10 @@
 mod harness;
 mod hostile;
 mod limits;
+mod openspec;
 mod pipe;
-mod prompts;
-mod resources;
 mod tools;
 mod transcripts;
 mod writes;
 
-pub(crate) use harness::{
-    Copy, binary, both_eras, call, client, error_of, listening, settings, structured,
-};
+pub(crate) use harness::{Copy, HANG, binary, both_eras, client, error_of, settings, structured};

@@ -9,7 +9,10 @@ use crate::archive::{self, ArchiveError, TaskAt};
 use crate::mcp::day;
 use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
-use crate::view::{ArchivedView, PreviewView, ProblemView};
+use crate::view::{ArchivedView, Budget, PreviewView, ProblemView};
+
+/// How much of what stands in the way is told at once.
+const PROBLEMS: Budget = Budget::DEFAULT.share(4);
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct OfChange {
@@ -105,9 +108,10 @@ impl From<ArchiveError> for Failure {
         match error {
             ArchiveError::Read(error) => error.into(),
             ArchiveError::Refused(problems) => {
-                let problems: Vec<_> = problems.iter().map(ProblemView::of).collect();
-                let message = format!("{message}. Nothing was written");
-                Self::new("CANNOT_ARCHIVE", message).with_data(json!({ "problems": problems }))
+                let problems = PROBLEMS.page(problems.iter().map(ProblemView::of), 0);
+                let message = format!("nothing was written: {message}");
+                Self::new("CANNOT_ARCHIVE", message)
+                    .with_data(json!({ "problems": problems.items, "total": problems.total }))
             }
             ArchiveError::Changed(_) => Self::new("CHANGED_MEANWHILE", message),
             ArchiveError::Task(_) => Self::new("TASK_NOT_FOUND", message),
