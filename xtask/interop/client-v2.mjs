@@ -4,6 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { everything } from "./everything.mjs";
 import { check, parseArguments, report, REVISIONS } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
+import { specs } from "./specs.mjs";
 import { universe } from "./universe.mjs";
 
 const options = parseArguments(process.argv.slice(2));
@@ -33,4 +34,4 @@ async function open({ capabilities, answers, sessionId, revision }) {
 
 open.revisions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
-await report("client-v2", options, () => (options.scenario === "universe" ? universe : everything)(open, options));
+await report("client-v2", options, () => ({ universe, specs, everything })[options.scenario](open, options));

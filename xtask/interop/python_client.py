@@ -11,9 +11,10 @@ from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning
 from python_everything import everything
 from python_harness import REVISIONS, Checks
+from python_specs import specs
 from python_universe import universe
 
-SCENARIOS = {"universe": universe, "everything": everything}
+SCENARIOS = {"universe": universe, "specs": specs, "everything": everything}
 
 
 def main():

@@ -9,6 +9,7 @@ import {
 import { everything } from "./everything.mjs";
 import { parseArguments, report } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
+import { specs } from "./specs.mjs";
 import { universe } from "./universe.mjs";
 
 const options = parseArguments(process.argv.slice(2));
@@ -38,5 +39,5 @@ async function open({ capabilities, answers, sessionId }) {
 
 await report("sdk-v1", options, async () => {
   assert.equal(options.era, "legacy", "this client has no modern era");
-  return (options.scenario === "universe" ? universe : everything)(open, options);
+  return ({ universe, specs, everything })[options.scenario](open, options);
 });

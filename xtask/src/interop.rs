@@ -1,7 +1,8 @@
 //! The official clients against running servers: scenario × client × era × transport.
 //!
 //! Each client is a small script beside this crate (`interop/`). With the universe server it lists the tools, adds a
-//! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the fixture
+//! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the spec server it
+//! calls the eight tools on a small project, and reads what else there is. With the fixture
 //! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
 //! and gives up a call. It prints one line of JSON and exits with 0 or 1.
 
@@ -18,7 +19,7 @@ use self::case::{Case, Scenario, Transport, cases};
 use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
-use crate::{Result, fixture, say, target};
+use crate::{Result, fixture, say, specs, target};
 
 /// Where the scripts and their lock files are, below `xtask`.
 const SOURCE: &str = "interop";
@@ -28,6 +29,7 @@ const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
 
 /// What the universe server is started with, before the choice of a transport.
 const UNIVERSE_ARGUMENTS: [&str; 3] = ["--demo", "--store", "memory"];
+const STDIO: &str = "--stdio";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -37,6 +39,9 @@ pub(crate) struct Arguments {
     /// The universe server to test; by default the newest of the two that cargo builds.
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
+    /// The spec server to test; by default it is built in release.
+    #[arg(long, value_name = "PATH")]
+    specs: Option<PathBuf>,
     /// The fixture to test, `mcp-proto/examples/everything.rs`; by default it is built in release.
     #[arg(long, value_name = "PATH")]
     fixture: Option<PathBuf>,
@@ -56,15 +61,19 @@ pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
 struct Subject {
     scenario: Scenario,
     binary: PathBuf,
-    /// What it is started with, before the choice of a transport.
-    arguments: &'static [&'static str],
+    /// What it is started with to speak on stdin and stdout.
+    stdio: Vec<OsString>,
     /// The one that listens. Ends when this is dropped.
     server: Server,
 }
 
 /// Runs every case and tells a table and a closing line. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let subjects = [universe(arguments)?, everything(arguments)?];
+    let subjects = [
+        universe(arguments)?,
+        specs(arguments)?,
+        everything(arguments)?,
+    ];
     let folder = target().join("interop");
     let node = install::install(Toolbox::Node, SOURCE, &folder);
     let python = install::install(Toolbox::Python, SOURCE, &folder);
@@ -106,13 +115,26 @@ impl Arguments {
 
 fn universe(arguments: &Arguments) -> Result<Subject> {
     let binary = arguments.server.clone().map_or_else(built_server, Ok)?;
-    let mut with: Vec<OsString> = UNIVERSE_ARGUMENTS.map(OsString::from).to_vec();
-    with.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
+    let with = |transport: &[&str]| -> Vec<OsString> {
+        let arguments = transport.iter().chain(&UNIVERSE_ARGUMENTS);
+        arguments.map(OsString::from).collect()
+    };
     Ok(Subject {
         scenario: Scenario::Universe,
-        server: Server::start(&binary, &with)?,
+        server: Server::start(&binary, &with(&["--listen", "127.0.0.1:0"]))?,
         binary,
-        arguments: &UNIVERSE_ARGUMENTS,
+        stdio: with(&[STDIO]),
+    })
+}
+
+fn specs(arguments: &Arguments) -> Result<Subject> {
+    let binary = arguments.specs.clone().map_or_else(specs::build, Ok)?;
+    let [server, ..] = specs::SERVERS;
+    Ok(Subject {
+        scenario: Scenario::Specs,
+        server: server.start(&binary)?,
+        binary,
+        stdio: server.arguments(),
     })
 }
 
@@ -122,7 +144,7 @@ fn everything(arguments: &Arguments) -> Result<Subject> {
         scenario: Scenario::Everything,
         server: fixture::start(&binary)?,
         binary,
-        arguments: &[],
+        stdio: vec![STDIO.into()],
     })
 }
 
@@ -139,8 +161,7 @@ fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
         Transport::Stdio => command
             .arg("--command")
             .arg(&subject.binary)
-            .arg("--stdio")
-            .args(subject.arguments),
+            .args(&subject.stdio),
     };
     match process::run(&mut command, CLIENT_DEADLINE) {
         Ok(finished) => Verdict::of(&finished),

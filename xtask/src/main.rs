@@ -6,6 +6,7 @@ mod install;
 mod interop;
 mod process;
 mod soak;
+mod specs;
 mod suites;
 mod test;
 mod tidy;
@@ -31,7 +32,7 @@ struct Arguments {
 enum Chore {
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
     Bench(bench::Arguments),
-    /// Puts the official clients through the universe server and the fixture `mcp-proto/examples/everything.rs`, in both
+    /// Puts the official clients through the universe server, the spec server and the fixture `mcp-proto/examples/everything.rs`, in both
     /// eras, over HTTP and stdio.
     Interop(interop::Arguments),
     /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).

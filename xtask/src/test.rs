@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, process, root, say, suites, target};
+use crate::{Result, interop, process, root, say, specs, suites, target};
 
 /// One step of the test; the first that fails ends it.
 struct Step {
@@ -52,6 +52,8 @@ const STEPS: [Step; 5] = [
             "-p",
             "universe-server",
             "-p",
+            "spec-server",
+            "-p",
             "mcp-conformance",
         ],
         environment: &[],
@@ -65,7 +67,7 @@ pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
             return Ok(false);
         }
     }
-    let replayed = timed("transcripts against the binary, in both eras", replay)?;
+    let replayed = timed("transcripts against the binaries, in both eras", replay)?;
     let conforming = timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(arguments.ci))
     })?;
@@ -95,16 +97,33 @@ fn cargo(step: &Step) -> Result<bool> {
     Ok(status.success())
 }
 
-/// Replays the transcripts of the universe server against the release binary, as a stranger would.
+/// Replays the transcripts of the servers against their release binaries, as a stranger would.
 fn replay() -> Result<bool> {
-    let binaries = target().join("release");
+    let binary = target().join("release/universe-server");
     let arguments = ["--demo", "--store", "memory", "--listen", "127.0.0.1:0"].map(Into::into);
-    let server = process::Server::start(&binaries.join("universe-server"), &arguments)?;
-    // The transcripts speak to REST beside MCP.
+    let universe = process::Server::start(&binary, &arguments)?;
+    if !replay_against(&universe, "universe", None)? {
+        return Ok(false);
+    }
+    drop(universe);
+    for server in specs::SERVERS {
+        let started = server.start(&specs::binary())?;
+        if !replay_against(&started, "spec", server.fixture)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Replays those of one folder that need this fixture, or none.
+fn replay_against(server: &process::Server, folder: &str, fixture: Option<&str>) -> Result<bool> {
+    let mut replay = Command::new(target().join("release/mcp-conformance"));
+    // The transcripts name the endpoint themselves: some speak to REST beside MCP.
     let url = server.url().trim_end_matches("/mcp");
-    let status = Command::new(binaries.join("mcp-conformance"))
-        .args(["replay", "--url", url, "--era", "both"])
-        .arg(root().join("conformance/transcripts/universe"))
-        .status()?;
-    Ok(status.success())
+    replay.args(["replay", "--url", url, "--era", "both"]);
+    if let Some(fixture) = fixture {
+        replay.args(["--fixture", fixture]);
+    }
+    replay.arg(root().join("conformance/transcripts").join(folder));
+    Ok(replay.status()?.success())
 }

@@ -6,6 +6,7 @@ use crate::install::Toolbox;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scenario {
     Universe,
+    Specs,
     Everything,
 }
 
@@ -31,26 +32,26 @@ pub(super) struct Client {
 }
 
 const BOTH_ERAS: &[Era] = &[Era::Legacy, Era::Modern];
-const BOTH_SCENARIOS: &[Scenario] = &[Scenario::Universe, Scenario::Everything];
+const ALL_SCENARIOS: &[Scenario] = &[Scenario::Universe, Scenario::Specs, Scenario::Everything];
 
 const CLIENTS: [Client; 5] = [
     Client {
         script: "sdk-v1.mjs",
         toolbox: Toolbox::Node,
         eras: &[Era::Legacy],
-        scenarios: BOTH_SCENARIOS,
+        scenarios: ALL_SCENARIOS,
     },
     Client {
         script: "client-v2.mjs",
         toolbox: Toolbox::Node,
         eras: BOTH_ERAS,
-        scenarios: BOTH_SCENARIOS,
+        scenarios: ALL_SCENARIOS,
     },
     Client {
         script: "inspector.mjs",
         toolbox: Toolbox::Node,
         eras: BOTH_ERAS,
-        scenarios: BOTH_SCENARIOS,
+        scenarios: &[Scenario::Universe, Scenario::Everything],
     },
     Client {
         // Of the same package as the one before, for what needs a connection that lasts.
@@ -63,7 +64,7 @@ const CLIENTS: [Client; 5] = [
         script: "python_client.py",
         toolbox: Toolbox::Python,
         eras: BOTH_ERAS,
-        scenarios: BOTH_SCENARIOS,
+        scenarios: ALL_SCENARIOS,
     },
 ];
 
@@ -78,7 +79,7 @@ pub(super) struct Case {
 
 /// Every case there is, in the order in which they run.
 pub(super) fn cases() -> impl Iterator<Item = Case> {
-    BOTH_SCENARIOS.iter().flat_map(|&scenario| {
+    ALL_SCENARIOS.iter().flat_map(|&scenario| {
         [Transport::Http, Transport::Stdio]
             .into_iter()
             .flat_map(move |transport| {
@@ -101,6 +102,7 @@ impl Scenario {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Universe => "universe",
+            Self::Specs => "specs",
             Self::Everything => "everything",
         }
     }
@@ -153,6 +155,7 @@ mod tests {
         let suffixes: BTreeSet<String> = of(Scenario::Universe).map(|case| case.suffix()).collect();
         assert_eq!(suffixes.len(), 14);
         assert_eq!(of(Scenario::Universe).count(), 14);
+        assert_eq!(of(Scenario::Specs).count(), 10);
         assert_eq!(of(Scenario::Everything).count(), 18);
         assert!(suffixes.contains("sdk-v1-legacy-http"));
         assert!(

@@ -122,17 +122,18 @@ impl Options {
                 return Err(CliError::Usage(format!("--model-dir: {problem}")));
             }
         }
-        let mut settings = Settings::default();
-        settings.freshness = match self.index {
-            When::Auto => Freshness::Always,
-            When::Explicit => Freshness::Explicit,
-        };
-        settings.model = self.model_dir.clone();
-        settings.thresholds = Thresholds {
-            bm25: self.threshold,
-            semantic: self.semantic_threshold,
-        };
-        Ok(settings)
+        Ok(Settings {
+            freshness: match self.index {
+                When::Auto => Freshness::Always,
+                When::Explicit => Freshness::Explicit,
+            },
+            model: self.model_dir.clone(),
+            thresholds: Thresholds {
+                bm25: self.threshold,
+                semantic: self.semantic_threshold,
+            },
+            ..Settings::default()
+        })
     }
 }
 
