@@ -1,4 +1,5 @@
 //! The tests of `spec-server`, through its public surface.
 
+mod oracle;
 mod parse;
 mod project;
