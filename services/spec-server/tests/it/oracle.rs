@@ -5,6 +5,7 @@
 mod compare;
 mod corpus;
 mod excused;
+mod made;
 mod tool;
 
 use std::collections::BTreeSet;
@@ -85,6 +86,23 @@ fn verdicts_on_the_corpus_are_those_of_the_tool() {
         }
     }
     assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+#[ignore = "needs OpenSpec's own tool: cargo xtask oracle"]
+fn verdicts_on_the_project_that_the_tool_makes_are_its_own() {
+    let root = tempfile::tempdir().expect("a temporary folder");
+    let tool = Tool::from_environment();
+    let root = root.path();
+    made::begin(&tool, root);
+    for (what, step) in made::STEPS {
+        step(&tool, root);
+        let comparison = compare(&verdicts(&ours(root)), &tool.verdicts(root));
+        tell(what, &comparison);
+        assert!(comparison.items > 0, "{what}");
+        assert_eq!(comparison.different, [], "{what}");
+        assert_eq!(comparison.other_counts, [], "{what}");
+    }
 }
 
 #[test]

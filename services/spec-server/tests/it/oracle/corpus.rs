@@ -16,10 +16,10 @@ use random::Random;
 use super::write;
 
 /// How often each single thing is done, with other random numbers each time.
-const REPEATS: usize = 4;
+const REPEATS: usize = 3;
 
 /// How many items have two or three things done to them, of specs and of changes.
-const COMBINED: usize = 220;
+const COMBINED: usize = 150;
 
 /// A file, below the root of the project.
 pub(crate) type File = (String, Vec<u8>);

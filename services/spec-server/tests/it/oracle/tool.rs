@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use std::{fs, thread};
 
 use serde_json::Value;
 
@@ -11,6 +13,16 @@ use serde_json::Value;
 pub(crate) struct Tool {
     node: PathBuf,
     script: PathBuf,
+}
+
+/// How long one run of it may take.
+const DEADLINE: Duration = Duration::from_secs(300);
+
+/// What a run of it printed.
+#[derive(Debug)]
+pub(crate) struct Output {
+    pub(crate) out: String,
+    pub(crate) err: String,
 }
 
 /// What one side says of one item.
@@ -42,10 +54,12 @@ impl Tool {
         }
     }
 
-    /// Runs it in a folder, without telemetry, in a home of its own.
+    /// Runs it in a folder, without telemetry, in a home of its own; what it prints.
     pub(crate) fn run(&self, root: &Path, arguments: &[&str]) -> Output {
         let home = tempfile::tempdir().expect("a temporary folder");
-        Command::new(&self.node)
+        let streams = ["out", "err"].map(|name| home.path().join(name));
+        let file = |path: &PathBuf| fs::File::create(path).expect("a file is made");
+        let mut child = Command::new(&self.node)
             .arg(&self.script)
             .args(arguments)
             .current_dir(root)
@@ -55,8 +69,31 @@ impl Tool {
             .env("OPENSPEC_TELEMETRY", "0")
             .env("DO_NOT_TRACK", "1")
             .env("CI", "true")
-            .output()
-            .expect("node runs")
+            .stdin(Stdio::null())
+            .stdout(file(&streams[0]))
+            .stderr(file(&streams[1]))
+            .spawn()
+            .expect("node starts");
+        let begun = Instant::now();
+        while child.try_wait().expect("node is watched").is_none() {
+            if begun.elapsed() > DEADLINE {
+                child.kill().expect("node is ended");
+                panic!("the tool took longer than {DEADLINE:?}: {arguments:?}");
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        let [out, err] = streams.map(|path| fs::read_to_string(path).expect("what node printed"));
+        Output { out, err }
+    }
+
+    /// Runs a command that must not fail.
+    pub(crate) fn must(&self, root: &Path, arguments: &[&str]) {
+        let output = self.run(root, arguments);
+        assert!(
+            !output.err.contains("Error"),
+            "{arguments:?}: {}",
+            output.err
+        );
     }
 
     /// Its verdicts on everything in a project: one run with `--strict`, one without.
@@ -95,9 +132,8 @@ impl Tool {
     fn validate(&self, root: &Path, more: &[&str]) -> Vec<(String, Value)> {
         let arguments = [&["validate", "--all", "--json"], more].concat();
         let output = self.run(root, &arguments);
-        let told = || String::from_utf8_lossy(&output.stderr).into_owned();
-        let report: Value = serde_json::from_slice(&output.stdout)
-            .unwrap_or_else(|error| panic!("{error}: {}", told()));
+        let report: Value = serde_json::from_str(&output.out)
+            .unwrap_or_else(|error| panic!("{error}: {}", output.err));
         let items = report["items"]
             .as_array()
             .unwrap_or_else(|| panic!("no items: {report}"));
