@@ -3,3 +3,4 @@
 mod oracle;
 mod parse;
 mod project;
+mod validate;
