@@ -22,7 +22,7 @@ pub use metadata::metadata;
 pub use outline::{Heading, Outline};
 pub use proposal::{proposal, title_of_change};
 pub use spec::spec;
-pub use tasks::{is_task, tasks};
 pub(crate) use tasks::box_of;
+pub use tasks::{is_task, tasks};
 pub(crate) use text::trim;
 pub use text::{NotUtf8, normalise};

@@ -272,7 +272,9 @@ impl Project {
     pub(crate) fn raw_spec(&self, id: &str) -> Result<Option<RawFile>, ReadError> {
         let path = self.spec_path(id)?;
         let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
-        self.inner.reader.is_folder_below(&self.layout().specs, &parts)?;
+        self.inner
+            .reader
+            .is_folder_below(&self.layout().specs, &parts)?;
         self.raw_file(&path)
     }
 

@@ -107,18 +107,27 @@ impl Applying {
                     (_, Some(near)) => self.refuse(line, near_miss("RENAMED", from, near)),
                     // It has its new name already.
                     (Some(_), None) => {}
-                    (None, None) => self.refuse(line, format!("RENAMED: there is no requirement {from:?}")),
+                    (None, None) => {
+                        self.refuse(line, format!("RENAMED: there is no requirement {from:?}"))
+                    }
                 }
                 continue;
             };
             if parts.names.get(to).is_some() {
-                self.refuse(line, format!("RENAMED: there is a requirement {to:?} already"));
+                self.refuse(
+                    line,
+                    format!("RENAMED: there is a requirement {to:?} already"),
+                );
             } else if let Some(near) = parts.names.near(to, from) {
                 self.refuse(line, format!("RENAMED: {to:?} differs from {near:?} in capitals or blanks alone; choose another name"));
             } else {
                 parts.names.remove(from);
                 parts.names.insert(to, block);
-                if let Some(heading) = parts.pieces.get_mut(block).and_then(|p| p.content.first_mut()) {
+                if let Some(heading) = parts
+                    .pieces
+                    .get_mut(block)
+                    .and_then(|p| p.content.first_mut())
+                {
                     heading.text = format!("### Requirement: {to}");
                 }
                 self.counts.renamed += 1;
@@ -140,7 +149,9 @@ impl Applying {
                     Some(near) => self.refuse(item.line, near_miss("REMOVED", name, near)),
                     None => self.warnings.push((
                         Some(item.line),
-                        format!("REMOVED: there is no requirement {name:?}; taken as removed already"),
+                        format!(
+                            "REMOVED: there is no requirement {name:?}; taken as removed already"
+                        ),
                     )),
                 },
             }
@@ -150,10 +161,17 @@ impl Applying {
     fn modify(&mut self, parts: &mut Parts, delta: &CapabilityDelta) {
         for item in of(delta, Operation::Modified) {
             let new = &item.requirement;
-            let Some(piece) = parts.names.get(&new.name).and_then(|block| parts.pieces.get_mut(block)) else {
+            let Some(piece) = parts
+                .names
+                .get(&new.name)
+                .and_then(|block| parts.pieces.get_mut(block))
+            else {
                 let message = match parts.names.near(&new.name, &new.name) {
                     Some(near) => near_miss("MODIFIED", &new.name, near),
-                    None => format!("MODIFIED: there is no requirement {:?}; put it under ADDED", new.name),
+                    None => format!(
+                        "MODIFIED: there is no requirement {:?}; put it under ADDED",
+                        new.name
+                    ),
                 };
                 self.refuse(item.line, message);
                 continue;
@@ -175,7 +193,11 @@ impl Applying {
         let mut added = Vec::new();
         for item in of(delta, Operation::Added) {
             let new = &item.requirement;
-            if let Some(piece) = parts.names.get(&new.name).and_then(|block| parts.pieces.get(block)) {
+            if let Some(piece) = parts
+                .names
+                .get(&new.name)
+                .and_then(|block| parts.pieces.get(block))
+            {
                 if !piece.says(new) {
                     self.refuse(item.line, format!("ADDED: there is a requirement {:?} already that says something else; put \
                                                     it under MODIFIED", new.name));
@@ -194,7 +216,9 @@ impl Applying {
 }
 
 fn near_miss(operation: &str, name: &str, near: &str) -> String {
-    format!("{operation}: there is no requirement {name:?}, but {near:?}; write the name exactly so")
+    format!(
+        "{operation}: there is no requirement {name:?}, but {near:?}; write the name exactly so"
+    )
 }
 
 impl Piece {
@@ -230,7 +254,10 @@ impl Piece {
         let mut content: Vec<RawLine> = new
             .text
             .split('\n')
-            .map(|text| RawLine { text: text.to_owned(), end: usual })
+            .map(|text| RawLine {
+                text: text.to_owned(),
+                end: usual,
+            })
             .collect();
         if let Some(line) = content.last_mut() {
             line.end = last;
@@ -343,7 +370,10 @@ impl Parts {
 /// Lines, and the blank ones at their end.
 fn without_gap(mut lines: Vec<RawLine>) -> (Vec<RawLine>, Vec<RawLine>) {
     let blank = |line: &RawLine| trim(&line.text).is_empty();
-    let content = lines.iter().rposition(|line| !blank(line)).map_or(0, |last| last + 1);
+    let content = lines
+        .iter()
+        .rposition(|line| !blank(line))
+        .map_or(0, |last| last + 1);
     let gap = lines.split_off(content);
     (lines, gap)
 }

@@ -39,7 +39,11 @@ pub(super) fn problems(delta: &CapabilityDelta) -> Vec<Finding> {
 /// Requirements that stand outside every section of the delta, and so do nothing.
 pub(super) fn orphans(delta: &CapabilityDelta) -> Vec<Finding> {
     let outline = Outline::of(&delta.source.text);
-    let known: HashSet<Line> = delta.operations.iter().map(|d| d.requirement.line).collect();
+    let known: HashSet<Line> = delta
+        .operations
+        .iter()
+        .map(|d| d.requirement.line)
+        .collect();
     let headings = outline.headings().iter();
     headings
         .filter_map(|heading| Some((heading.line, requirement_name(heading)?)))
@@ -72,14 +76,20 @@ fn twice(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
             let name = item.requirement.name.as_str();
             if !name.is_empty() && !seen.insert(name) {
                 let section = operation.name().to_uppercase();
-                found.push((Some(item.line), format!("{name:?} is there twice under {section}; keep one")));
+                found.push((
+                    Some(item.line),
+                    format!("{name:?} is there twice under {section}; keep one"),
+                ));
             }
         }
     }
     let mut seen = HashSet::new();
     for (_, to, line) in renames(delta) {
         if !seen.insert(to) {
-            found.push((Some(line), format!("two requirements are renamed to {to:?}; keep one")));
+            found.push((
+                Some(line),
+                format!("two requirements are renamed to {to:?}; keep one"),
+            ));
         }
     }
 }
@@ -102,25 +112,43 @@ fn contradictions(delta: &CapabilityDelta, found: &mut Vec<Finding>) {
             Operation::Added if removed.contains_key(name) => "ADDED and REMOVED",
             _ => continue,
         };
-        found.push((Some(item.line), format!("{name:?} is under {both}; keep one")));
+        found.push((
+            Some(item.line),
+            format!("{name:?} is under {both}; keep one"),
+        ));
     }
-    let folded: HashMap<String, Line> = removed.iter().map(|(name, line)| (fold(name), *line)).collect();
+    let folded: HashMap<String, Line> = removed
+        .iter()
+        .map(|(name, line)| (fold(name), *line))
+        .collect();
     for (from, to, line) in renames(delta) {
         if folded.contains_key(&fold(from)) {
-            found.push((Some(line), format!("{from:?} is under RENAMED and REMOVED; keep one")));
+            found.push((
+                Some(line),
+                format!("{from:?} is under RENAMED and REMOVED; keep one"),
+            ));
         }
         if modified.contains(from) {
-            found.push((Some(line), format!("{from:?} is renamed, so MODIFIED must name it {to:?}")));
+            found.push((
+                Some(line),
+                format!("{from:?} is renamed, so MODIFIED must name it {to:?}"),
+            ));
         }
         if added.contains(to) {
-            found.push((Some(line), format!("{to:?} is the new name of {from:?} and under ADDED; choose another")));
+            found.push((
+                Some(line),
+                format!("{to:?} is the new name of {from:?} and under ADDED; choose another"),
+            ));
         }
     }
 }
 
 /// The line of `## Requirements`, and where the section ends: at the next `## `.
 pub(super) fn section(outline: &Outline<'_>) -> Option<(Line, Line)> {
-    let mut headings = outline.headings().iter().filter(|heading| heading.level == 2);
+    let mut headings = outline
+        .headings()
+        .iter()
+        .filter(|heading| heading.level == 2);
     let section = headings.find(|heading| heading.title.eq_ignore_ascii_case("Requirements"))?;
     let end = headings.next().map_or(outline.end(), |next| next.line);
     Some((section.line, end))
@@ -138,16 +166,25 @@ pub(super) fn structure(outline: &Outline<'_>) -> Vec<Finding> {
             heading.title.eq_ignore_ascii_case(&title)
         };
         if heading.level == 2 && Operation::IN_ORDER.iter().any(operation) {
-            let message = format!("a spec has no section {:?}; only the deltas of a change have", heading.title);
+            let message = format!(
+                "a spec has no section {:?}; only the deltas of a change have",
+                heading.title
+            );
             found.push((Some(line), message));
         }
         let Some(name) = requirement_name(heading) else {
             continue;
         };
         if !(start..end).contains(&line) {
-            found.push((Some(line), format!("requirement {name:?} stands outside ## Requirements; move it there")));
+            found.push((
+                Some(line),
+                format!("requirement {name:?} stands outside ## Requirements; move it there"),
+            ));
         } else if let Some(first) = seen.insert(name, line) {
-            found.push((Some(line), format!("requirement {name:?} is there twice, in line {first} too; rename one")));
+            found.push((
+                Some(line),
+                format!("requirement {name:?} is there twice, in line {first} too; rename one"),
+            ));
         }
     }
     found

@@ -96,7 +96,10 @@ fn run<'s>(
 }
 
 fn make_folder(path: &Path, done: &mut Vec<Done<'_>>) -> Result<(), ArchiveError> {
-    let missing: Vec<&Path> = path.ancestors().take_while(|folder| !folder.exists()).collect();
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .take_while(|folder| !folder.exists())
+        .collect();
     for folder in missing.into_iter().rev() {
         fs::create_dir(folder).map_err(|error| failed(folder, &error))?;
         done.push(Done::Folder(folder.to_owned()));

@@ -12,7 +12,9 @@ pub(super) fn split(raw: &str) -> Vec<RawLine> {
     let mut lines = Vec::new();
     let mut rest = raw;
     while let Some((text, after)) = rest.split_once(['\n', '\r']) {
-        let lf = rest.strip_prefix(text).is_some_and(|end| end.starts_with('\n'));
+        let lf = rest
+            .strip_prefix(text)
+            .is_some_and(|end| end.starts_with('\n'));
         let (end, after) = match after.strip_prefix('\n') {
             _ if lf => ("\n", after),
             Some(after) => ("\r\n", after),

@@ -107,8 +107,10 @@ impl Plan {
                 self.problems.push(at(&metadata.source.path, finding));
             }
             if metadata.skip_specs && !change.deltas.is_empty() {
-                let message = "skip_specs says that the change has no deltas, and it has; remove one of them";
-                self.problems.push(at(&metadata.source.path, (None, message.to_owned())));
+                let message =
+                    "skip_specs says that the change has no deltas, and it has; remove one of them";
+                self.problems
+                    .push(at(&metadata.source.path, (None, message.to_owned())));
             }
         }
         if let Some(tasks) = &change.tasks {
@@ -177,7 +179,11 @@ impl Plan {
         for warning in applied.warnings {
             self.warnings.push(at(&delta.source.path, warning));
         }
-        let retiring = self.change.metadata.as_ref().is_some_and(|metadata| metadata.retire_capabilities);
+        let retiring = self
+            .change
+            .metadata
+            .as_ref()
+            .is_some_and(|metadata| metadata.retire_capabilities);
         let retired = retiring && applied.left == 0 && applied.counts.removed > 0 && old.is_some();
         if retiring && applied.left == 0 && old.is_none() {
             // It has gone already.
@@ -191,7 +197,8 @@ impl Plan {
         if retired && let Some(line) = applied.other {
             let message = "the file would go with its last requirement, and has more in it than a title, a purpose and \
                            requirements; move that elsewhere";
-            self.problems.push(at(&told, (Some(line), message.to_owned())));
+            self.problems
+                .push(at(&told, (Some(line), message.to_owned())));
         } else if !retired && !unchanged {
             let kind = self.project.layout().kind;
             let problems = left_wrong(&delta.capability, &after, kind);
@@ -201,7 +208,10 @@ impl Plan {
             .timeout(DIFF_TIME)
             .diff_lines(before.as_deref().unwrap_or_default(), &after)
             .unified_diff()
-            .header(&format!("a/{}", told.display()), &format!("b/{}", told.display()))
+            .header(
+                &format!("a/{}", told.display()),
+                &format!("b/{}", told.display()),
+            )
             .to_string();
         let diff = if unchanged { String::new() } else { diff };
         self.specs.push(PlannedSpec {
@@ -229,10 +239,14 @@ impl Plan {
     /// The text of a spec that this change makes, before its requirements are added.
     fn skeleton(&mut self, delta: &CapabilityDelta) -> String {
         let capability = &delta.capability;
-        let own = delta.purpose.as_ref().filter(|purpose| !purpose.text.is_empty());
+        let own = delta
+            .purpose
+            .as_ref()
+            .filter(|purpose| !purpose.text.is_empty());
         let usable = own.filter(|purpose| is_prose(&delta.source, purpose.line, &purpose.text));
         if let Some(purpose) = own.filter(|_| usable.is_none()) {
-            let message = "the purpose is not copied: it is, or is in, a comment or code; write it as prose";
+            let message =
+                "the purpose is not copied: it is, or is in, a comment or code; write it as prose";
             let finding = (Some(purpose.line), message.to_owned());
             self.warnings.push(at(&delta.source.path, finding));
         }
@@ -252,8 +266,10 @@ impl Plan {
             return;
         };
         if !new.text.is_empty() && new.text != old.text {
-            let message = "the purpose is not copied: the spec has one already; change it there".to_owned();
-            self.warnings.push(at(&delta.source.path, (Some(new.line), message)));
+            let message =
+                "the purpose is not copied: the spec has one already; change it there".to_owned();
+            self.warnings
+                .push(at(&delta.source.path, (Some(new.line), message)));
         }
     }
 
@@ -268,7 +284,8 @@ impl Plan {
         for delta in &self.change.deltas {
             let path = project.root().join(&delta.source.path);
             let now = project.raw_file(&path)?;
-            let same = |file: &RawFile| <[u8; 32]>::from(Sha256::digest(&file.bytes)) == delta.source.hash;
+            let same =
+                |file: &RawFile| <[u8; 32]>::from(Sha256::digest(&file.bytes)) == delta.source.hash;
             if !now.as_ref().is_some_and(same) {
                 return Err(ArchiveError::Changed(delta.source.path.clone()));
             }
@@ -284,10 +301,17 @@ impl Plan {
         project.holds(target)?;
         match target.symlink_metadata() {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            Err(error) => Err(ArchiveError::Write(format!("{}: {error}", project.relative(target).display()))),
+            Err(error) => Err(ArchiveError::Write(format!(
+                "{}: {error}",
+                project.relative(target).display()
+            ))),
             Ok(_) => {
-                let message = "is in the archive already; move it away, or give the change another name";
-                Err(ArchiveError::Refused(vec![at(&project.relative(target), (None, message.to_owned()))]))
+                let message =
+                    "is in the archive already; move it away, or give the change another name";
+                Err(ArchiveError::Refused(vec![at(
+                    &project.relative(target),
+                    (None, message.to_owned()),
+                )]))
             }
         }
     }
@@ -306,7 +330,9 @@ fn text(project: &Project, file: &RawFile) -> Result<String, ReadError> {
         Ok(text) => Ok(text),
         Err(_) => Err(ReadError::NotUtf8 {
             path: project.relative(&file.path),
-            problem: normalise(&file.bytes).err().unwrap_or(parse::NotUtf8 { line: 1 }),
+            problem: normalise(&file.bytes)
+                .err()
+                .unwrap_or(parse::NotUtf8 { line: 1 }),
         }),
     }
 }
@@ -326,7 +352,10 @@ fn not_for_a_new_one(delta: &CapabilityDelta) -> impl Iterator<Item = Finding> {
     delta.operations.iter().filter_map(|item| {
         let message = match item.operation {
             Operation::Modified | Operation::Renamed => {
-                format!("there is no spec {:?} yet, so that {:?} can only be ADDED", delta.capability, item.requirement.name)
+                format!(
+                    "there is no spec {:?} yet, so that {:?} can only be ADDED",
+                    delta.capability, item.requirement.name
+                )
             }
             Operation::Added | Operation::Removed => return None,
         };
@@ -342,25 +371,38 @@ fn is_prose(source: &Source, line: u32, text: &str) -> bool {
         .rsplit_once("<!--")
         .is_some_and(|(_, comment)| !comment.contains("-->"));
     let inner = Outline::of(text);
-    let prose = (1..inner.end()).any(|line| !inner.is_code(line) && !trim(inner.line(line)).is_empty());
+    let prose =
+        (1..inner.end()).any(|line| !inner.is_code(line) && !trim(inner.line(line)).is_empty());
     !commented && !text.contains("<!--") && prose
 }
 
 /// What would be wrong with the spec that a change leaves, as far as it is an error in this kind of project.
 fn left_wrong(id: &str, text: &str, kind: Dialect) -> Vec<Finding> {
-    let spec = parse::spec(id, Source {
-        path: PathBuf::new(),
-        text: text.into(),
-        hash: [0; 32],
-    });
+    let spec = parse::spec(
+        id,
+        Source {
+            path: PathBuf::new(),
+            text: text.into(),
+            hash: [0; 32],
+        },
+    );
     let mut found = Vec::new();
-    if !spec.purpose.as_ref().is_some_and(|purpose| !purpose.text.is_empty()) {
-        found.push((None, "the spec would have no purpose; write one under ## Purpose".to_owned()));
+    if !spec
+        .purpose
+        .as_ref()
+        .is_some_and(|purpose| !purpose.text.is_empty())
+    {
+        found.push((
+            None,
+            "the spec would have no purpose; write one under ## Purpose".to_owned(),
+        ));
     }
     if spec.requirements.is_empty() {
         let way_out = match kind {
-            Dialect::OpenSpec => "; keep one, or write `retire_capabilities: true` into the .openspec.yaml of the change to \
-                                  remove the spec with its last requirement",
+            Dialect::OpenSpec => {
+                "; keep one, or write `retire_capabilities: true` into the .openspec.yaml of the change to \
+                                  remove the spec with its last requirement"
+            }
             Dialect::SpecOxide => "; keep one, or remove the spec by hand",
         };
         found.push((None, format!("the spec would have no requirement{way_out}")));
@@ -370,7 +412,10 @@ fn left_wrong(id: &str, text: &str, kind: Dialect) -> Vec<Finding> {
         if requirement.description.is_empty() {
             found.push((None, format!("requirement {name:?} would have no text")));
         }
-        let scenarios = requirement.scenarios.iter().any(|scenario| !scenario.text.is_empty());
+        let scenarios = requirement
+            .scenarios
+            .iter()
+            .any(|scenario| !scenario.text.is_empty());
         if kind == Dialect::OpenSpec && !scenarios {
             found.push((None, format!("requirement {name:?} would have no scenario")));
         }

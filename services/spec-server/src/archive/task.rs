@@ -64,7 +64,9 @@ pub fn complete_task(
     let _alone = project.writing();
     let path = folder.join("tasks.md");
     let Some(file) = project.raw_file(&path)? else {
-        return Err(ArchiveError::Task(format!("the change {change:?} has no tasks.md")));
+        return Err(ArchiveError::Task(format!(
+            "the change {change:?} has no tasks.md"
+        )));
     };
     let told = project.relative(&path);
     let text = parse::normalise(&file.bytes).map_err(|problem| ReadError::NotUtf8 {
@@ -77,9 +79,8 @@ pub fn complete_task(
         hash: [0; 32],
     });
     let total = tasks.items.len();
-    let task = find(&mut tasks.items, at).map_err(|problem| {
-        ArchiveError::Task(format!("{}: {problem}", told.display()))
-    })?;
+    let task = find(&mut tasks.items, at)
+        .map_err(|problem| ArchiveError::Task(format!("{}: {problem}", told.display())))?;
     let changed = task.done != done;
     task.done = done;
     let task = task.clone();
@@ -114,7 +115,9 @@ fn find<'t>(tasks: &'t mut [Task], at: &TaskAt) -> Result<&'t mut Task, String> 
         (TaskAt::Number(number), []) => return Err(format!("no task has the number {number}")),
         (TaskAt::Number(number), lines) => {
             let lines = lines.join(", ");
-            return Err(format!("several tasks have the number {number}; name one by its line: {lines}"));
+            return Err(format!(
+                "several tasks have the number {number}; name one by its line: {lines}"
+            ));
         }
     }
     tasks
@@ -129,5 +132,9 @@ fn ticked(raw: &str, line: Line, done: bool) -> Option<String> {
     let line = all.get_mut(usize::try_from(line).ok()?.checked_sub(1)?)?;
     let (head, tail) = box_of(&line.text)?;
     line.text = format!("{head}{}{tail}", if done { 'x' } else { ' ' });
-    Some(all.into_iter().flat_map(|line| [line.text, line.end.to_owned()]).collect())
+    Some(
+        all.into_iter()
+            .flat_map(|line| [line.text, line.end.to_owned()])
+            .collect(),
+    )
 }
