@@ -4,6 +4,7 @@
 //! specs. Two kinds of repositories hold them, Spec Oxide (`.spox/config.toml`) and OpenSpec (`openspec/`); both are read
 //! as they are. Only the room `mcp` knows of MCP.
 
+pub mod archive;
 pub mod model;
 pub mod parse;
 pub mod project;

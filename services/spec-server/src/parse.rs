@@ -24,6 +24,7 @@ pub use metadata::metadata;
 pub use outline::{Heading, Outline};
 pub use proposal::{proposal, title_of_change};
 pub use spec::spec;
+pub(crate) use tasks::box_of;
 pub(crate) use tasks::bullet;
 pub use tasks::{is_task, tasks};
 pub use text::{NotUtf8, normalise};

@@ -12,7 +12,7 @@ mod layout;
 mod walk;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cache::Cache;
 use change::Folder;
@@ -20,6 +20,8 @@ use files::Reader;
 
 use crate::model::{Change, Source, Spec};
 use crate::parse;
+
+pub(crate) use files::RawFile;
 
 pub use error::{Kind, ProjectError, ReadError};
 pub use id::nearest;
@@ -41,6 +43,7 @@ struct Inner {
     limits: Limits,
     specs: Cache<Spec>,
     changes: Cache<Change>,
+    writing: Mutex<()>,
 }
 
 /// The most that is read. What is beyond is told, not left out silently.
@@ -123,6 +126,7 @@ impl Project {
                 limits,
                 specs: Cache::new(limits.specs),
                 changes: Cache::new(limits.changes.saturating_mul(2)),
+                writing: Mutex::default(),
             }),
         }
     }
@@ -271,12 +275,45 @@ impl Project {
     }
 
     /// A path as it is told: below the root, with `/` between its parts.
-    pub(crate) fn relative(&self, path: &Path) -> String {
+    pub(crate) fn told(&self, path: &Path) -> String {
         let path = self.inner.reader.relative(path);
         let parts = path
             .components()
             .map(|part| part.as_os_str().to_string_lossy());
         parts.collect::<Vec<_>>().join("/")
+    }
+
+    /// The file of the spec `id` as it is, to be changed; `None` if there is none.
+    pub(crate) fn raw_spec(&self, id: &str) -> Result<Option<RawFile>, ReadError> {
+        let path = self.spec_path(id)?;
+        let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
+        self.inner
+            .reader
+            .is_folder_below(&self.layout().specs, &parts)?;
+        self.raw_file(&path)
+    }
+
+    /// The file at `path`, which lies in a folder of this project, as it is, to be changed; `None` if there is none.
+    pub(crate) fn raw_file(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
+        self.inner.reader.raw(path)
+    }
+
+    /// Whether what is made at `path` will lie in the project, whatever links lead there.
+    pub(crate) fn holds(&self, path: &Path) -> Result<(), ReadError> {
+        self.inner.reader.holds(path)
+    }
+
+    /// `path` as it is told: below the root.
+    pub(crate) fn relative(&self, path: &Path) -> PathBuf {
+        self.inner.reader.relative(path)
+    }
+
+    /// While this is held nobody else in this process writes to the project.
+    pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
+        self.inner
+            .writing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn read_spec(&self, id: &str, path: &Path) -> Result<Option<Arc<Spec>>, ReadError> {

@@ -163,10 +163,10 @@ pub fn all(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
 
 /// What is there and cannot be read, as items of their own.
 fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadable]) -> Vec<Item> {
-    let base = format!("{}/", project.relative(base));
+    let base = format!("{}/", project.told(base));
     let item = |unreadable: &Unreadable| {
         let path = project.root().join(&unreadable.path);
-        let file = project.relative(&path);
+        let file = project.told(&path);
         let mut findings = Findings::default();
         let place = Place {
             file: &file,

@@ -8,11 +8,13 @@ use super::text::{is_space, strip_prefix_any_case, trim};
 use crate::model::{Line, Requirement, Scenario};
 
 /// The name in a heading that begins a requirement, `None` of any other: `### Requirement: Name`, in whatever capitals,
-/// the blank behind `###` optional, without a closing run of `#`. It may be empty.
+/// the blank behind `###` optional, without a closing run of `#`. Without a name it begins none: what is below it belongs
+/// to the requirement above.
 #[must_use]
 pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     let title = (heading.level == 3).then_some(heading.title)?;
-    Some(name(strip_prefix_any_case(title, "Requirement:")?))
+    let named = trim(strip_prefix_any_case(title, "Requirement:")?);
+    (!named.is_empty()).then(|| name(named))
 }
 
 /// The name in a heading of level 4: what follows `Scenario:` in whatever capitals, or the whole title; without a

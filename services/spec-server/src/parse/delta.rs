@@ -15,19 +15,15 @@ use crate::model::{CapabilityDelta, Delta, Line, Operation, Requirement, Source}
 pub fn delta(capability: &str, source: Source) -> CapabilityDelta {
     let text = source.text.clone();
     let outline = Outline::of(&text);
-    let sections = outline
-        .headings()
-        .iter()
-        .filter(|h| h.level == 2 && h.spaced);
     let mut operations = Vec::new();
-    for heading in sections {
+    for heading in outline.headings().iter().filter(|h| h.level == 2) {
         let Some(operation) = operation(heading.title) else {
             continue;
         };
         let end = outline
             .headings_in(heading.line.saturating_add(1)..outline.end())
             .iter()
-            .find(|next| next.level == 2)
+            .find(|next| next.level == 2 && !next.title.is_empty())
             .map_or(outline.end(), |next| next.line);
         read_section(&outline, operation, heading.line + 1, end, &mut operations);
     }
@@ -55,12 +51,16 @@ fn read_section(
 ) {
     let first = operations.len();
     let headings = outline.headings_in(start..end);
-    let mut blocks = headings
+    let borders = headings
         .iter()
-        .filter_map(|heading| Some((heading.line, requirement_name(heading)?)))
-        .peekable();
-    while let Some((line, name)) = blocks.next() {
-        let next = blocks.peek().map_or(end, |(next, _)| *next);
+        .map(|heading| (heading, requirement_name(heading)))
+        // A `## ` without a title ends a block and not the section.
+        .filter(|(heading, name)| name.is_some() || heading.level == 2);
+    let mut borders = borders.peekable();
+    while let Some((heading, name)) = borders.next() {
+        let Some(name) = name else { continue };
+        let line = heading.line;
+        let next = borders.peek().map_or(end, |(next, _)| next.line);
         let requirement = requirement(outline, name, line..next);
         operations.push(match operation {
             Operation::Renamed => arrow(line, requirement),

@@ -5,7 +5,7 @@ use super::outline::Outline;
 use crate::model::{Source, Spec};
 
 /// Reads the spec `id`. Requirements are those under `## Requirements`, of every section of that name; a block ends at the
-/// next heading of level 3 or above.
+/// next heading of level 2 or 3. A line such as `# install` is more often a command than a heading: it ends neither.
 #[must_use]
 pub fn spec(id: &str, source: Source) -> Spec {
     let text = source.text.clone();
@@ -16,11 +16,11 @@ pub fn spec(id: &str, source: Source) -> Spec {
     let level = main.map_or(2, |heading| heading.level);
     let mut inside = false;
     for (index, heading) in outline.headings().iter().enumerate() {
-        if heading.level <= level {
+        if (2..=level).contains(&heading.level) || heading.level == level {
             inside = heading.level == level && heading.title.eq_ignore_ascii_case("Requirements");
         } else if inside && let Some(name) = requirement_name(heading) {
             let mut below = outline.headings().iter().skip(index + 1);
-            let next = below.find(|next| next.level <= 3);
+            let next = below.find(|next| (2..=3).contains(&next.level));
             let end = next.map_or(outline.end(), |next| next.line);
             requirements.push(requirement(&outline, name, heading.line..end));
         }

@@ -42,17 +42,30 @@ pub fn is_task(line: &str) -> Option<bool> {
     task(line).map(|(done, _)| done)
 }
 
-/// Whether the box is ticked, and the text behind it: a bullet (`-`, `*`, `+`, `1.`, `1)`), a box with at most one mark in
-/// it, of which x alone says done, and no link: `- [a](b)` and `- [1][c]` are none.
+/// Whether the box is ticked, and the text behind it.
 fn task(line: &str) -> Option<(bool, &str)> {
+    let (inside, behind) = boxed(line)?;
+    Some((trim(inside).eq_ignore_ascii_case("x"), trim(behind)))
+}
+
+/// What is in the box of `line` and what is behind it: a bullet (`-`, `*`, `+`, `1.`, `1)`), a box with at most one mark in
+/// it, of which x alone says done, and no link: `- [a](b)` and `- [1][c]` are none.
+fn boxed(line: &str) -> Option<(&str, &str)> {
     let rest = bullet(line.trim_start_matches(is_space))?;
     let rest = rest.trim_start_matches(is_space).strip_prefix('[')?;
     let (inside, behind) = rest.split_once(']')?;
-    let mark = trim(inside);
-    let mut marks = mark.chars();
+    let mut marks = trim(inside).chars();
     let (first, more) = (marks.next(), marks.next());
     let link = behind.starts_with(['(', '[']) && (first.is_some() || inside.is_empty());
-    (more.is_none() && !link).then(|| (mark.eq_ignore_ascii_case("x"), trim(behind)))
+    (more.is_none() && !link).then_some((inside, behind))
+}
+
+/// `line` up to and with the `[` of its box, and from the `]` on.
+pub(crate) fn box_of(line: &str) -> Option<(&str, &str)> {
+    let (inside, behind) = boxed(line)?;
+    let close = line.len().checked_sub(behind.len() + 1)?;
+    let (head, tail) = line.split_at_checked(close)?;
+    Some((head.strip_suffix(inside)?, tail))
 }
 
 /// What follows the mark of a list's item.

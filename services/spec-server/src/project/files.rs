@@ -5,6 +5,7 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
+use service_host::Stamp;
 use sha2::{Digest as _, Sha256};
 
 use super::Limits;
@@ -18,6 +19,17 @@ pub(super) struct Reader {
     /// Without symbolic links in it.
     root: PathBuf,
     limits: Limits,
+}
+
+/// A file as it is, to be changed.
+#[derive(Debug, Clone)]
+pub(crate) struct RawFile {
+    /// Where it is: behind the link if there is one.
+    pub(crate) path: PathBuf,
+    /// What was in it.
+    pub(crate) bytes: Vec<u8>,
+    /// How it was before it was read.
+    pub(crate) stamp: Option<Stamp>,
 }
 
 /// How long a file had not been written when it was read; `None` if that is not known.
@@ -104,9 +116,10 @@ impl Reader {
     /// The file at `path`, whose folder is known to lie in the project; `None` if there is none. A link to a file in the
     /// project is followed; one that leads nowhere is nothing.
     pub(super) fn source(&self, path: &Path) -> Result<Option<(Source, Age)>, ReadError> {
-        let Some((bytes, age)) = self.bytes(path)? else {
+        let Some(found) = self.resolve(path)? else {
             return Ok(None);
         };
+        let (bytes, age) = self.bytes(path, &found)?;
         let text = normalise(&bytes).map_err(|problem| ReadError::NotUtf8 {
             path: self.relative(path),
             problem,
@@ -119,32 +132,63 @@ impl Reader {
         Ok(Some((source, age)))
     }
 
-    /// What is in the file at `path`, as [`Reader::source`] reads it.
-    pub(super) fn bytes(&self, path: &Path) -> Result<Option<(Vec<u8>, Age)>, ReadError> {
+    /// The file at `path` with how it was before it was read.
+    pub(super) fn raw(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
+        let Some(found) = self.resolve(path)? else {
+            return Ok(None);
+        };
+        let stamp = Stamp::of(&found).map_err(|error| self.io(path, error))?;
+        let (bytes, _) = self.bytes(path, &found)?;
+        Ok(Some(RawFile {
+            path: found,
+            bytes,
+            stamp,
+        }))
+    }
+
+    /// Whether the nearest folder above `path` that exists lies in the project.
+    pub(super) fn holds(&self, path: &Path) -> Result<(), ReadError> {
+        for folder in path.ancestors().skip(1) {
+            match fs::canonicalize(folder) {
+                Ok(found) if found.starts_with(&self.root) => return Ok(()),
+                Err(error) if is_missing(&error) && fs::symlink_metadata(folder).is_err() => {}
+                Err(error) if !is_missing(&error) => return Err(self.io(folder, error)),
+                _ => return Err(ReadError::OutOfRoot(self.relative(folder))),
+            }
+        }
+        Err(ReadError::OutOfRoot(path.to_owned()))
+    }
+
+    /// Where the file at `path` is, behind its link if it is one; `None` if there is none.
+    fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, ReadError> {
         let io = |error| self.io(path, error);
         let metadata = match fs::symlink_metadata(path) {
             Ok(metadata) => metadata,
             Err(error) if is_missing(&error) => return Ok(None),
             Err(error) => return Err(io(error)),
         };
-        let found = if metadata.is_symlink() {
-            match fs::canonicalize(path) {
-                Ok(found) if found.starts_with(&self.root) => found,
-                Ok(_) => return Err(ReadError::OutOfRoot(self.relative(path))),
-                Err(error) if is_missing(&error) => return Ok(None),
-                Err(error) => return Err(io(error)),
-            }
-        } else {
-            path.to_owned()
-        };
+        if !metadata.is_symlink() {
+            return Ok(Some(path.to_owned()));
+        }
+        match fs::canonicalize(path) {
+            Ok(found) if found.starts_with(&self.root) => Ok(Some(found)),
+            Ok(_) => Err(ReadError::OutOfRoot(self.relative(path))),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    /// What is in the file `found`, which is told as `path`.
+    fn bytes(&self, path: &Path, found: &Path) -> Result<(Vec<u8>, Age), ReadError> {
+        let io = |error| self.io(path, error);
         // Before it is opened: opening a named pipe would wait for somebody to write into it.
-        if !fs::metadata(&found).map_err(io)?.is_file() {
+        if !fs::metadata(found).map_err(io)?.is_file() {
             return Err(ReadError::NotA {
                 wanted: "file",
                 path: self.relative(path),
             });
         }
-        let file = File::open(&found).map_err(io)?;
+        let file = File::open(found).map_err(io)?;
         let modified = file.metadata().and_then(|metadata| metadata.modified());
         let age = modified
             .ok()
@@ -155,7 +199,7 @@ impl Reader {
             .read_to_end(&mut bytes)
             .map_err(io)?;
         match u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
-            true => Ok(Some((bytes, age))),
+            true => Ok((bytes, age)),
             false => Err(ReadError::TooLarge {
                 path: self.relative(path),
                 limit,

@@ -15,7 +15,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         None => &project.layout().changes,
     };
     let path = base.join(&change.id);
-    let own = project.relative(&path);
+    let own = project.told(&path);
     let folder = Folder::at(&path);
     let nested = folder.nested();
     if let Some(first) = nested.first() {

@@ -20,7 +20,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         Some(_) => &project.layout().archive,
         None => &project.layout().changes,
     };
-    let own = project.relative(&base.join(&change.id));
+    let own = project.told(&base.join(&change.id));
     let at = |name: &str| format!("{own}/{name}");
     let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
     let place = part(&proposal_file, Part::Proposal);
