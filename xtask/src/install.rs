@@ -26,6 +26,11 @@ pub(crate) struct Installed {
 }
 
 impl Installed {
+    /// The program that runs scripts.
+    pub(crate) fn interpreter(&self) -> &Path {
+        &self.interpreter
+    }
+
     /// A command that runs a script in the place where its packages are.
     pub(crate) fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.interpreter);
@@ -187,7 +192,7 @@ mod tests {
 
     #[test]
     fn no_lock_file_names_a_place_to_fetch_from() {
-        for source in ["interop", "suites"] {
+        for source in ["interop", "oracle", "suites"] {
             let lock = root().join("xtask").join(source).join("package-lock.json");
             let lock = fs::read_to_string(lock).expect("lock");
             assert!(lock.contains("\"integrity\""), "{source}");

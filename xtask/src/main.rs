@@ -4,6 +4,7 @@ mod bench;
 mod fixture;
 mod install;
 mod interop;
+mod oracle;
 mod process;
 mod soak;
 mod specs;
@@ -35,12 +36,14 @@ enum Chore {
     /// Puts the official clients through the universe server, the spec server and the fixture `mcp-proto/examples/everything.rs`, in both
     /// eras, over HTTP and stdio.
     Interop(interop::Arguments),
+    /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
+    Oracle(oracle::Arguments),
     /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).
     Soak(soak::Arguments),
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, conformance
-    /// suites, official clients.
+    /// suites, the verdicts of OpenSpec's own tool, official clients.
     Test(interop::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Oracle(arguments) => oracle::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
         Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),

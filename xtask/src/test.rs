@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, process, root, say, specs, suites, target};
+use crate::{Result, interop, oracle, process, root, say, specs, suites, target};
 
 /// One step of the test; the first that fails ends it.
 struct Step {
@@ -71,8 +71,11 @@ pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
     let conforming = timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(arguments.ci))
     })?;
+    let judged = timed("verdicts on specs, beside OpenSpec's own", || {
+        oracle::run(&oracle::Arguments::whole(arguments.ci))
+    })?;
     let understood = timed("official clients", || interop::run(arguments))?;
-    Ok(replayed && conforming && understood)
+    Ok(replayed && conforming && judged && understood)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {

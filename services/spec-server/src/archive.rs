@@ -7,9 +7,9 @@
 //! **What is promised about failures.** Everything is read and checked before anything is written; if one capability
 //! cannot be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure
 //! while writing puts back what was written before. A crash in the middle of several files leaves some of them new and
-//! the change still active, and archiving it again does the rest: the folder is moved last. (One case cannot be told
-//! apart then: renames of which one takes the name that another gives up. They are refused, not guessed.) A file that
-//! somebody else writes meanwhile is not overwritten, except in the very instant of the rename.
+//! the change still active, and archiving it again does the rest, since the folder is moved last. (It is refused, not
+//! guessed, if one rename takes the name that another has given up: whether they were done cannot be told from the spec.)
+//! A file that somebody else writes meanwhile is not overwritten, except in the very instant of the rename.
 
 mod apply;
 mod check;

@@ -1,12 +1,12 @@
 //! The names of requirements in a spec: exact ones, and such as differ in capitals and blanks alone.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 /// Which block has which name.
 #[derive(Debug, Default)]
 pub(super) struct Names {
     exact: HashMap<String, usize>,
-    folded: HashMap<String, Vec<String>>,
+    folded: HashMap<String, BTreeSet<String>>,
 }
 
 impl Names {
@@ -21,14 +21,13 @@ impl Names {
         }
         self.exact.insert(name.to_owned(), block);
         let alike = self.folded.entry(fold(name)).or_default();
-        alike.push(name.to_owned());
-        true
+        alike.insert(name.to_owned())
     }
 
     pub(super) fn remove(&mut self, name: &str) -> Option<usize> {
         let block = self.exact.remove(name)?;
         if let Some(alike) = self.folded.get_mut(&fold(name)) {
-            alike.retain(|other| other != name);
+            alike.remove(name);
         }
         Some(block)
     }

@@ -21,7 +21,7 @@ pub(crate) enum Value {
     /// A string.
     Text(String),
     /// A list.
-    List(Vec<Value>),
+    List(Vec<Self>),
     /// A mapping, in the order of the file, no key twice.
     Map(Vec<Entry>),
     /// What is not read: a reference to another value.

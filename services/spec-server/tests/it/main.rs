@@ -3,6 +3,8 @@
 
 mod cli;
 mod mcp;
+mod oracle;
 mod parse;
 mod project;
+mod validate;
 mod watch;

@@ -9,4 +9,4 @@ mod tools;
 mod transcripts;
 mod writes;
 
-pub(crate) use harness::{Copy, HANG, binary, both_eras, client, error_of, settings, structured};
+pub(crate) use harness::{Copy, HANG, binary, client, settings, structured};

@@ -45,7 +45,7 @@ pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
     check_purpose(&outline, purpose, text, place, findings);
     check_requirements(&outline, requirements, place, findings);
     let section = section_of_level_2(&outline);
-    check_structure(&outline, section.clone(), place, findings);
+    check_structure(&outline, section.as_ref(), place, findings);
     check_prose(&outline, section, place, findings);
 }
 
@@ -148,7 +148,7 @@ fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
 /// Headings that are not where they ought to be.
 fn check_structure(
     outline: &Outline<'_>,
-    section: Option<Range<Line>>,
+    section: Option<&Range<Line>>,
     place: Place<'_>,
     findings: &mut Findings,
 ) {
@@ -167,10 +167,7 @@ fn check_structure(
         let Some(name) = requirement_name(outline, heading) else {
             continue;
         };
-        if !section
-            .as_ref()
-            .is_some_and(|section| section.contains(&line))
-        {
+        if !section.is_some_and(|section| section.contains(&line)) {
             let message = format!(
                 "the requirement {name:?} stands outside of `## Requirements`, where nobody looks for it; move it there"
             );

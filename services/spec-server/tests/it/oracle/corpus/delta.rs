@@ -1,0 +1,434 @@
+//! Deltas: good ones, and what can be wrong with them.
+
+use super::page::{Mutation, Page};
+use super::random::Random;
+
+/// The capability that the deltas of the corpus change.
+pub(crate) const BASE: &str = "base/gate";
+
+/// Its spec.
+pub(crate) const BASE_SPEC: &str = "# Gate Specification
+
+## Purpose
+Tells how the gate behaves for whoever stands before it, day and night.
+
+## Requirements
+
+### Requirement: Open
+The gate SHALL open when it is asked to.
+
+#### Scenario: By day
+- **WHEN** somebody asks by day
+- **THEN** it opens
+
+#### Scenario: By night ####
+- **WHEN** somebody asks by night
+- **THEN** it opens slowly
+
+### Requirement: Shut ##
+The gate SHALL shut behind whoever has passed.
+
+#### Edge of the day
+- **WHEN** the sun sets
+- **THEN** it shuts
+
+### Requirement: Ring
+The gate SHALL ring.
+
+#### Scenario: Twice
+- **WHEN** a friend comes
+- **THEN** it rings twice
+
+#### Scenario: Twice
+- **WHEN** a cousin comes
+- **THEN** it rings twice as well
+";
+
+const OPEN: &str = "### Requirement: Open
+The gate SHALL open at once when it is asked to.
+
+#### Scenario: By day
+- **WHEN** somebody asks by day
+- **THEN** it opens at once
+
+#### Scenario: By night
+- **WHEN** somebody asks by night
+- **THEN** it opens within a minute
+";
+
+const RING: &str = "### Requirement: Chime
+The gate SHALL chime.
+
+#### Scenario: Twice
+- **WHEN** a friend comes
+- **THEN** it chimes twice
+
+#### Twice
+- **WHEN** a cousin comes
+- **THEN** it chimes twice as well
+";
+
+const LOG: &str = "### Requirement: Log
+The gate MUST keep a log.
+
+#### Scenario: Entry
+- **WHEN** somebody passes
+- **THEN** a line is added
+";
+
+const SHUT_REMOVED: &str = "### Requirement: Shut
+**Reason**: nobody minds
+**Migration**: none
+";
+
+const RENAME: &str = "- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Chime`\n";
+
+const REQUIREMENT: &str = "### Requirement: ";
+const SCENARIO: &str = "#### ";
+const HEADINGS: [&str; 3] = ["## ", "### ", "#### "];
+
+/// A delta with nothing wrong in it, of one operation or of all four.
+pub(crate) fn good(random: &mut Random) -> Page {
+    let sections = [
+        format!("## ADDED Requirements\n\n{LOG}"),
+        format!("## MODIFIED Requirements\n\n{OPEN}"),
+        format!("## REMOVED Requirements\n\n{SHUT_REMOVED}"),
+        format!("## RENAMED Requirements\n\n{RENAME}"),
+        format!("## MODIFIED Requirements\n\n{RING}\n## RENAMED Requirements\n{RENAME}"),
+    ];
+    let text = match random.below(4) {
+        0 => sections[0].clone(),
+        1 => sections[1].clone(),
+        2 => sections[random.below(5)].clone(),
+        _ => format!(
+            "# Gate\n\n{}\n{}\n{}\n{}",
+            sections[0], sections[1], sections[2], sections[3]
+        ),
+    };
+    Page::new(&text)
+}
+
+fn add(page: &mut Page, operation: &str, text: &str) {
+    page.append(&format!("\n## {operation} Requirements\n\n{text}"));
+}
+
+/// What can be wrong with a delta, and what only looks so.
+pub(crate) const ALL: [Mutation<Page>; 45] = [
+    ("section-heading", |page, random| {
+        let new = random.text(&[
+            "## added requirements",
+            "## ADDED requirements ",
+            "##  ADDED Requirements",
+            "## ADDED  Requirements",
+            "### ADDED Requirements",
+            "# ADDED Requirements",
+            "## ADDED",
+            "## New Requirements",
+            "## ADDED Requirements ##",
+            " ## ADDED Requirements",
+            "##ADDED Requirements",
+            "## ADDED\tRequirements",
+            "## Added Requirements",
+        ]);
+        page.replace("## ADDED Requirements", random, |_| new.to_owned());
+    }),
+    ("section-other", |page, random| {
+        page.replace("## ", random, |_| "## Requirements".to_owned())
+    }),
+    ("section-none", |page, random| {
+        page.replace("## ", random, |_| String::new())
+    }),
+    ("section-empty", |page, random| {
+        page.fill(
+            "## ",
+            &["## "],
+            random,
+            random
+                .clone()
+                .text(&["", "None.", "- nothing", "### Nothing"]),
+        )
+    }),
+    ("section-twice", |page, _| {
+        add(
+            page,
+            "ADDED",
+            "### Requirement: Second\nIt SHALL be second.\n\n#### Scenario: S\n- **WHEN** a\n- **THEN** b",
+        )
+    }),
+    ("section-empty-too", |page, random| {
+        let operation = random.text(&["ADDED", "MODIFIED", "REMOVED", "RENAMED"]);
+        add(page, operation, "");
+    }),
+    ("section-foreign", |page, random| {
+        page.insert_before("### ", random, "## Notes\nWords.\n")
+    }),
+    ("section-blank", |page, random| {
+        page.insert_before("#### ", random, "## ")
+    }),
+    ("purpose", |page, random| {
+        page.insert_before(
+            "## ",
+            random,
+            "## Purpose\nTells of a new gate, and why it is there at all.\n",
+        )
+    }),
+    ("orphan-above", |page, random| {
+        page.insert_before("## ", random, "### Requirement: Early\nIt SHALL come.\n")
+    }),
+    ("orphan-below", |page, _| {
+        page.append("\n## Notes\n\n###requirement: Late\nIt SHALL come.")
+    }),
+    ("orphan-in-code", |page, random| {
+        page.insert_before("## ", random, "```\n### Requirement: Code\n```")
+    }),
+    ("requirement-heading", |page, random| {
+        let new = random.text(&[
+            "###Requirement: ",
+            "### requirement: ",
+            "### REQUIREMENT:",
+            "#### Requirement: ",
+            "### Req: ",
+            " ### Requirement: ",
+            "###\tRequirement:",
+            "### ",
+            "## ",
+        ]);
+        page.replace(REQUIREMENT, random, |name| format!("{new}{name}"));
+    }),
+    ("requirement-nameless", |page, random| {
+        let new = random.text(&[
+            "### Requirement:",
+            "### Requirement: ",
+            "###Requirement:",
+            "### Requirement: ##",
+        ]);
+        page.replace(REQUIREMENT, random, |_| new.to_owned());
+    }),
+    ("requirement-closed", |page, random| {
+        page.replace(REQUIREMENT, random, |name| {
+            format!("### Requirement: {name} #")
+        })
+    }),
+    ("divider", |page, random| {
+        page.insert_before("### ", random, "### Documentation requirements\n")
+    }),
+    ("divider-inside", |page, random| {
+        page.insert_before(SCENARIO, random, "### Cases\n")
+    }),
+    ("title-inside", |page, random| {
+        page.insert_before(SCENARIO, random, "# Part\n")
+    }),
+    ("text-none", |page, random| {
+        page.fill(REQUIREMENT, &HEADINGS, random, "")
+    }),
+    ("text-code", |page, random| {
+        page.fill(REQUIREMENT, &HEADINGS, random, "```\nIt SHALL be.\n```")
+    }),
+    ("text-metadata", |page, random| {
+        page.fill(
+            REQUIREMENT,
+            &HEADINGS,
+            random,
+            random
+                .clone()
+                .text(&["**Id**: MUST", "**Id**: 1", "**Id**: SHALL\nIt opens."]),
+        )
+    }),
+    ("text-weak", |page, random| {
+        page.fill(
+            REQUIREMENT,
+            &HEADINGS,
+            random,
+            random
+                .clone()
+                .text(&["It opens.", "It shall open.", "It MUSTers.", "_MUST_ open"]),
+        )
+    }),
+    ("text-in-heading", |page, random| {
+        page.replace(REQUIREMENT, random, |_| {
+            "### Requirement: It MUST go".to_owned()
+        });
+        page.fill(
+            "### Requirement: It MUST",
+            &HEADINGS,
+            random,
+            random.clone().text(&["", "It goes."]),
+        );
+    }),
+    ("scenario-none", |page, random| {
+        page.remove(SCENARIO, &HEADINGS, random)
+    }),
+    ("scenarios-none", |page, random| {
+        while page.any(SCENARIO, random).is_some() {
+            page.remove(SCENARIO, &HEADINGS, random);
+        }
+    }),
+    ("scenario-bare", |page, random| {
+        page.fill(
+            SCENARIO,
+            &HEADINGS,
+            random,
+            random.clone().text(&["", "  ", "<!-- -->"]),
+        )
+    }),
+    ("scenario-deeper", |page, random| {
+        page.fill(SCENARIO, &HEADINGS, random, "##### Steps\n- **WHEN** a")
+    }),
+    ("scenario-heading", |page, random| {
+        let new = random.text(&["##### ", "####", "### ", "####\t", "- #### "]);
+        page.replace(SCENARIO, random, |name| format!("{new}{name}"));
+    }),
+    ("scenario-name", |page, random| {
+        let new = random.text(&[
+            "#### Scenario:By day",
+            "#### scenario: By day",
+            "#### By day ####",
+            "#### Scenario: by day",
+            "#### Scenario:  By  day",
+            "#### Scenario: By day\u{a0}##",
+        ]);
+        page.replace("#### Scenario: By day", random, |_| new.to_owned());
+    }),
+    ("scenario-twice", |page, random| {
+        page.insert_before(
+            "#### Scenario: By",
+            random,
+            "#### Scenario: By day\n- **WHEN** a\n- **THEN** b\n",
+        )
+    }),
+    ("added-twice", |page, random| {
+        let name = random.text(&["Log", "Log ###", "log", " Log ", "Log#"]);
+        add(
+            page,
+            "ADDED",
+            &format!(
+                "### Requirement: Log\nIt SHALL.\n#### S\n- a\n\n### Requirement: {name}\nIt SHALL.\n#### S\n- a"
+            ),
+        );
+    }),
+    ("modified-twice", |page, _| {
+        add(page, "MODIFIED", &format!("{OPEN}\n{OPEN}"))
+    }),
+    ("modified-unknown", |page, _| {
+        add(
+            page,
+            "MODIFIED",
+            "### Requirement: Unknown\nIt SHALL.\n#### S\n- a",
+        )
+    }),
+    ("removed-twice", |page, _| {
+        add(
+            page,
+            "REMOVED",
+            "### Requirement: Shut\n\n- `### Requirement: Shut`",
+        )
+    }),
+    ("removed-items", |page, random| {
+        let text = random.text(&[
+            "- `### Requirement: Shut`",
+            "* ### Requirement: Shut",
+            "+ `###Requirement:Shut`",
+            "- ### requirement: Shut",
+            "1. `### Requirement: Shut`",
+            "-`### Requirement: Shut",
+            "```\n- ### Requirement: Shut\n```",
+            "- `### Requirement: `",
+        ]);
+        add(page, "REMOVED", text);
+    }),
+    ("renamed-lines", |page, random| {
+        let text = random.text(&[
+            "FROM: ### Requirement: Open\nTO: ### Requirement: Gape", "* FROM: `### Requirement: Open`\n* TO: `### Requirement: Gape`",
+            "- from: `### Requirement: Open`\n- to: `### Requirement: Gape`", "- FROM: `Open`\n- TO: `Gape`", "- TO: `### Requirement: Gape`\n- FROM: `### Requirement: Open`",
+            "- FROM: `### Requirement: Open`", "- TO: `### Requirement: Gape`", "- FROM: `### Requirement: Open`\n- FROM: `### Requirement: Shut`\n- TO: `### Requirement: A`\n- TO: `### Requirement: B`",
+            "- FROM: `### Requirement: Open`\n\nwhich is now called\n\n- TO: `###Requirement:Gape`", "```\n- FROM: `### Requirement: Open`\n```", "### Requirement: Open → Gape", "- FROM: `### Requirement: Open ##`\n- TO: `### requirement: Gape`",
+            "-FROM:`### Requirement: Open`\n  -  TO: ### Requirement: Gape`",
+        ]);
+        add(page, "RENAMED", text);
+    }),
+    ("renamed-from-twice", |page, _| {
+        add(
+            page,
+            "RENAMED",
+            &format!("{RENAME}\n- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Buzz`"),
+        )
+    }),
+    ("renamed-to-twice", |page, _| {
+        add(
+            page,
+            "RENAMED",
+            &format!("{RENAME}\n- FROM: `### Requirement: Shut`\n- TO: `### Requirement: Chime`"),
+        )
+    }),
+    ("renamed-halves-apart", |page, _| {
+        add(page, "RENAMED", "- FROM: `### Requirement: Open`");
+        add(page, "RENAMED", "- TO: `### Requirement: Gape`");
+    }),
+    ("modified-and-removed", |page, _| {
+        add(page, "MODIFIED", OPEN);
+        add(page, "REMOVED", "### Requirement: Open");
+    }),
+    ("modified-and-added", |page, _| {
+        add(page, "MODIFIED", OPEN);
+        add(page, "ADDED", OPEN);
+    }),
+    ("added-and-removed", |page, _| {
+        add(page, "ADDED", LOG);
+        add(page, "REMOVED", "- `### Requirement: Log`");
+    }),
+    ("renamed-and-modified-old", |page, _| {
+        add(page, "RENAMED", RENAME);
+        add(page, "MODIFIED", &RING.replace("Chime", "Ring"));
+    }),
+    ("renamed-and-added", |page, _| {
+        add(page, "RENAMED", RENAME);
+        add(page, "ADDED", RING);
+    }),
+    ("renamed-and-removed", |page, random| {
+        add(page, "RENAMED", RENAME);
+        add(
+            page,
+            "REMOVED",
+            random.text(&[
+                "### Requirement: Ring",
+                "### Requirement: RING",
+                "### Requirement: ring ##",
+                "### Requirement: Ringing",
+            ]),
+        );
+    }),
+];
+
+/// Ways to lose scenarios that the spec has, or to seem to.
+pub(crate) const AGAINST: [Mutation<Page>; 5] = [
+    ("drops-one", |page, random| {
+        page.remove("#### Scenario: By", &HEADINGS, random)
+    }),
+    ("drops-one-of-two", |page, random| {
+        *page = Page::new(&format!(
+            "## RENAMED Requirements\n{RENAME}\n## MODIFIED Requirements\n{RING}"
+        ));
+        page.remove(SCENARIO, &HEADINGS, random);
+    }),
+    ("drops-after-two-renames", |page, _| {
+        *page = Page::new(
+            "## RENAMED Requirements\n- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Chime`\n- FROM: `### Requirement: Chime`\n- TO: `### Requirement: Buzz`\n\n## MODIFIED Requirements\n### Requirement: Buzz\nIt SHALL.\n#### Scenario: Twice\n- a",
+        );
+    }),
+    ("renames-in-a-ring", |page, _| {
+        *page = Page::new(
+            "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: B`\n- FROM: `### Requirement: B`\n- TO: `### Requirement: A`\n\n## MODIFIED Requirements\n### Requirement: A\nIt SHALL.\n#### S\n- a",
+        );
+    }),
+    ("keeps-any-heading", |page, random| {
+        let heading = random.text(&[
+            "#### Edge of the day",
+            "#### Scenario: Edge of the day",
+            "#### edge of the day",
+            "##### Edge of the day",
+        ]);
+        *page = Page::new(&format!(
+            "## MODIFIED Requirements\n### Requirement: Shut\nIt SHALL.\n{heading}\n- a\n#### More\n- b"
+        ));
+    }),
+];
