@@ -16,6 +16,8 @@ mod check;
 mod commit;
 mod lines;
 mod names;
+mod outcome;
+mod parts;
 mod plan;
 mod task;
 

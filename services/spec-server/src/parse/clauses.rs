@@ -32,6 +32,8 @@ struct Open {
     bulleted: bool,
     /// With neither bullet nor emphasis nor capitals throughout: only its place says that it is a clause.
     bare: bool,
+    /// A paragraph of its own came after it.
+    closed: bool,
 }
 
 /// A line that begins with a keyword.
@@ -52,15 +54,19 @@ pub(super) fn read(outline: &Outline<'_>, lines: Range<Line>) -> Clauses {
     let texts = |line| outline.line(line);
     let clauses = read_lines(lines.clone().filter(prose).map(texts));
     match clauses.is_empty() && !lines.clone().all(|line| prose(&line)) {
-        true => read_lines(lines.map(texts)),
+        true => read_lines(lines.map(texts).filter(|line| !is_fence(line))),
         false => clauses,
     }
+}
+
+fn is_fence(line: &str) -> bool {
+    let line = trim(line);
+    line.starts_with("```") || line.starts_with("~~~")
 }
 
 fn read_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Clauses {
     let mut clauses = Clauses::default();
     let mut open: Option<Open> = None;
-    let mut last: Option<Kind> = None;
     let mut gap = false;
     for line in lines {
         let text = trim(line);
@@ -76,22 +82,22 @@ fn read_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Clauses {
         };
         if let Some(keyword) = keyword(text).filter(|k| begins(k, bulleted, indent, open)) {
             // An AND before anything else continues nothing: it stays in the text of the scenario alone.
-            if let Some(kind) = keyword.kind.or(last) {
+            if let Some(kind) = keyword.kind.or(open.map(|clause| clause.kind)) {
                 let text = match keyword.kept {
                     Some(word) if !keyword.text.is_empty() => format!("{word} {}", keyword.text),
                     Some(word) => word.to_owned(),
                     None => keyword.text,
                 };
                 clauses.list(kind).push(text);
-                last = Some(kind);
                 open = Some(Open {
                     kind,
                     indent,
                     bulleted,
                     bare: !bulleted && !keyword.emphasised && !keyword.loud,
+                    closed: false,
                 });
             }
-        } else if let Some(clause) = open {
+        } else if let Some(clause) = open.filter(|clause| !clause.closed) {
             let deeper = indent > clause.indent;
             if bulleted && !deeper && clause.bulleted {
                 clauses.list(clause.kind).push(text.to_owned());
@@ -100,8 +106,10 @@ fn read_lines<'t>(lines: impl Iterator<Item = &'t str>) -> Clauses {
                 let mark = if bulleted { "- " } else { "" };
                 clauses.continue_last(clause.kind, &format!("{mark}{text}"));
             } else {
-                // A paragraph of its own ends the clause.
-                open = None;
+                open = Some(Open {
+                    closed: true,
+                    ..clause
+                });
             }
         }
     }
@@ -115,7 +123,7 @@ fn begins(keyword: &Keyword, bulleted: bool, indent: usize, open: Option<Open>) 
     }
     match open {
         None => true,
-        Some(clause) if bulleted => indent <= clause.indent || !clause.bulleted,
+        Some(clause) if bulleted => indent <= clause.indent || !clause.bulleted || clause.closed,
         Some(clause) => clause.bare,
     }
 }

@@ -1,0 +1,1 @@
+//! Changes become part of the specs.
