@@ -5,4 +5,6 @@
 //! as they are. Only the room `mcp` knows of MCP.
 
 pub mod model;
+pub mod parse;
+pub mod project;
 pub mod search;
