@@ -2,3 +2,5 @@
 
 mod parse;
 mod project;
+#[cfg(feature = "semantic")]
+mod search_semantic;
