@@ -33,7 +33,7 @@ pub use index::{Index, Match, QUERY_TERMS, Query, Slot, Update, Weights};
 pub use searcher::{Freshness, QUERY_CHARS, Searcher, Settings, TOP_K, Thresholds, build};
 pub use semantic::ModelError;
 #[cfg(feature = "semantic")]
-pub use semantic::{Model, Tokenizer};
+pub use semantic::{Model, PIECES, Tokenizer};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;
 pub use terms::{TERM_CHARS, Token, is_grammar, tokens};

@@ -313,14 +313,12 @@ impl Index {
     }
 
     /// BM25's inverse document frequency, in the form that is never negative.
-    #[expect(clippy::cast_precision_loss, reason = "counts of documents are small")]
     fn rarity(&self, with: usize) -> f64 {
         let (all, with) = (self.count as f64, with as f64);
         ((all - with + 0.5) / (with + 0.5)).ln_1p()
     }
 
     /// BM25's term frequency as a share of its bound, `k1 + 1`.
-    #[expect(clippy::cast_precision_loss, reason = "sums of lengths are small")]
     fn saturation(&self, posting: &Posting) -> f64 {
         let Weights(weights) = self.weights;
         let weigh = |counts: [f64; Field::COUNT]| -> f64 {

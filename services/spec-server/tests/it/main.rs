@@ -7,5 +7,7 @@ mod mcp;
 mod oracle;
 mod parse;
 mod project;
+#[cfg(feature = "semantic")]
+mod search_semantic;
 mod validate;
 mod watch;
