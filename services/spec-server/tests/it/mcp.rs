@@ -3,6 +3,7 @@
 mod harness;
 mod hostile;
 mod limits;
+mod mutations;
 mod openspec;
 mod pipe;
 mod tools;

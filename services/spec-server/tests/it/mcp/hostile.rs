@@ -120,7 +120,7 @@ async fn no_id_leads_out_of_the_project() {
         "\0",
         "lending\n",
         "..\\..\\x",
-        "C:\\x",
+        "c:x",
         "_changes/add-reservations",
         "_changes",
         "_archive",

@@ -84,7 +84,7 @@ const CONTRACT: [(&str, &[&str]); 11] = [
     ("Graceful Degradation", &["Server without index"]),
 ];
 
-fn transcripts() -> Vec<Transcript> {
+pub(super) fn transcripts() -> Vec<Transcript> {
     let workspace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let folder = workspace.join("conformance/transcripts/spec");
     Transcript::read_all([folder]).unwrap_or_else(|error| panic!("{error}"))
