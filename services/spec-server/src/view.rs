@@ -4,21 +4,20 @@
 
 mod bound;
 mod change;
+mod content;
 mod finding;
 mod found;
 mod names;
 mod preview;
+mod scenario;
 mod spec;
 
 pub use bound::{Budget, Page};
-pub use change::{
-    ChangeList, ChangeSection, ChangeSummary, ChangeView, DeltaItem, DeltaView, ProposalView,
-    TaskProgress, TasksView,
-};
+pub use change::{ChangeList, ChangeSummary, TaskProgress};
+pub use content::{ChangeSection, ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
-pub use names::{fold, named, nearest};
+pub use names::{fold, named};
 pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview};
-pub use spec::{
-    Missing, RequirementSummary, Requirements, ScenarioView, SpecList, SpecSummary, UnreadableFile,
-};
+pub use scenario::{Missing, ScenarioView};
+pub use spec::{RequirementSummary, Requirements, SpecList, SpecSummary, UnreadableFile};

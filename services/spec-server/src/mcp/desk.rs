@@ -10,9 +10,9 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 use super::failure::Failure;
 use crate::cli::Place;
 use crate::model::{Change, Spec};
-use crate::project::{Kind, Project, ReadError, Unreadable};
+use crate::project::{Kind, Project, ReadError};
 use crate::search::{self, SearchError, Searcher};
-use crate::view::{Budget, UnreadableFile, fold};
+use crate::view::{Budget, fold};
 
 /// How many requests read the disk at the same time; the others wait.
 const TURNS: usize = 8;
@@ -208,15 +208,6 @@ impl WeakDesk {
 fn same_but_for_case(id: &str, known: Vec<String>) -> Option<String> {
     let id = fold(id);
     known.into_iter().find(|known| fold(known) == id)
-}
-
-/// As it is told to clients.
-pub(super) fn unreadable(files: &[Unreadable]) -> Vec<UnreadableFile> {
-    let told = files.iter().map(|unreadable| UnreadableFile {
-        file: unreadable.path.to_string_lossy().into_owned(),
-        problem: unreadable.problem.to_string(),
-    });
-    told.collect()
 }
 
 impl From<ReadError> for Failure {

@@ -69,7 +69,7 @@ async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResu
     let made = desk.read(move |desk| {
         let project = desk.project()?;
         let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
-        let mut messages = vec![says(text)];
+        let mut messages = vec![says(desk, &text)];
         if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
             messages.push(spec(desk, id.trim())?);
         }
@@ -87,7 +87,7 @@ async fn implement(
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
         let mut messages = vec![
-            says(text::implement(&desk.project()?, &change, writes)),
+            says(desk, &text::implement(&desk.project()?, &change, writes)),
             files(desk, &change),
         ];
         messages.extend(touched(desk, &change));
@@ -102,7 +102,7 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
         let mut messages = vec![
-            says(text::archive(&project, &change, writes)),
+            says(desk, &text::archive(&project, &change, writes)),
             files(desk, &change),
         ];
         if change.archived_on.is_none() {
@@ -113,9 +113,10 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
                 .map(|spec| spec.diff.as_str())
                 .collect();
             let diff = desk.budget().share(2).beginning(&diffs.join("\n")).0;
-            messages.push(says(format!(
-                "What it would make of the specs now:\n\n```diff\n{diff}\n```"
-            )));
+            messages.push(says(
+                desk,
+                &format!("What it would make of the specs now:\n\n```diff\n{diff}\n```"),
+            ));
         }
         Ok(result(messages, "How to archive a change"))
     });
@@ -126,8 +127,9 @@ fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {
     GetPromptResult::new(messages).with_description(description)
 }
 
-fn says(text: String) -> PromptMessage {
-    PromptMessage::user(ContentBlock::text(text))
+/// What is told; titles and tasks in it may be of any length.
+fn says(desk: &Desk, text: &str) -> PromptMessage {
+    PromptMessage::user(ContentBlock::text(desk.budget().beginning(text).0))
 }
 
 /// The files of a change, as far as a model should have to read them at once.

@@ -17,12 +17,21 @@ pub struct Page<T> {
     pub next_offset: Option<usize>,
 }
 
+/// How many names are told beside something.
+pub(super) const MAX_NAMES: usize = 100;
+
 impl Budget {
     /// What an answer has unless somebody says otherwise: about 15,000 tokens, which clients still pass on to a model.
     pub const DEFAULT: Self = Self(60_000);
 
     /// The smallest that is of any use.
     pub const MIN: Self = Self(2_000);
+
+    /// What a name has; a longer one is none that anybody has given.
+    const NAME: Self = Self(300);
+
+    /// What a sentence has that repeats what is in a file.
+    const SENTENCE: Self = Self(1_000);
 
     /// As many items of a list from `offset` on as fit, but at least one, so that who goes on gets to the end.
     #[must_use]
@@ -82,6 +91,22 @@ impl Default for Budget {
     fn default() -> Self {
         Self::DEFAULT
     }
+}
+
+/// A name or a title as it is told.
+pub(super) fn name(name: &str) -> String {
+    Budget::NAME.beginning(name).0
+}
+
+/// A sentence as it is told.
+pub(super) fn sentence(sentence: &str) -> String {
+    Budget::SENTENCE.beginning(sentence).0
+}
+
+/// Several notes as one.
+pub(super) fn notes(notes: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    let notes: Vec<_> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
 }
 
 impl<T> Page<T> {

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bound::Budget;
+use super::bound::{Budget, sentence};
 use crate::validate::{Finding, Report};
 
 /// The verdict on specs or changes.
@@ -76,7 +76,7 @@ impl FindingView {
         Self {
             file: finding.file.clone(),
             line: finding.line,
-            description: finding.message.clone(),
+            description: sentence(&finding.message),
             section: finding.part.map(|part| part.name().to_owned()),
             rule: finding.rule.to_owned(),
             advice: finding.advice,

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::bound::{name, notes};
 use crate::search::{Found, Hit};
 
 /// What was found, the best first.
@@ -38,30 +39,26 @@ impl SearchResults {
     /// What was found among specs of which so many could not be read.
     #[must_use]
     pub fn of(found: &Found, unreadable: usize) -> Self {
-        let mut notes = Vec::new();
         let outdated = found.outdated;
-        if outdated.is_outdated() {
-            notes.push(format!(
+        let outdated = outdated.is_outdated().then(|| {
+            format!(
                 "the index is older than the specs ({} new, {} changed, {} gone since): build it anew with `spec-server \
                  index`",
                 outdated.added, outdated.changed, outdated.removed
-            ));
-        }
-        if found.waiting > 0 {
-            notes.push(format!(
+            )
+        });
+        let waiting = (found.waiting > 0).then(|| {
+            format!(
                 "{} texts are still being read for their sense; the same search finds more in a moment",
                 found.waiting
-            ));
-        }
-        if unreadable > 0 {
-            notes.push(format!(
-                "{unreadable} files could not be read; list_specs names them"
-            ));
-        }
+            )
+        });
+        let unreadable = (unreadable > 0)
+            .then(|| format!("files that could not be read: {unreadable}; list_specs names them"));
         Self {
             results: found.hits.iter().map(HitView::of).collect(),
             ranker: found.ranker.name().to_owned(),
-            note: (!notes.is_empty()).then(|| notes.join("; ")),
+            note: notes([outdated, waiting, unreadable]),
         }
     }
 }
@@ -70,7 +67,7 @@ impl HitView {
     fn of(hit: &Hit) -> Self {
         Self {
             spec_id: hit.spec_id.clone(),
-            requirement: hit.requirement.clone(),
+            requirement: hit.requirement.as_deref().map(name),
             score: hit.score,
             snippet: hit.snippet.clone(),
             ranker: hit.ranker.name().to_owned(),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bound::Budget;
+use super::bound::{Budget, notes, sentence};
 use crate::archive::{Archived, Preview, PreviewSpec, Problem};
 
 /// What a change would make of the specs if it were archived now.
@@ -110,7 +110,7 @@ impl ProblemView {
         Self {
             file: problem.path.to_string_lossy().into_owned(),
             line: problem.line,
-            description: problem.message.clone(),
+            description: sentence(&problem.message),
         }
     }
 }
@@ -137,16 +137,14 @@ fn problems(problems: &[Problem]) -> impl Iterator<Item = ProblemView> {
 }
 
 fn note(specs: &[PreviewSpec], cut: usize, more_problems: bool) -> Option<String> {
-    let mut notes = Vec::new();
-    if cut > 0 {
-        notes.push(format!(
+    let cut = (cut > 0).then(|| {
+        format!(
             "{cut} of {} differences are too long and cut; the whole texts are in the change's own files, which get_change \
              with the section deltas reads",
             specs.len()
-        ));
-    }
-    if more_problems {
-        notes.push("there are more problems than are listed; mend these and ask again".to_owned());
-    }
-    (!notes.is_empty()).then(|| notes.join("; "))
+        )
+    });
+    let more = more_problems
+        .then(|| "there are more problems than are listed; mend these and ask again".to_owned());
+    notes([cut, more])
 }

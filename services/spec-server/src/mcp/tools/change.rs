@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-use crate::mcp::desk::{Desk, unreadable};
+use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
 use crate::view::{ChangeList, ChangeSection, ChangeView};
 
@@ -49,10 +49,10 @@ pub(super) async fn list_changes(
             false => project.changes(),
         }?;
         let offset = asked.offset.unwrap_or(0);
-        let unread = unreadable(&listing.unreadable);
+        let unreadable = &listing.unreadable;
         Ok(ChangeList::new(
             &listing.items,
-            unread,
+            unreadable,
             offset,
             desk.budget(),
         ))

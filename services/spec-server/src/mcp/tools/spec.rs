@@ -4,7 +4,7 @@ use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::mcp::desk::{Desk, unreadable};
+use crate::mcp::desk::Desk;
 use crate::view::{Requirements, ScenarioView, SpecList};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -39,8 +39,13 @@ pub(super) async fn list_specs(
     let listed = desk.read(move |desk| {
         let listing = desk.project()?.specs()?;
         let offset = asked.offset.unwrap_or(0);
-        let unread = unreadable(&listing.unreadable);
-        Ok(SpecList::new(&listing.items, unread, offset, desk.budget()))
+        let unreadable = &listing.unreadable;
+        Ok(SpecList::new(
+            &listing.items,
+            unreadable,
+            offset,
+            desk.budget(),
+        ))
     });
     Ok(listed.await?)
 }

@@ -220,3 +220,63 @@ async fn many_findings_are_counted_and_some_told() {
         "{verdict}"
     );
 }
+
+#[tokio::test]
+async fn names_without_end_are_cut_everywhere() {
+    let project = Copy::of("library");
+    let long = "Nämé ".repeat(100_000);
+    let scenario = format!(
+        "#### Scenario: {long}\n\n- **GIVEN** {long}\n- **WHEN** {long}\n- **THEN** {long}\n"
+    );
+    let requirement = format!("### Requirement: {long}\n\n{long}\n\n{scenario}\n{scenario}");
+    let spec = format!(
+        "# {long}\n\n## Purpose\n\n{long}\n\n## Requirements\n\n{requirement}\n{requirement}"
+    );
+    project.write("specs/lending/spec.md", spec);
+    let folder = "specs/_changes/add-reservations";
+    let proposal = format!("# Change: {long}\n\n## Why\n\n{long}\n\n## What Changes\n\n{long}\n");
+    project.write(&format!("{folder}/proposal.md"), proposal);
+    project.write(
+        &format!("{folder}/tasks.md"),
+        format!("## {long}\n\n- [ ] {long}\n- [ ] {long}\n"),
+    );
+    project.write(&format!("{folder}/design.md"), &long);
+    let delta = format!(
+        "## ADDED Requirements\n\n{requirement}\n## MODIFIED Requirements\n\n{requirement}"
+    );
+    project.write(&format!("{folder}/specs/lending/spec.md"), delta);
+    let client = small(&project).await;
+    let change = json!({"change_id": "add-reservations"});
+    for (tool, arguments) in [
+        ("list_specs", json!({})),
+        ("get_spec_requirements", json!({"spec_id": "lending"})),
+        (
+            "get_scenario",
+            json!({"spec_id": "lending", "requirement": long}),
+        ),
+        (
+            "get_scenario",
+            json!({"spec_id": "lending", "requirement": "N"}),
+        ),
+        (
+            "get_scenario",
+            json!({"spec_id": "lending", "requirement": long, "scenario": "N"}),
+        ),
+        ("search_specs", json!({"query": "nämé loan"})),
+        ("list_changes", json!({})),
+        ("get_change", change.clone()),
+        (
+            "get_change",
+            json!({"change_id": "add-reservations", "section": "deltas"}),
+        ),
+        ("validate_spec", json!({})),
+        ("validate_change", json!({})),
+        ("preview_change", change),
+    ] {
+        let result = client.call_tool(tool, arguments.clone()).await.unwrap();
+        let text = result["content"][0]["text"].as_str().unwrap();
+        // The characters beyond ASCII are two bytes, and what is quoted is longer than it is.
+        let length = text.len();
+        assert!(length < 3 * (BUDGET + AROUND), "{tool}: {length} bytes");
+    }
+}

@@ -41,7 +41,10 @@ async fn a_spec_without_a_purpose_is_listed_and_files_that_cannot_be_read_are_to
         let searched = structured(&client, "search_specs", json!({"query": "reminder"})).await;
         assert_eq!(searched["results"][0]["spec_id"], "notices");
         assert!(
-            searched["note"].as_str().unwrap().contains("1 file"),
+            searched["note"]
+                .as_str()
+                .unwrap()
+                .contains("could not be read: 1"),
             "{searched}"
         );
     }
