@@ -50,6 +50,22 @@ fn what_has_changed_since_the_plan_is_not_overwritten() {
     }
 }
 
+/// Of one length and one time, in place: nothing but the bytes tells.
+#[test]
+fn a_file_that_only_its_bytes_tell_apart_is_not_overwritten() {
+    let (root, project) = two();
+    let path = root.path().join("openspec/specs/b/spec.md");
+    let plan = Plan::of(&project, "c").expect("a plan");
+    let written = fs::metadata(&path).and_then(|metadata| metadata.modified());
+    fs::write(&path, spec(&["A"]).replace("Serves", "SERVES")).expect("written");
+    let file = fs::File::options().write(true).open(&path).expect("a file");
+    file.set_modified(written.expect("a time"))
+        .expect("a time is set");
+    let before = tree(root.path());
+    assert!(matches!(plan.apply(DAY), Err(ArchiveError::Changed(_))));
+    assert_eq!(tree(root.path()), before);
+}
+
 #[test]
 fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
     let delta = format!("## ADDED Requirements\n{}", requirement("New"));
@@ -148,18 +164,21 @@ fn nothing_is_written_outside_of_the_project() {
     use std::os::unix::fs::symlink;
     let outside = tempfile::tempdir().expect("a folder");
     let delta = format!("## ADDED Requirements\n{}", requirement("New"));
-    for (link, capability) in [
-        ("specs/new", "new"),
-        ("specs/deep", "deep/new"),
-        ("changes/archive", "new"),
-        ("specs", "new"),
+    let (there, nowhere) = (outside.path().to_owned(), outside.path().join("nowhere"));
+    for (link, capability, to) in [
+        ("specs/new", "new", &there),
+        ("specs/deep", "deep/new", &there),
+        ("changes/archive", "new", &there),
+        ("changes/archive", "new", &nowhere),
+        ("specs", "new", &there),
+        ("specs", "new", &nowhere),
     ] {
         let path = format!("changes/c/specs/{capability}/spec.md");
         let (root, project) =
             openspec(&[(path.as_str(), delta.as_str()), ("specs-are-here/x", "")]);
         let link = root.path().join("openspec").join(link);
         fs::create_dir_all(link.parent().expect("a folder")).expect("made");
-        symlink(outside.path(), &link).expect("a link");
+        symlink(to, &link).expect("a link");
         let before = tree(root.path());
         let error = archive(&project).expect_err("refused").to_string();
         assert!(

@@ -115,6 +115,7 @@ fn what_is_done_already_is_done_again_without_a_change() {
     let shown = preview(&project, "c").expect("a preview");
     assert_eq!(shown.problems, []);
     assert_eq!(shown.specs[0].diff, "");
+    assert_eq!(shown.specs[0].counts, Counts::default());
     assert!(
         shown
             .warnings
