@@ -38,6 +38,9 @@ fn a_fence_is_closed_by_its_like_alone() {
         );
         assert_eq!(names(&text), ["A", "B"], "{inner}");
     }
+    // Two open nothing.
+    let two = "## Requirements\n### Requirement: A\n``\n~~\n### Requirement: B\n";
+    assert_eq!(names(two), ["A", "B"]);
     // Four are not closed by three.
     let text = "## Requirements\n### Requirement: A\n````\n```\n### Requirement: Not\n````\n### Requirement: B\n";
     assert_eq!(names(text), ["A", "B"]);
