@@ -4,9 +4,14 @@
 
 mod change;
 mod delta;
+mod metadata;
+mod odd;
+mod operations;
 mod page;
 mod random;
+mod requirement;
 mod spec;
+mod tasks;
 
 use std::path::Path;
 
@@ -27,6 +32,7 @@ pub(crate) type File = (String, Vec<u8>);
 /// All files of the project.
 pub(crate) fn files() -> Vec<File> {
     let mut files = around();
+    files.extend(odd::files());
     for (number, (names, page)) in specs().into_iter().enumerate() {
         let folder = ["", "deep/", "deep/er/"][number % 3];
         files.push((
@@ -106,7 +112,11 @@ fn around() -> Vec<File> {
 
 fn specs() -> Vec<(String, Page)> {
     let mut random = Random::new(1);
-    let all: Vec<Mutation<Page>> = spec::ALL.into_iter().chain(page::ANY).collect();
+    let all: Vec<Mutation<Page>> = spec::ALL
+        .into_iter()
+        .chain(requirement::ALL)
+        .chain(page::ANY)
+        .collect();
     mutated(&all, spec::good, &mut random)
 }
 
@@ -116,7 +126,8 @@ fn changes() -> Vec<(String, change::Draft)> {
     // What happens to a delta or to tasks happens to a change.
     let on_delta: Vec<_> = delta::ALL
         .into_iter()
-        .chain(delta::AGAINST)
+        .chain(operations::ALL)
+        .chain(operations::AGAINST)
         .chain(page::ANY)
         .collect();
     for (names, delta) in mutated(&on_delta, delta::good, &mut random) {
@@ -126,8 +137,8 @@ fn changes() -> Vec<(String, change::Draft)> {
     }
     let on_draft: Vec<_> = change::FILES
         .into_iter()
-        .chain(change::METADATA)
-        .chain(change::TASKS)
+        .chain(metadata::ALL)
+        .chain(tasks::ALL)
         .collect();
     // These have many variants each.
     for _ in 0..3 {
