@@ -20,11 +20,11 @@ use random::Random;
 
 use super::write;
 
-/// How often each single thing is done, with other random numbers each time.
-const REPEATS: usize = 3;
+/// How often each single thing is done in each of its variants, with other random numbers each time.
+const REPEATS: usize = 2;
 
 /// How many items have two or three things done to them, of specs and of changes.
-const COMBINED: usize = 150;
+const COMBINED: usize = 120;
 
 /// A file, below the root of the project.
 pub(crate) type File = (String, Vec<u8>);
@@ -140,10 +140,7 @@ fn changes() -> Vec<(String, change::Draft)> {
         .chain(metadata::ALL)
         .chain(tasks::ALL)
         .collect();
-    // These have many variants each.
-    for _ in 0..3 {
-        made.extend(mutated(&on_draft, change::good, &mut random));
-    }
+    made.extend(mutated(&on_draft, change::good, &mut random));
     for (names, tasks) in mutated(&page::ANY, |random| change::good(random).tasks, &mut random) {
         let mut draft = change::good(&mut random);
         draft.tasks = tasks;
@@ -160,10 +157,15 @@ fn mutated<T>(
 ) -> Vec<(String, T)> {
     let mut made: Vec<(String, T)> = (0..8).map(|_| ("good".to_owned(), good(random))).collect();
     for (name, mutate) in mutations {
-        for _ in 0..REPEATS {
+        random.widest = 1;
+        let mut times = 0;
+        while times < random.widest * REPEATS {
             let mut item = good(random);
+            random.choice = Some(times);
             mutate(&mut item, random);
+            random.choice = None;
             made.push(((*name).to_owned(), item));
+            times += 1;
         }
     }
     for _ in 0..COMBINED.min(mutations.len() * REPEATS) {

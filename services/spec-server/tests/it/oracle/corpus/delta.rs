@@ -139,14 +139,8 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         page.replace("## ", random, |_| String::new())
     }),
     ("section-empty", |page, random| {
-        page.fill(
-            "## ",
-            &["## "],
-            random,
-            random
-                .clone()
-                .text(&["", "None.", "- nothing", "### Nothing"]),
-        )
+        let text = random.text(&["", "None.", "- nothing", "### Nothing"]);
+        page.fill("## ", &["## "], random, text)
     }),
     ("section-twice", |page, _| {
         add(
@@ -225,35 +219,21 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         page.fill(REQUIREMENT, &HEADINGS, random, "```\nIt SHALL be.\n```")
     }),
     ("text-metadata", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            random
-                .clone()
-                .text(&["**Id**: MUST", "**Id**: 1", "**Id**: SHALL\nIt opens."]),
-        )
+        let text = random.text(&["**Id**: MUST", "**Id**: 1", "**Id**: SHALL\nIt opens."]);
+        page.fill(REQUIREMENT, &HEADINGS, random, text)
     }),
     ("text-weak", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            random
-                .clone()
-                .text(&["It opens.", "It shall open.", "It MUSTers.", "_MUST_ open"]),
-        )
+        let text = random.text(&["It opens.", "It shall open.", "It MUSTers.", "_MUST_ open"]);
+        page.fill(REQUIREMENT, &HEADINGS, random, text)
     }),
     ("text-in-heading", |page, random| {
         page.replace(REQUIREMENT, random, |_| {
             "### Requirement: It MUST go".to_owned()
         });
-        page.fill(
-            "### Requirement: It MUST",
-            &HEADINGS,
-            random,
-            random.clone().text(&["", "It goes."]),
-        );
+        {
+            let text = random.text(&["", "It goes."]);
+            page.fill("### Requirement: It MUST", &HEADINGS, random, text)
+        };
     }),
     ("scenario-none", |page, random| {
         page.remove(SCENARIO, &HEADINGS, random)
@@ -264,12 +244,8 @@ pub(crate) const ALL: [Mutation<Page>; 30] = [
         }
     }),
     ("scenario-bare", |page, random| {
-        page.fill(
-            SCENARIO,
-            &HEADINGS,
-            random,
-            random.clone().text(&["", "  ", "<!-- -->"]),
-        )
+        let text = random.text(&["", "  ", "<!-- -->"]);
+        page.fill(SCENARIO, &HEADINGS, random, text)
     }),
     ("scenario-deeper", |page, random| {
         page.fill(SCENARIO, &HEADINGS, random, "##### Steps\n- **WHEN** a")

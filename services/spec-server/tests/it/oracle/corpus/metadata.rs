@@ -2,9 +2,10 @@
 
 use super::change::{Draft, SKIP};
 use super::page::{Mutation, Page};
+use super::random::Random;
 
 /// What can be wrong with the metadata.
-pub(crate) const ALL: [Mutation<Draft>; 11] = [
+pub(crate) const ALL: [Mutation<Draft>; 12] = [
     ("skips", |draft, _| draft.skip()),
     ("skips-with-delta", |draft, _| {
         SKIP.clone_into(&mut draft.metadata)
@@ -104,29 +105,10 @@ pub(crate) const ALL: [Mutation<Draft>; 11] = [
         draft.metadata.push_str(field);
         draft.metadata.push('\n');
     }),
-    ("schema", |draft, random| {
-        if random.below(2) == 0 {
-            draft.skip();
-        }
-        let schema = random.text(&[
-            "spec-driven",
-            "'spec-driven'",
-            "spec-driven.yaml",
-            "nowhere",
-            "''",
-            "7",
-            "",
-            "own",
-            "globbed",
-            "cyclic",
-            "unsound",
-            "empty",
-            "../x",
-            "trackless",
-        ]);
-        draft.metadata = draft
-            .metadata
-            .replace("schema: spec-driven", &format!("schema: {schema}"));
+    ("schema", |draft, random| name_schema(draft, random)),
+    ("schema-skips", |draft, random| {
+        draft.skip();
+        name_schema(draft, random);
     }),
     ("own-schema-files", |draft, random| {
         let schema = random.text(&["own", "globbed", "trackless"]);
@@ -155,3 +137,24 @@ pub(crate) const ALL: [Mutation<Draft>; 11] = [
         draft.metadata = draft.metadata.replace('\n', "\r\n")
     }),
 ];
+
+fn name_schema(draft: &mut Draft, random: &mut Random) {
+    let schema = random.text(&[
+        "spec-driven",
+        "'spec-driven'",
+        "spec-driven.yaml",
+        "nowhere",
+        "''",
+        "7",
+        "",
+        "own",
+        "globbed",
+        "cyclic",
+        "unsound",
+        "empty",
+        "../x",
+        "trackless",
+    ]);
+    let line = format!("schema: {schema}");
+    draft.metadata = draft.metadata.replace("schema: spec-driven", &line);
+}

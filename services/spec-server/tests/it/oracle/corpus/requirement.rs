@@ -118,12 +118,10 @@ pub(crate) const ALL: [Mutation<Page>; 26] = [
         page.replace(REQUIREMENT, random, |_| {
             "### Requirement: It SHALL open".to_owned()
         });
-        page.fill(
-            "### Requirement: It SHALL",
-            &HEADINGS,
-            random,
-            random.clone().text(&["", "It opens."]),
-        );
+        {
+            let text = random.text(&["", "It opens."]);
+            page.fill("### Requirement: It SHALL", &HEADINGS, random, text)
+        };
     }),
     ("text-later", |page, random| {
         page.fill(

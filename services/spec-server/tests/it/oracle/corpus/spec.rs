@@ -15,7 +15,7 @@ pub(super) const HEADINGS: [&str; 3] = ["## ", "### ", "#### "];
 pub(crate) fn good(random: &mut Random) -> Page {
     let thing = random
         .text(&["Depot", "Kiosk", "Ferry", "Größe", "倉庫"])
-        .to_string();
+        .to_owned();
     let mut text = format!(
         "# {thing} Specification\n\n## Purpose\n\nTells how the {thing} behaves for whoever stands before it, day and night.\n\n\
          ## Requirements\n"
