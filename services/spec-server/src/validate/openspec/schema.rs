@@ -87,5 +87,7 @@ fn is_order(artifacts: &[Artifact<'_>]) -> bool {
 fn below(value: &Value) -> Option<&str> {
     let path = value.filled()?;
     let leaves = path.split(['/', '\\']).any(|part| part == "..");
-    (!leaves && !path.starts_with(['/', '\\']) && !path.contains([':', '\0'])).then_some(path)
+    let drive =
+        path.chars().nth(1) == Some(':') && path.starts_with(|c: char| c.is_ascii_alphabetic());
+    (!leaves && !drive && !path.starts_with(['/', '\\']) && !path.contains('\0')).then_some(path)
 }

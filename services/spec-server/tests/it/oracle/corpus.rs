@@ -70,17 +70,17 @@ fn around() -> Vec<File> {
         )
     };
     let schemas = [
-        ("own", schema("TODO.md", "")),
+        ("own", schema("WORK.md", "")),
         (
             "globbed",
             schema("work/**/*.md", "") + "apply:\n  requires: [tasks]\n  tracks: work/**/*.md\n",
         ),
         (
             "trackless",
-            schema("TODO.md", "").replace("id: tasks", "id: todo"),
+            schema("WORK.md", "").replace("id: tasks", "id: todo"),
         ),
-        ("cyclic", schema("TODO.md", "tasks")),
-        ("unsound", schema("TODO.md", "nothing")),
+        ("cyclic", schema("WORK.md", "tasks")),
+        ("unsound", schema("WORK.md", "nothing")),
         ("empty", String::new()),
     ];
     let mut files: Vec<File> = schemas

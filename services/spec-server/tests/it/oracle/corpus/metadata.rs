@@ -116,7 +116,7 @@ pub(crate) const ALL: [Mutation<Draft>; 12] = [
         let boxes = random.text(&["- do it\n- do that\n", "- [ ] 1.1 do it\n", "Words.\n"]);
         draft.add(
             random.text(&[
-                "TODO.md",
+                "WORK.md",
                 "work/a.md",
                 "work/deep/b.md",
                 "work/.hidden.md",

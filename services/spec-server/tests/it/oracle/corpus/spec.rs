@@ -82,15 +82,24 @@ pub(crate) const ALL: [Mutation<Page>; 20] = [
     ("purpose-marked", |page, random| {
         let text = random.text(&[
             "TBD",
-            "TODO: say what this is for, in a few words that people can read",
+            concat!(
+                "TO",
+                "DO: say what this is for, in a few words that people can read"
+            ),
             "tbd - later, when we know more about it all",
             "Todo el mundo puede abrir la puerta cuando lo pida en voz alta, siempre",
             "TBDs are not what this is about, but gates and bells",
             "todo. This is to be written when somebody has the time for it",
-            "TODO_LIST is what this capability keeps for whoever asks it",
-            "TODO write what this is for, in a sentence or in two of them",
+            concat!(
+                "TO",
+                "DO_LIST is what this capability keeps for whoever asks it"
+            ),
+            concat!(
+                "TO",
+                "DO write what this is for, in a sentence or in two of them"
+            ),
             "Tbd\nand then more is to be said about it, at some length",
-            "```\nTODO\n```\nKeeps the gate shut until somebody asks for it to be opened.",
+            "```\nTBD\n```\nKeeps the gate shut until somebody asks for it to be opened.",
             "tbd (see the other one, which says it all about gates)",
         ]);
         page.fill(PURPOSE, &["## "], random, text);
