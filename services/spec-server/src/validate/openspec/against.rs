@@ -10,6 +10,9 @@ use crate::model::Spec;
 use crate::parse::{Outline, trim};
 use crate::validate::finding::{Findings, Place};
 
+/// The most lost scenarios that one finding names.
+const MAX_NAMED: usize = 10;
+
 /// The requirements of a spec that a change may alter, by name; of two with one name, the last.
 fn current<'t>(outline: &Outline<'t>) -> HashMap<&'t str, Block<'t>> {
     let mut level_2 = headings(outline, 1..outline.end()).filter(|heading| heading.level == 2);
@@ -44,7 +47,14 @@ pub(super) fn check_scenarios(
         let has = block.scenario_names(outline);
         let lost = missing(&old.scenario_names(&main), &has);
         if !lost.is_empty() {
-            let lost: Vec<String> = lost.iter().map(|name| format!("{name:?}")).collect();
+            let mut named: Vec<String> = lost
+                .iter()
+                .take(MAX_NAMED)
+                .map(|name| format!("{name:?}"))
+                .collect();
+            if lost.len() > MAX_NAMED {
+                named.push(format!("and {} more", lost.len() - MAX_NAMED));
+            }
             let message = format!(
                 "the requirement {:?} is to be replaced, and would lose {} of {} (line {}): {}; a MODIFIED requirement is \
                  the whole requirement as it is to be, so copy them here",
@@ -56,7 +66,7 @@ pub(super) fn check_scenarios(
                 },
                 place_of(spec),
                 old.line(),
-                lost.join(", ")
+                named.join(", ")
             );
             findings.add(rules::SCENARIOS_DROPPED, place, block.line(), message);
         }

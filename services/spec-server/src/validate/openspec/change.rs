@@ -1,7 +1,8 @@
 //! The rules of a change.
 
 use super::folder::Folder;
-use super::workflow::{SkipSpecs, Workflow, matching, skip_specs, workflow};
+use super::glob::matching;
+use super::workflow::{SkipSpecs, Workflow, skip_specs, workflow};
 use super::{against, delta, operations, rules, tasks};
 use crate::model::{CapabilityDelta, Change, Tasks};
 use crate::parse::{self, Outline};

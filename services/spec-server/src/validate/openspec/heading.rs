@@ -53,7 +53,7 @@ pub(super) fn requirement_name<'t>(
 ) -> Option<&'t str> {
     let line = outline.line(heading.line).strip_prefix("###")?;
     let (word, behind) = trim_start(line).split_once(':')?;
-    let named = heading.level == 3 && word.eq_ignore_ascii_case("Requirement");
+    let named = word.eq_ignore_ascii_case("Requirement");
     (named && !behind.is_empty()).then(|| bare_name(trim_start(behind)))
 }
 

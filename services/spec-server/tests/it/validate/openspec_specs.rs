@@ -64,7 +64,7 @@ fn a_purpose_says_something() {
     // OpenSpec counts UTF-16 code units: an emoji is two.
     assert_eq!(with(&"🚪".repeat(25)), []);
     assert_eq!(with(&"é".repeat(49)), [warning("purpose-short", 3)]);
-    assert_eq!(with("\nTODO"), [warning("purpose-placeholder", 5)]);
+    assert_eq!(with("\nTBD"), [warning("purpose-placeholder", 5)]);
     assert_eq!(
         with("It is a gate.\nTBD - created by archiving change x. Update Purpose after archive."),
         [warning("purpose-placeholder", 4)]

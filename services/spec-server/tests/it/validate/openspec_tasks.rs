@@ -31,6 +31,12 @@ fn a_task_stands_in_its_group_and_has_a_number_of_its_own() {
         found("```\n## 1. A\n- [ ] 1.1 x\n- [ ] 1.1 y\n```\n"),
         [warning("task-duplicate", 4)]
     );
+    // Four blanks make code of a heading, three do not.
+    assert_eq!(found("## 1. A\n    ## 2. B\n- [ ] 1.1 x\n"), []);
+    assert_eq!(
+        found("## 1. A\n   ## 2. B\n- [ ] 1.1 x\n"),
+        [warning("task-group", 3)]
+    );
     // Numbers without groups like `## 1.` mean nothing.
     assert_eq!(found("## A\n- [ ] 1.1 x\n- [ ] 1.1 y\n"), []);
     let findings = openspec_change(&[DELTA, ("tasks.md", "## 1. A\n- [ ] 2.1 x\n")]);

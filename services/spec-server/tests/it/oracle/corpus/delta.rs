@@ -44,7 +44,7 @@ The gate SHALL ring.
 - **THEN** it rings twice as well
 ";
 
-const OPEN: &str = "### Requirement: Open
+pub(super) const OPEN: &str = "### Requirement: Open
 The gate SHALL open at once when it is asked to.
 
 #### Scenario: By day
@@ -56,7 +56,7 @@ The gate SHALL open at once when it is asked to.
 - **THEN** it opens within a minute
 ";
 
-const RING: &str = "### Requirement: Chime
+pub(super) const RING: &str = "### Requirement: Chime
 The gate SHALL chime.
 
 #### Scenario: Twice
@@ -68,7 +68,7 @@ The gate SHALL chime.
 - **THEN** it chimes twice as well
 ";
 
-const LOG: &str = "### Requirement: Log
+pub(super) const LOG: &str = "### Requirement: Log
 The gate MUST keep a log.
 
 #### Scenario: Entry
@@ -76,16 +76,16 @@ The gate MUST keep a log.
 - **THEN** a line is added
 ";
 
-const SHUT_REMOVED: &str = "### Requirement: Shut
+pub(super) const SHUT_REMOVED: &str = "### Requirement: Shut
 **Reason**: nobody minds
 **Migration**: none
 ";
 
-const RENAME: &str = "- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Chime`\n";
+pub(super) const RENAME: &str = "- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Chime`\n";
 
-const REQUIREMENT: &str = "### Requirement: ";
-const SCENARIO: &str = "#### ";
-const HEADINGS: [&str; 3] = ["## ", "### ", "#### "];
+pub(super) const REQUIREMENT: &str = "### Requirement: ";
+pub(super) const SCENARIO: &str = "#### ";
+pub(super) const HEADINGS: [&str; 3] = ["## ", "### ", "#### "];
 
 /// A delta with nothing wrong in it, of one operation or of all four.
 pub(crate) fn good(random: &mut Random) -> Page {
@@ -108,12 +108,12 @@ pub(crate) fn good(random: &mut Random) -> Page {
     Page::new(&text)
 }
 
-fn add(page: &mut Page, operation: &str, text: &str) {
+pub(super) fn add(page: &mut Page, operation: &str, text: &str) {
     page.append(&format!("\n## {operation} Requirements\n\n{text}"));
 }
 
 /// What can be wrong with a delta, and what only looks so.
-pub(crate) const ALL: [Mutation<Page>; 45] = [
+pub(crate) const ALL: [Mutation<Page>; 30] = [
     ("section-heading", |page, random| {
         let new = random.text(&[
             "## added requirements",
@@ -139,14 +139,8 @@ pub(crate) const ALL: [Mutation<Page>; 45] = [
         page.replace("## ", random, |_| String::new())
     }),
     ("section-empty", |page, random| {
-        page.fill(
-            "## ",
-            &["## "],
-            random,
-            random
-                .clone()
-                .text(&["", "None.", "- nothing", "### Nothing"]),
-        )
+        let text = random.text(&["", "None.", "- nothing", "### Nothing"]);
+        page.fill("## ", &["## "], random, text)
     }),
     ("section-twice", |page, _| {
         add(
@@ -225,35 +219,21 @@ pub(crate) const ALL: [Mutation<Page>; 45] = [
         page.fill(REQUIREMENT, &HEADINGS, random, "```\nIt SHALL be.\n```")
     }),
     ("text-metadata", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            random
-                .clone()
-                .text(&["**Id**: MUST", "**Id**: 1", "**Id**: SHALL\nIt opens."]),
-        )
+        let text = random.text(&["**Id**: MUST", "**Id**: 1", "**Id**: SHALL\nIt opens."]);
+        page.fill(REQUIREMENT, &HEADINGS, random, text)
     }),
     ("text-weak", |page, random| {
-        page.fill(
-            REQUIREMENT,
-            &HEADINGS,
-            random,
-            random
-                .clone()
-                .text(&["It opens.", "It shall open.", "It MUSTers.", "_MUST_ open"]),
-        )
+        let text = random.text(&["It opens.", "It shall open.", "It MUSTers.", "_MUST_ open"]);
+        page.fill(REQUIREMENT, &HEADINGS, random, text)
     }),
     ("text-in-heading", |page, random| {
         page.replace(REQUIREMENT, random, |_| {
             "### Requirement: It MUST go".to_owned()
         });
-        page.fill(
-            "### Requirement: It MUST",
-            &HEADINGS,
-            random,
-            random.clone().text(&["", "It goes."]),
-        );
+        {
+            let text = random.text(&["", "It goes."]);
+            page.fill("### Requirement: It MUST", &HEADINGS, random, text)
+        };
     }),
     ("scenario-none", |page, random| {
         page.remove(SCENARIO, &HEADINGS, random)
@@ -264,12 +244,8 @@ pub(crate) const ALL: [Mutation<Page>; 45] = [
         }
     }),
     ("scenario-bare", |page, random| {
-        page.fill(
-            SCENARIO,
-            &HEADINGS,
-            random,
-            random.clone().text(&["", "  ", "<!-- -->"]),
-        )
+        let text = random.text(&["", "  ", "<!-- -->"]);
+        page.fill(SCENARIO, &HEADINGS, random, text)
     }),
     ("scenario-deeper", |page, random| {
         page.fill(SCENARIO, &HEADINGS, random, "##### Steps\n- **WHEN** a")
@@ -295,140 +271,5 @@ pub(crate) const ALL: [Mutation<Page>; 45] = [
             random,
             "#### Scenario: By day\n- **WHEN** a\n- **THEN** b\n",
         )
-    }),
-    ("added-twice", |page, random| {
-        let name = random.text(&["Log", "Log ###", "log", " Log ", "Log#"]);
-        add(
-            page,
-            "ADDED",
-            &format!(
-                "### Requirement: Log\nIt SHALL.\n#### S\n- a\n\n### Requirement: {name}\nIt SHALL.\n#### S\n- a"
-            ),
-        );
-    }),
-    ("modified-twice", |page, _| {
-        add(page, "MODIFIED", &format!("{OPEN}\n{OPEN}"))
-    }),
-    ("modified-unknown", |page, _| {
-        add(
-            page,
-            "MODIFIED",
-            "### Requirement: Unknown\nIt SHALL.\n#### S\n- a",
-        )
-    }),
-    ("removed-twice", |page, _| {
-        add(
-            page,
-            "REMOVED",
-            "### Requirement: Shut\n\n- `### Requirement: Shut`",
-        )
-    }),
-    ("removed-items", |page, random| {
-        let text = random.text(&[
-            "- `### Requirement: Shut`",
-            "* ### Requirement: Shut",
-            "+ `###Requirement:Shut`",
-            "- ### requirement: Shut",
-            "1. `### Requirement: Shut`",
-            "-`### Requirement: Shut",
-            "```\n- ### Requirement: Shut\n```",
-            "- `### Requirement: `",
-        ]);
-        add(page, "REMOVED", text);
-    }),
-    ("renamed-lines", |page, random| {
-        let text = random.text(&[
-            "FROM: ### Requirement: Open\nTO: ### Requirement: Gape", "* FROM: `### Requirement: Open`\n* TO: `### Requirement: Gape`",
-            "- from: `### Requirement: Open`\n- to: `### Requirement: Gape`", "- FROM: `Open`\n- TO: `Gape`", "- TO: `### Requirement: Gape`\n- FROM: `### Requirement: Open`",
-            "- FROM: `### Requirement: Open`", "- TO: `### Requirement: Gape`", "- FROM: `### Requirement: Open`\n- FROM: `### Requirement: Shut`\n- TO: `### Requirement: A`\n- TO: `### Requirement: B`",
-            "- FROM: `### Requirement: Open`\n\nwhich is now called\n\n- TO: `###Requirement:Gape`", "```\n- FROM: `### Requirement: Open`\n```", "### Requirement: Open → Gape", "- FROM: `### Requirement: Open ##`\n- TO: `### requirement: Gape`",
-            "-FROM:`### Requirement: Open`\n  -  TO: ### Requirement: Gape`",
-        ]);
-        add(page, "RENAMED", text);
-    }),
-    ("renamed-from-twice", |page, _| {
-        add(
-            page,
-            "RENAMED",
-            &format!("{RENAME}\n- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Buzz`"),
-        )
-    }),
-    ("renamed-to-twice", |page, _| {
-        add(
-            page,
-            "RENAMED",
-            &format!("{RENAME}\n- FROM: `### Requirement: Shut`\n- TO: `### Requirement: Chime`"),
-        )
-    }),
-    ("renamed-halves-apart", |page, _| {
-        add(page, "RENAMED", "- FROM: `### Requirement: Open`");
-        add(page, "RENAMED", "- TO: `### Requirement: Gape`");
-    }),
-    ("modified-and-removed", |page, _| {
-        add(page, "MODIFIED", OPEN);
-        add(page, "REMOVED", "### Requirement: Open");
-    }),
-    ("modified-and-added", |page, _| {
-        add(page, "MODIFIED", OPEN);
-        add(page, "ADDED", OPEN);
-    }),
-    ("added-and-removed", |page, _| {
-        add(page, "ADDED", LOG);
-        add(page, "REMOVED", "- `### Requirement: Log`");
-    }),
-    ("renamed-and-modified-old", |page, _| {
-        add(page, "RENAMED", RENAME);
-        add(page, "MODIFIED", &RING.replace("Chime", "Ring"));
-    }),
-    ("renamed-and-added", |page, _| {
-        add(page, "RENAMED", RENAME);
-        add(page, "ADDED", RING);
-    }),
-    ("renamed-and-removed", |page, random| {
-        add(page, "RENAMED", RENAME);
-        add(
-            page,
-            "REMOVED",
-            random.text(&[
-                "### Requirement: Ring",
-                "### Requirement: RING",
-                "### Requirement: ring ##",
-                "### Requirement: Ringing",
-            ]),
-        );
-    }),
-];
-
-/// Ways to lose scenarios that the spec has, or to seem to.
-pub(crate) const AGAINST: [Mutation<Page>; 5] = [
-    ("drops-one", |page, random| {
-        page.remove("#### Scenario: By", &HEADINGS, random)
-    }),
-    ("drops-one-of-two", |page, random| {
-        *page = Page::new(&format!(
-            "## RENAMED Requirements\n{RENAME}\n## MODIFIED Requirements\n{RING}"
-        ));
-        page.remove(SCENARIO, &HEADINGS, random);
-    }),
-    ("drops-after-two-renames", |page, _| {
-        *page = Page::new(
-            "## RENAMED Requirements\n- FROM: `### Requirement: Ring`\n- TO: `### Requirement: Chime`\n- FROM: `### Requirement: Chime`\n- TO: `### Requirement: Buzz`\n\n## MODIFIED Requirements\n### Requirement: Buzz\nIt SHALL.\n#### Scenario: Twice\n- a",
-        );
-    }),
-    ("renames-in-a-ring", |page, _| {
-        *page = Page::new(
-            "## RENAMED Requirements\n- FROM: `### Requirement: A`\n- TO: `### Requirement: B`\n- FROM: `### Requirement: B`\n- TO: `### Requirement: A`\n\n## MODIFIED Requirements\n### Requirement: A\nIt SHALL.\n#### S\n- a",
-        );
-    }),
-    ("keeps-any-heading", |page, random| {
-        let heading = random.text(&[
-            "#### Edge of the day",
-            "#### Scenario: Edge of the day",
-            "#### edge of the day",
-            "##### Edge of the day",
-        ]);
-        *page = Page::new(&format!(
-            "## MODIFIED Requirements\n### Requirement: Shut\nIt SHALL.\n{heading}\n- a\n#### More\n- b"
-        ));
     }),
 ];

@@ -112,7 +112,7 @@ pub(crate) const ANY: [Mutation<Page>; 14] = [
         for _ in 0..4 {
             let at = random.below(page.lines.len());
             page.lines
-                .insert(at, random.text(&["", "   ", "\t", "\u{a0}"]).to_string());
+                .insert(at, random.text(&["", "   ", "\t", "\u{a0}"]).to_owned());
         }
     }),
     ("blank-ends", |page, random| {
@@ -135,7 +135,7 @@ pub(crate) const ANY: [Mutation<Page>; 14] = [
             at,
             random
                 .text(&["```", "~~~~", "\t```rust", "```` `x`"])
-                .to_string(),
+                .to_owned(),
         );
     }),
     ("fences-in-fence", |page, random| {
@@ -159,7 +159,7 @@ pub(crate) const ANY: [Mutation<Page>; 14] = [
             at,
             random
                 .text(&["###### Aside", "##### Aside", "####### Not one"])
-                .to_string(),
+                .to_owned(),
         );
     }),
     ("rule", |page, random| {
@@ -168,7 +168,7 @@ pub(crate) const ANY: [Mutation<Page>; 14] = [
             at,
             random
                 .text(&["---", "***", "===", "#hashtag", "## ", "###"])
-                .to_string(),
+                .to_owned(),
         );
     }),
     ("indent", |page, random| {
