@@ -197,6 +197,21 @@ async fn folders_that_come_later_are_watched() {
 }
 
 #[tokio::test]
+async fn another_folder_of_the_same_name_is_watched() {
+    for era in BOTH {
+        let project = Copy::of("library");
+        let client = client(settings(project.root()), era).await;
+        let mut listener = Listener::of(client, &[]).await;
+        project.write("other/late/spec.md", "# Late\n");
+        fs::rename(project.path("specs"), project.path("old")).unwrap();
+        fs::rename(project.path("other"), project.path("specs")).unwrap();
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        project.write("specs/later/spec.md", "# Later\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+    }
+}
+
+#[tokio::test]
 async fn a_project_that_comes_later_is_watched() {
     for era in BOTH {
         let project = Copy::empty();
