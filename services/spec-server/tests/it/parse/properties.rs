@@ -97,6 +97,11 @@ fn from_line(text: &str, line: u32) -> String {
     lines[usize::try_from(line).unwrap() - 1..].join("\n")
 }
 
+/// Without white space before it, of which a BOM is some.
+fn blank_less(text: &str) -> &str {
+    text.trim_start_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
+}
+
 fn is_true_of_requirement(text: &str, requirement: &Requirement) -> Result<(), TestCaseError> {
     prop_assert!(from_line(text, requirement.line).starts_with(&requirement.text));
     for scenario in &requirement.scenarios {
@@ -110,7 +115,7 @@ fn is_true_of_requirement(text: &str, requirement: &Requirement) -> Result<(), T
                 .contains(&scenario.name)
         );
         let (_, body) = below.split_once('\n').unwrap_or((&below, ""));
-        prop_assert!(body.trim_start().starts_with(scenario.text.trim_start()));
+        prop_assert!(blank_less(body).starts_with(blank_less(&scenario.text)));
         prop_assert!(requirement.text.contains(&scenario.text));
         let lines = scenario.text.lines().count();
         prop_assert!(scenario.given.len() + scenario.when.len() + scenario.then.len() <= lines);
