@@ -52,7 +52,8 @@ impl Semantic {
 
     /// What a query means.
     pub(super) fn sense(&self, query: &str) -> Sense {
-        Sense(self.worker.model().embed(query).into())
+        let vectors = self.worker.model().embed(&[query]);
+        Sense(vectors.into_iter().flatten().collect())
     }
 
     /// The documents with a passage whose cosine is at least `threshold`: the best first, at most `limit`, ties by id and

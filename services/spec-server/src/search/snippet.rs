@@ -41,8 +41,7 @@ pub fn snippet(document: &Document, weight: impl Fn(&str) -> Option<f64>) -> Str
     if let Some((_, text)) = best {
         return text;
     }
-    let name = document.parts.iter().find(|part| part.field == Field::Name);
-    name.map_or_else(String::new, |name| beginning(&name.text))
+    beginning(document.first(Field::Name))
 }
 
 /// The first words of a text.

@@ -2,5 +2,7 @@
 
 mod parse;
 mod project;
+mod search_questions;
 #[cfg(feature = "semantic")]
 mod search_semantic;
+mod tune;
