@@ -1,8 +1,11 @@
 //! The tests of `spec-server`, through its public surface.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod parse;
 mod project;
+mod search;
+mod search_explicit;
 mod search_questions;
 #[cfg(feature = "semantic")]
 mod search_semantic;
-mod tune;
+mod search_terms;

@@ -69,7 +69,7 @@ impl Bert {
         for layer in &self.layers {
             layer.apply(&mut hidden, self.heads, &texts);
         }
-        texts.of(hidden.view()).map(mean).collect()
+        texts.of(&hidden).map(|rows| mean(&rows)).collect()
     }
 }
 
@@ -80,9 +80,9 @@ struct Texts {
 
 impl Texts {
     /// The rows of each text.
-    fn of<'r>(&self, rows: ArrayView2<'r, f32>) -> impl Iterator<Item = ArrayView2<'r, f32>> {
+    fn of<'r>(&self, rows: &'r Array2<f32>) -> impl Iterator<Item = ArrayView2<'r, f32>> {
         let mut start = 0;
-        let mut rest = rows;
+        let mut rest = rows.view();
         self.ends.iter().map(move |end| {
             let (text, behind) = rest.split_at(Axis(0), end - start);
             (start, rest) = (*end, behind);
@@ -110,10 +110,7 @@ impl Layer {
         let scale = 1.0 / (width as f32).sqrt();
         let mut seen = Array2::zeros(query.dim());
         let mut rest = seen.view_mut();
-        let parts = texts
-            .of(query.view())
-            .zip(texts.of(key.view()))
-            .zip(texts.of(value.view()));
+        let parts = texts.of(&query).zip(texts.of(&key)).zip(texts.of(&value));
         for ((query, key), value) in parts {
             let (mut place, behind) = rest.split_at(Axis(0), query.nrows());
             rest = behind;
@@ -131,7 +128,7 @@ impl Layer {
     }
 }
 
-fn mean(rows: ArrayView2<'_, f32>) -> Vec<f32> {
+fn mean(rows: &ArrayView2<'_, f32>) -> Vec<f32> {
     let mean = rows
         .mean_axis(Axis(0))
         .unwrap_or_else(|| Array1::zeros(rows.ncols()));

@@ -208,7 +208,7 @@ fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, ModelError> {
                 file(folder, "tokenizer.json", TEXT_BYTES).map_err(|error| match error {
                     ModelError::Missing { folder, .. } => ModelError::Missing {
                         folder,
-                        missing: "`vocab.txt` or `tokenizer.json`",
+                        missing: "vocab.txt or tokenizer.json",
                     },
                     other => other,
                 })?;
