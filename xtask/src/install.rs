@@ -126,9 +126,13 @@ fn install_python(folder: &Path) -> Result<Installed> {
             "install",
             "--quiet",
             "--disable-pip-version-check",
-            "--requirement",
         ]);
-        process::succeed(pip.arg(folder.join("requirements.txt")), INSTALL_DEADLINE)
+        let list = folder.join("requirements.txt");
+        // A list with hashes says of everything what it is, so there is nothing beside it.
+        if fs::read_to_string(&list)?.contains("--hash=") {
+            pip.arg("--no-deps");
+        }
+        process::succeed(pip.arg("--requirement").arg(list), INSTALL_DEADLINE)
     })?;
     Ok(Installed {
         interpreter,

@@ -3,14 +3,14 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, oracle, process, root, say, specs, suites, target};
+use crate::{Result, interop, oracle, process, root, say, semantic, specs, suites, target};
 
 /// One step of the test; the first that fails ends it.
-struct Step {
-    name: &'static str,
-    cargo: &'static [&'static str],
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) cargo: &'static [&'static str],
     /// Environment variables besides those of the caller.
-    environment: &'static [(&'static str, &'static str)],
+    pub(crate) environment: &'static [(&'static str, &'static str)],
 }
 
 /// In the order in which a mistake shows soonest.
@@ -63,10 +63,13 @@ const STEPS: [Step; 5] = [
 /// Runs everything. `true` when nothing failed.
 pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
     for step in &STEPS {
-        if !timed(step.name, || cargo(step))? {
+        if !timed(step.name, || Ok(command(step).status()?.success()))? {
             return Ok(false);
         }
     }
+    let sensible = timed("search by sense", || {
+        semantic::run(&semantic::Arguments::whole(arguments.ci))
+    })?;
     let replayed = timed("transcripts against the binaries, in both eras", replay)?;
     let conforming = timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(arguments.ci))
@@ -75,7 +78,7 @@ pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
         oracle::run(&oracle::Arguments::whole(arguments.ci))
     })?;
     let understood = timed("official clients", || interop::run(arguments))?;
-    Ok(replayed && conforming && judged && understood)
+    Ok(sensible && replayed && conforming && judged && understood)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
@@ -90,14 +93,15 @@ fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
     Ok(passed)
 }
 
-fn cargo(step: &Step) -> Result<bool> {
+/// The command of a step, to be run in the workspace.
+pub(crate) fn command(step: &Step) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    command
         .args(step.cargo)
         .envs(step.environment.iter().copied())
-        .current_dir(root())
-        .status()?;
-    Ok(status.success())
+        .current_dir(root());
+    command
 }
 
 /// Replays the transcripts of the servers against their release binaries, as a stranger would.

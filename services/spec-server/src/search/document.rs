@@ -5,13 +5,13 @@ use crate::model::{Line, Requirement, Scenario, Spec};
 /// The kinds of text in a document; each has its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
-    /// The name of a requirement; the id and title of a spec.
+    /// The name of a requirement; the title of a spec, then its id.
     Name,
     /// The description of a requirement; the purpose of a spec.
     Description,
     /// One scenario of a requirement, its name before its clauses.
     Scenario,
-    /// The id and title of the spec that a requirement belongs to.
+    /// The title, then the id, of the spec that a requirement belongs to.
     Context,
 }
 
@@ -42,6 +42,24 @@ pub struct Part {
     pub text: String,
 }
 
+impl Part {
+    fn new(field: Field, text: &str) -> Self {
+        Self {
+            field,
+            text: text.to_owned(),
+        }
+    }
+}
+
+impl Document {
+    /// The first of its texts of a kind; empty if there is none.
+    #[must_use]
+    pub fn first(&self, field: Field) -> &str {
+        let part = self.parts.iter().find(|part| part.field == field);
+        part.map_or("", |part| part.text.as_str())
+    }
+}
+
 /// The documents of a spec: itself, then its requirements in their order.
 #[must_use]
 pub fn documents(spec: &Spec) -> Vec<Document> {
@@ -53,14 +71,8 @@ pub fn documents(spec: &Spec) -> Vec<Document> {
 
 fn itself(spec: &Spec) -> Document {
     let purpose = spec.purpose.as_ref();
-    let mut parts = vec![Part {
-        field: Field::Name,
-        text: name(spec),
-    }];
-    parts.extend(purpose.map(|purpose| Part {
-        field: Field::Description,
-        text: purpose.text.clone(),
-    }));
+    let mut parts = names(spec, Field::Name);
+    parts.extend(purpose.map(|purpose| Part::new(Field::Description, &purpose.text)));
     Document {
         spec_id: spec.id.clone(),
         requirement: None,
@@ -71,23 +83,15 @@ fn itself(spec: &Spec) -> Document {
 
 fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
     let mut parts = vec![
-        Part {
-            field: Field::Name,
-            text: requirement.name.clone(),
-        },
-        Part {
-            field: Field::Description,
-            text: requirement.description.clone(),
-        },
+        Part::new(Field::Name, &requirement.name),
+        Part::new(Field::Description, &requirement.description),
     ];
-    parts.extend(requirement.scenarios.iter().map(|scenario| Part {
+    let scenarios = requirement.scenarios.iter().map(of_scenario);
+    parts.extend(scenarios.map(|text| Part {
         field: Field::Scenario,
-        text: of_scenario(scenario),
+        text,
     }));
-    parts.push(Part {
-        field: Field::Context,
-        text: name(spec),
-    });
+    parts.extend(names(spec, Field::Context));
     Document {
         spec_id: spec.id.clone(),
         requirement: Some(requirement.name.clone()),
@@ -96,12 +100,13 @@ fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
     }
 }
 
-/// The id and, unless it says the same, the title.
-fn name(spec: &Spec) -> String {
-    match spec.title == spec.id {
-        true => spec.id.clone(),
-        false => format!("{} {}", spec.id, spec.title),
+/// The title and, unless it says the same, the id.
+fn names(spec: &Spec, field: Field) -> Vec<Part> {
+    let mut names = vec![Part::new(field, &spec.title)];
+    if spec.title != spec.id {
+        names.push(Part::new(field, &spec.id));
     }
+    names
 }
 
 /// On one line: the name, then what is given, what happens and what follows; the block as it stands if it has no clauses.

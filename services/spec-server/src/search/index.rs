@@ -25,7 +25,7 @@ pub struct Weights(pub [f64; Field::COUNT]);
 
 impl Default for Weights {
     fn default() -> Self {
-        Self([3.0, 2.0, 1.0, 0.5])
+        Self([1.5, 1.5, 1.0, 1.0])
     }
 }
 

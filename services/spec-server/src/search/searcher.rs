@@ -247,7 +247,6 @@ impl Searcher {
         let update = Update {
             vacated: state.index.slots().collect(),
             occupied: index.slots().collect(),
-            ..Update::default()
         };
         *state = State {
             index,
@@ -298,7 +297,7 @@ fn hit(
     let document = index.document(found.slot)?;
     // What has none of the terms is shown by the passage that says the same.
     let snippet = match near.filter(|_| ranker == Ranker::Semantic) {
-        Some(near) => snippet::beginning(near.text(document)),
+        Some(near) => near.snippet(document),
         None => snippet::snippet(document, |term| index.weight(query, term)),
     };
     Some(Hit {

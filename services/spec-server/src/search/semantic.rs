@@ -20,6 +20,7 @@ use self::segments::Vector;
 use self::worker::{Place, Worker};
 use super::document::Document;
 use super::index::{Index, Match, Update};
+use super::snippet::{OMITTED, beginning};
 
 /// Finds documents by the sense of a query.
 #[derive(Debug)]
@@ -52,7 +53,8 @@ impl Semantic {
 
     /// What a query means.
     pub(super) fn sense(&self, query: &str) -> Sense {
-        Sense(self.worker.model().embed(query).into())
+        let vectors = self.worker.model().embed(&[query]);
+        Sense(vectors.into_iter().flatten().collect())
     }
 
     /// The documents with a passage whose cosine is at least `threshold`: the best first, at most `limit`, ties by id and
@@ -104,11 +106,16 @@ impl Semantic {
 }
 
 impl Near {
-    /// The text of the passage in its document.
-    pub(super) fn text<'d>(&self, document: &'d Document) -> &'d str {
-        let part = document.parts.get(self.passage.part);
-        let text = part.and_then(|part| part.text.get(self.passage.range.clone()));
-        text.unwrap_or_default()
+    /// How the passage begins in its document.
+    pub(super) fn snippet(&self, document: &Document) -> String {
+        let Place { part, range } = &self.passage;
+        let part = document.parts.get(*part);
+        let text = part.and_then(|part| part.text.get(range.clone()));
+        let beginning = beginning(text.unwrap_or_default());
+        match range.start {
+            0 => beginning,
+            _ => format!("{OMITTED}{beginning}"),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use super::terms::tokens;
 pub const SNIPPET_CHARS: usize = 160;
 
 /// What stands where text was left out.
-const OMITTED: char = '…';
+pub(super) const OMITTED: char = '…';
 
 /// The words of a text, and which of the terms that were asked for each has.
 struct Passage<'t> {
@@ -41,12 +41,10 @@ pub fn snippet(document: &Document, weight: impl Fn(&str) -> Option<f64>) -> Str
     if let Some((_, text)) = best {
         return text;
     }
-    let name = document.parts.iter().find(|part| part.field == Field::Name);
-    name.map_or_else(String::new, |name| beginning(&name.text))
+    beginning(document.first(Field::Name))
 }
 
 /// The first words of a text.
-#[must_use]
 pub(super) fn beginning(text: &str) -> String {
     let passage = Passage::new(text, &|_| None);
     passage.show(0, passage.reach(0))
@@ -116,7 +114,7 @@ impl<'t> Passage<'t> {
         let last = window
             .filter(|(_, word)| !word.terms.is_empty())
             .map(|(place, _)| place)
-            .last()
+            .next_back()
             .unwrap_or(start);
         let chars: usize = self
             .words

@@ -178,7 +178,7 @@ fn is_unspaced(c: char) -> bool {
 }
 
 fn pairs(part: &[(usize, char)]) -> impl Iterator<Item = &[(usize, char)]> {
-    part.windows(part.len().min(2).max(1))
+    part.windows(part.len().clamp(1, 2))
 }
 
 /// One token out of neighbouring runs of characters; `None` if nothing of them is left when they are folded.

@@ -60,7 +60,7 @@ impl Semantic {
 }
 
 impl Near {
-    pub(super) fn text<'d>(&self, _document: &'d Document) -> &'d str {
+    pub(super) fn snippet(&self, _document: &Document) -> String {
         match self.nothing {}
     }
 }

@@ -7,7 +7,11 @@ mod mcp;
 mod oracle;
 mod parse;
 mod project;
+mod search;
+mod search_explicit;
+mod search_questions;
 #[cfg(feature = "semantic")]
 mod search_semantic;
+mod search_terms;
 mod validate;
 mod watch;

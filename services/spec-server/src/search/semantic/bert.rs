@@ -1,6 +1,6 @@
 //! The forward pass of BERT (Devlin et al., 2019): from the pieces of a text to a vector for each of them.
 
-use ndarray::{Array1, Array2, ArrayView1, ArrayView2, Axis, Zip};
+use ndarray::{Array1, Array2, ArrayView2, Axis, Zip};
 
 /// The weights, as they are named in the model's file; all shapes fit each other.
 #[derive(Debug)]
@@ -42,42 +42,58 @@ pub(super) struct Norm {
 }
 
 impl Bert {
-    /// The mean of the vectors of all pieces, made one long. Pieces are in the vocabulary and not more than there are
-    /// positions; what is not is left out.
-    pub(super) fn embed(&self, pieces: &[u32]) -> Vec<f32> {
-        let rows: Vec<ArrayView1<'_, f32>> = pieces
-            .iter()
-            .filter_map(|piece| usize::try_from(*piece).ok())
-            .filter(|piece| *piece < self.words.nrows())
-            .map(|piece| self.words.row(piece))
-            .take(self.positions.nrows())
-            .collect();
+    /// For each text the mean of the vectors of its pieces, made one long. Texts are taken together because to go through the
+    /// weights takes longer than to multiply with those of a short text. Pieces are in the vocabulary and not more than there
+    /// are positions; what is not is left out.
+    pub(super) fn embed(&self, texts: &[Vec<u32>]) -> Vec<Vec<f32>> {
+        let mut rows = Vec::new();
+        let mut ends = Vec::with_capacity(texts.len());
+        for pieces in texts {
+            let pieces = pieces
+                .iter()
+                .filter_map(|piece| usize::try_from(*piece).ok());
+            let words = pieces
+                .filter(|piece| *piece < self.words.nrows())
+                .map(|piece| self.words.row(piece));
+            rows.extend(words.zip(self.positions.rows()));
+            ends.push(rows.len());
+        }
         let mut hidden = Array2::zeros((rows.len(), self.words.ncols()));
-        let places = hidden
-            .rows_mut()
-            .into_iter()
-            .zip(rows)
-            .zip(self.positions.rows());
-        for ((mut row, word), position) in places {
+        for (mut row, (word, position)) in hidden.rows_mut().into_iter().zip(rows) {
             row += &word;
             row += &position;
             row += &self.segment;
         }
         self.norm.apply(&mut hidden);
+        let texts = Texts { ends };
         for layer in &self.layers {
-            layer.apply(&mut hidden, self.heads);
+            layer.apply(&mut hidden, self.heads, &texts);
         }
-        let mean = hidden
-            .mean_axis(Axis(0))
-            .unwrap_or_else(|| Array1::zeros(self.words.ncols()));
-        let length = mean.dot(&mean).sqrt().max(f32::MIN_POSITIVE);
-        mean.iter().map(|value| value / length).collect()
+        texts.of(&hidden).map(|rows| mean(&rows)).collect()
+    }
+}
+
+/// Where texts end among the rows that they share.
+struct Texts {
+    ends: Vec<usize>,
+}
+
+impl Texts {
+    /// The rows of each text.
+    fn of<'r>(&self, rows: &'r Array2<f32>) -> impl Iterator<Item = ArrayView2<'r, f32>> {
+        let mut start = 0;
+        let mut rest = rows.view();
+        self.ends.iter().map(move |end| {
+            let (text, behind) = rest.split_at(Axis(0), end - start);
+            (start, rest) = (*end, behind);
+            text
+        })
     }
 }
 
 impl Layer {
-    fn apply(&self, hidden: &mut Array2<f32>, heads: usize) {
-        let seen = self.attention.apply(&self.attend(hidden, heads));
+    fn apply(&self, hidden: &mut Array2<f32>, heads: usize, texts: &Texts) {
+        let seen = self.attention.apply(&self.attend(hidden, heads, texts));
         *hidden += &seen;
         self.attention_norm.apply(hidden);
         let mut inner = self.intermediate.apply(hidden);
@@ -86,23 +102,38 @@ impl Layer {
         self.output_norm.apply(hidden);
     }
 
-    /// Scaled dot-product attention of each head, side by side.
-    fn attend(&self, hidden: &Array2<f32>, heads: usize) -> Array2<f32> {
+    /// Scaled dot-product attention of each head, side by side; a text sees itself alone.
+    fn attend(&self, hidden: &Array2<f32>, heads: usize, texts: &Texts) -> Array2<f32> {
         let [query, key, value] =
             [&self.query, &self.key, &self.value].map(|linear| linear.apply(hidden));
         let width = query.ncols() / heads.max(1);
         let scale = 1.0 / (width as f32).sqrt();
-        let [queries, keys, values] =
-            [&query, &key, &value].map(|all| all.axis_chunks_iter(Axis(1), width));
         let mut seen = Array2::zeros(query.dim());
-        let places = seen.axis_chunks_iter_mut(Axis(1), width);
-        for (((query, key), value), mut place) in queries.zip(keys).zip(values).zip(places) {
-            let mut weights = query.dot(&key.t()) * scale;
-            softmax(&mut weights);
-            place.assign(&weights.dot(&value));
+        let mut rest = seen.view_mut();
+        let parts = texts.of(&query).zip(texts.of(&key)).zip(texts.of(&value));
+        for ((query, key), value) in parts {
+            let (mut place, behind) = rest.split_at(Axis(0), query.nrows());
+            rest = behind;
+            let queries = query.axis_chunks_iter(Axis(1), width);
+            let keys = key.axis_chunks_iter(Axis(1), width);
+            let values = value.axis_chunks_iter(Axis(1), width);
+            let places = place.axis_chunks_iter_mut(Axis(1), width);
+            for (((query, key), value), mut place) in queries.zip(keys).zip(values).zip(places) {
+                let mut weights = query.dot(&key.t()) * scale;
+                softmax(&mut weights);
+                place.assign(&weights.dot(&value));
+            }
         }
         seen
     }
+}
+
+fn mean(rows: &ArrayView2<'_, f32>) -> Vec<f32> {
+    let mean = rows
+        .mean_axis(Axis(0))
+        .unwrap_or_else(|| Array1::zeros(rows.ncols()));
+    let length = mean.dot(&mean).sqrt().max(f32::MIN_POSITIVE);
+    mean.iter().map(|value| value / length).collect()
 }
 
 impl Linear {

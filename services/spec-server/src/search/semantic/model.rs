@@ -104,10 +104,13 @@ impl Model {
         })
     }
 
-    /// The vector of a text, of length 1. What is behind its first [`PIECES`] is not looked at.
+    /// The vectors of texts, each of length 1. What is behind the first [`PIECES`] of a text is not looked at.
     #[must_use]
-    pub fn embed(&self, text: &str) -> Vec<f32> {
-        self.bert.embed(&self.tokenizer.encode(text, self.pieces))
+    pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let pieces = texts
+            .iter()
+            .map(|text| self.tokenizer.encode(text, self.pieces));
+        self.bert.embed(&pieces.collect::<Vec<_>>())
     }
 
     /// How many numbers a vector has.
@@ -205,7 +208,7 @@ fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, ModelError> {
                 file(folder, "tokenizer.json", TEXT_BYTES).map_err(|error| match error {
                     ModelError::Missing { folder, .. } => ModelError::Missing {
                         folder,
-                        missing: "`vocab.txt` or `tokenizer.json`",
+                        missing: "vocab.txt or tokenizer.json",
                     },
                     other => other,
                 })?;

@@ -1,13 +1,13 @@
-//! The passages of a document that are embedded: its description and each of its scenarios, under its name; what is too long
-//! for the model in several that overlap.
+//! The passages of a document that are embedded: its description and each of its scenarios, under the title of its spec and
+//! its name; what is too long for the model in several that overlap.
 
 use std::ops::Range;
 
 use super::tokenizer::Tokenizer;
 use crate::search::document::{Document, Field};
 
-/// How many pieces the name before a passage may have, of those that fit.
-const NAME_PIECES: usize = 64;
+/// How many pieces the heading before a passage may have, of those that fit.
+const HEADING_PIECES: usize = 64;
 
 /// How much of a passage that was cut is in the next one, too: one part in so many.
 const OVERLAP: usize = 4;
@@ -25,12 +25,14 @@ pub(super) struct Passage {
 
 /// The passages of a document, none of more than `room` pieces unless one word alone has more.
 pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) -> Vec<Passage> {
-    let name = document.parts.iter().find(|part| part.field == Field::Name);
-    let name = name.map_or("", |name| name.text.as_str());
-    let name_pieces = tokenizer.count(name);
-    let (name, room) = match name_pieces <= NAME_PIECES.min(room / 2) {
-        true => (name, room - name_pieces),
-        false => ("", room),
+    let heading = match document.first(Field::Context) {
+        "" => document.first(Field::Name).to_owned(),
+        title => format!("{title}: {}", document.first(Field::Name)),
+    };
+    let pieces = tokenizer.count(&heading);
+    let (heading, room) = match pieces <= HEADING_PIECES.min(room / 2) {
+        true => (format!("{heading}. "), room - pieces - 1),
+        false => (String::new(), room),
     };
     let described = document
         .parts
@@ -43,12 +45,12 @@ pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) 
         if !told {
             continue;
         }
-        for range in windows(&part.text, tokenizer, room.saturating_sub(1)) {
+        for range in windows(&part.text, tokenizer, room) {
             let text = part.text.get(range.clone()).unwrap_or_default();
             passages.push(Passage {
                 text: match part.field {
                     Field::Name => text.to_owned(),
-                    _ => format!("{name}. {text}"),
+                    _ => format!("{heading}{text}"),
                 },
                 part: number,
                 range,

@@ -18,6 +18,9 @@ use super::passage::passages;
 use super::segments::{Key, Segments, Vector};
 use crate::search::index::{Index, Slot, Update};
 
+/// How many passages are embedded at once.
+const TOGETHER: usize = 8;
+
 /// After how many new vectors they are written down, if there is no rest before.
 const BATCH: usize = 1024;
 
@@ -64,7 +67,8 @@ struct Desk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Doing {
     Rest,
-    Embedding,
+    /// So many passages.
+    Embedding(usize),
     Saving,
     /// It is to end.
     End,
@@ -146,7 +150,11 @@ impl Worker {
 
     pub(super) fn waiting(&self) -> usize {
         let desk = self.shared.desk();
-        desk.waiting.len() + usize::from(desk.thread == Doing::Embedding)
+        let at_work = match desk.thread {
+            Doing::Embedding(count) => count,
+            Doing::Rest | Doing::Saving | Doing::End => 0,
+        };
+        desk.waiting.len() + at_work
     }
 
     pub(super) fn finish(&self) {
@@ -192,16 +200,16 @@ impl Shared {
         let mut unsaved = Vec::new();
         let mut desk = self.desk();
         while desk.thread != Doing::End {
-            if let Some((key, text)) = desk.waiting.pop_front() {
-                if desk.vectors.contains_key(&key) {
-                    continue;
-                }
-                desk.thread = Doing::Embedding;
+            let batch = desk.take();
+            if !batch.is_empty() {
                 drop(desk);
-                let vector = self.model.embed(&text);
+                let texts: Vec<&str> = batch.iter().map(|(_, text)| text.as_str()).collect();
+                let vectors = self.model.embed(&texts);
                 desk = self.desk();
-                desk.vectors.insert(key, vector.into());
-                unsaved.push(key);
+                for ((key, _), vector) in batch.iter().zip(vectors) {
+                    desk.vectors.insert(*key, vector.into());
+                    unsaved.push(*key);
+                }
                 if unsaved.len() >= BATCH {
                     desk = self.save(desk, &mut segments, &mut unsaved);
                 }
@@ -241,6 +249,23 @@ impl Shared {
 }
 
 impl Desk {
+    /// The next passages to embed, if any wait.
+    fn take(&mut self) -> Vec<(Key, String)> {
+        let mut batch = Vec::new();
+        while batch.len() < TOGETHER
+            && let Some((key, text)) = self.waiting.pop_front()
+        {
+            // One that went while it was embedded, and came again, waits though it is done.
+            if !self.vectors.contains_key(&key) {
+                batch.push((key, text));
+            }
+        }
+        if !batch.is_empty() {
+            self.go_on(Doing::Embedding(batch.len()));
+        }
+        batch
+    }
+
     /// Says what the thread does, unless it is to end.
     fn go_on(&mut self, doing: Doing) {
         if self.thread != Doing::End {
