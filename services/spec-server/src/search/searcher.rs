@@ -17,8 +17,8 @@ pub const TOP_K: usize = 10;
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
 
-/// How far down either ranking is read before they are fused: a place behind this one adds less than half of what the
-/// first adds, and what is in one ranking only has no use of it.
+/// How far down either ranking is read before they are fused: a place behind this one adds less than a quarter of what the
+/// first adds.
 const FUSED: usize = 200;
 
 /// How a searcher works.
@@ -84,7 +84,8 @@ struct State {
     outdated: Outdated,
 }
 
-/// Builds the explicit index of the project at `root`, whole or not at all, and tells where.
+/// Builds the explicit index of the project at `root`, whole or not at all, and tells where. Vectors are not in it: a searcher
+/// with a model makes those that are missing.
 ///
 /// # Errors
 /// [`SearchError::Write`]; the index is then as it was before.
@@ -154,9 +155,8 @@ impl Searcher {
                 if self.read().index.differences(specs) == Outdated::default() {
                     return Ok(());
                 }
-                let mut state = self.write();
-                let update = state.index.update(specs);
-                self.embed(&state.index, &update);
+                let update = self.write().index.update(specs);
+                self.embed(&update);
             }
             Freshness::Explicit => {
                 self.reread()?;
@@ -253,13 +253,15 @@ impl Searcher {
             read: Some(stamp),
             outdated: Outdated::default(),
         };
-        self.embed(&state.index, &update);
+        drop(state);
+        self.embed(&update);
         Ok(())
     }
 
-    fn embed(&self, index: &Index, update: &Update) {
+    /// Has the passages follow an update of the index, which others may search meanwhile.
+    fn embed(&self, update: &Update) {
         if let Some(semantic) = &self.semantic {
-            semantic.apply(index, update);
+            semantic.apply(&self.read().index, update);
         }
     }
 

@@ -120,6 +120,8 @@ impl Worker {
         let Desk { used, waiting, .. } = &mut *desk;
         waiting.retain(|(key, _)| used.contains_key(key));
         for (slot, passages) in fresh {
+            // Two updates may come here in another order than they were made in; the index they read is the newer one.
+            desk.forget(slot);
             let mut places = Vec::with_capacity(passages.len());
             for passage in passages {
                 let key = self.shared.key(&passage.text);
