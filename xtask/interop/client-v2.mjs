@@ -4,6 +4,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { everything } from "./everything.mjs";
 import { check, parseArguments, report, REVISIONS } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
+import { specs } from "./specs.mjs";
 import { starmap } from "./starmap.mjs";
 import { universe } from "./universe.mjs";
 
@@ -34,4 +35,4 @@ async function open({ capabilities, answers, sessionId, revision }) {
 
 open.revisions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
-await report("client-v2", options, () => ({ everything, starmap, universe })[options.scenario](open, options));
+await report("client-v2", options, () => ({ everything, specs, starmap, universe })[options.scenario](open, options));

@@ -11,10 +11,11 @@ from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning
 from python_everything import everything
 from python_harness import REVISIONS, Checks
+from python_specs import specs
 from python_starmap import starmap
 from python_universe import universe
 
-SCENARIOS = {"universe": universe, "everything": everything, "starmap": starmap}
+SCENARIOS = {"universe": universe, "specs": specs, "everything": everything, "starmap": starmap}
 
 
 def main():

@@ -9,6 +9,7 @@ import {
 import { everything } from "./everything.mjs";
 import { parseArguments, report } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
+import { specs } from "./specs.mjs";
 import { starmap } from "./starmap.mjs";
 import { universe } from "./universe.mjs";
 
@@ -39,5 +40,5 @@ async function open({ capabilities, answers, sessionId }) {
 
 await report("sdk-v1", options, async () => {
   assert.equal(options.era, "legacy", "this client has no modern era");
-  return { everything, starmap, universe }[options.scenario](open, options);
+  return { everything, specs, starmap, universe }[options.scenario](open, options);
 });

@@ -1,7 +1,8 @@
 //! The official clients against running servers: scenario × client × era × transport.
 //!
 //! Each client is a small script beside this crate (`interop/`). With the universe server it lists the tools, adds a
-//! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the fixture
+//! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the spec server it
+//! calls the eight tools on a small project, and reads what else there is. With the fixture
 //! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
 //! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. It
 //! prints one line of JSON and exits with 0 or 1.
@@ -19,7 +20,7 @@ use self::case::{Case, Scenario, Transport, cases};
 use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
-use crate::{Result, fixture, root, say, target};
+use crate::{Result, fixture, root, say, specs, target};
 
 /// Where the scripts and their lock files are, below `xtask`.
 const SOURCE: &str = "interop";
@@ -28,10 +29,11 @@ const SOURCE: &str = "interop";
 const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
 
 /// What the universe server is started with, before the choice of a transport.
-const UNIVERSE_ARGUMENTS: [&str; 4] = ["--stdio", "--demo", "--store", "memory"];
+const UNIVERSE_ARGUMENTS: [&str; 3] = ["--demo", "--store", "memory"];
+const STDIO: &str = "--stdio";
 
 /// The map of the star-map server, beside its transcripts.
-pub(crate) const STARMAP: &str = "conformance/transcripts/starmap/map.json";
+const STARMAP: &str = "conformance/transcripts/starmap/map.json";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -41,6 +43,9 @@ pub(crate) struct Arguments {
     /// The universe server to test; by default the newest of the two that cargo builds.
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
+    /// The spec server to test; by default it is built in release.
+    #[arg(long, value_name = "PATH")]
+    specs: Option<PathBuf>,
     /// The fixture to test, `mcp-proto/examples/everything.rs`; by default it is built in release.
     #[arg(long, value_name = "PATH")]
     fixture: Option<PathBuf>,
@@ -63,7 +68,7 @@ pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
 struct Subject {
     scenario: Scenario,
     binary: PathBuf,
-    /// What it is started with to serve stdin and stdout.
+    /// What it is started with to speak on stdin and stdout.
     stdio: Vec<OsString>,
     /// The one that listens. Ends when this is dropped.
     server: Server,
@@ -73,6 +78,7 @@ struct Subject {
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let subjects = [
         universe(arguments)?,
+        specs(arguments)?,
         everything(arguments)?,
         starmap(arguments)?,
     ];
@@ -116,16 +122,27 @@ impl Arguments {
 }
 
 fn universe(arguments: &Arguments) -> Result<Subject> {
-    let built = || built_server("universe-server");
-    let binary = arguments.server.clone().map_or_else(built, Ok)?;
-    let [_, with @ ..] = UNIVERSE_ARGUMENTS.map(OsString::from);
-    let mut with = with.to_vec();
-    with.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
+    let binary = arguments.server.clone().map_or_else(|| built_server("universe-server"), Ok)?;
+    let with = |transport: &[&str]| -> Vec<OsString> {
+        let arguments = transport.iter().chain(&UNIVERSE_ARGUMENTS);
+        arguments.map(OsString::from).collect()
+    };
     Ok(Subject {
         scenario: Scenario::Universe,
-        server: Server::start(&binary, &with)?,
+        server: Server::start(&binary, &with(&["--listen", "127.0.0.1:0"]))?,
         binary,
-        stdio: UNIVERSE_ARGUMENTS.map(OsString::from).to_vec(),
+        stdio: with(&[STDIO]),
+    })
+}
+
+fn specs(arguments: &Arguments) -> Result<Subject> {
+    let binary = arguments.specs.clone().map_or_else(specs::build, Ok)?;
+    let [server, ..] = specs::SERVERS;
+    Ok(Subject {
+        scenario: Scenario::Specs,
+        server: server.start(&binary)?,
+        binary,
+        stdio: server.arguments(),
     })
 }
 
@@ -135,7 +152,7 @@ fn everything(arguments: &Arguments) -> Result<Subject> {
         scenario: Scenario::Everything,
         server: fixture::start(&binary)?,
         binary,
-        stdio: vec!["--stdio".into()],
+        stdio: vec![STDIO.into()],
     })
 }
 

@@ -4,8 +4,11 @@ mod bench;
 mod fixture;
 mod install;
 mod interop;
+mod oracle;
 mod process;
+mod semantic;
 mod soak;
+mod specs;
 mod suites;
 mod test;
 mod tidy;
@@ -31,15 +34,19 @@ struct Arguments {
 enum Chore {
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
     Bench(bench::Arguments),
-    /// Puts the official clients through the universe server and the fixture `mcp-proto/examples/everything.rs`, in both
-    /// eras, over HTTP and stdio.
+    /// Puts the official clients through the universe server, the spec server and the fixture
+    /// `mcp-proto/examples/everything.rs`, in both eras, over HTTP and stdio.
     Interop(interop::Arguments),
+    /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
+    Oracle(oracle::Arguments),
+    /// Lints and tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
+    Semantic(semantic::Arguments),
     /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).
     Soak(soak::Arguments),
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
-    /// Runs the whole test: formatting, lints, tests, documentation, transcripts against the binary, conformance
-    /// suites, official clients.
+    /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
+    /// conformance suites, the verdicts of OpenSpec's own tool, official clients.
     Test(interop::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
@@ -49,6 +56,8 @@ fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
+        Chore::Oracle(arguments) => oracle::run(&arguments),
+        Chore::Semantic(arguments) => semantic::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
         Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),

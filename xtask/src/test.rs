@@ -3,14 +3,14 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, process, root, say, suites, target};
+use crate::{Result, interop, oracle, process, root, say, semantic, specs, suites, target};
 
 /// One step of the test; the first that fails ends it.
-struct Step {
-    name: &'static str,
-    cargo: &'static [&'static str],
+pub(crate) struct Step {
+    pub(crate) name: &'static str,
+    pub(crate) cargo: &'static [&'static str],
     /// Environment variables besides those of the caller.
-    environment: &'static [(&'static str, &'static str)],
+    pub(crate) environment: &'static [(&'static str, &'static str)],
 }
 
 /// In the order in which a mistake shows soonest.
@@ -54,6 +54,8 @@ const STEPS: [Step; 5] = [
             "-p",
             "starmap-server",
             "-p",
+            "spec-server",
+            "-p",
             "mcp-conformance",
         ],
         environment: &[],
@@ -63,20 +65,22 @@ const STEPS: [Step; 5] = [
 /// Runs everything. `true` when nothing failed.
 pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
     for step in &STEPS {
-        if !timed(step.name, || cargo(step))? {
+        if !timed(step.name, || Ok(command(step).status()?.success()))? {
             return Ok(false);
         }
     }
-    let replayed = timed("transcripts against the binary, in both eras", replay)?;
-    let mapped = timed(
-        "transcripts against the star-map server, in both eras",
-        replay_starmap,
-    )?;
+    let sensible = timed("search by sense", || {
+        semantic::run(&semantic::Arguments::whole(arguments.ci))
+    })?;
+    let replayed = timed("transcripts against the binaries, in both eras", replay)?;
     let conforming = timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(arguments.ci))
     })?;
+    let judged = timed("verdicts on specs, beside OpenSpec's own", || {
+        oracle::run(&oracle::Arguments::whole(arguments.ci))
+    })?;
     let understood = timed("official clients", || interop::run(arguments))?;
-    Ok(replayed && mapped && conforming && understood)
+    Ok(sensible && replayed && conforming && judged && understood)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
@@ -91,40 +95,47 @@ fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
     Ok(passed)
 }
 
-fn cargo(step: &Step) -> Result<bool> {
+/// The command of a step, to be run in the workspace.
+pub(crate) fn command(step: &Step) -> Command {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let status = Command::new(cargo)
+    let mut command = Command::new(cargo);
+    command
         .args(step.cargo)
         .envs(step.environment.iter().copied())
-        .current_dir(root())
-        .status()?;
-    Ok(status.success())
+        .current_dir(root());
+    command
 }
 
-/// Replays the transcripts of the universe server against the release binary, as a stranger would.
+/// Replays the transcripts of the servers against their release binaries, as a stranger would.
 fn replay() -> Result<bool> {
-    let binaries = target().join("release");
+    let binary = target().join("release/universe-server");
     let arguments = ["--demo", "--store", "memory", "--listen", "127.0.0.1:0"].map(Into::into);
-    let server = process::Server::start(&binaries.join("universe-server"), &arguments)?;
-    // The transcripts speak to REST beside MCP.
-    let url = server.url().trim_end_matches("/mcp");
-    let status = Command::new(binaries.join("mcp-conformance"))
-        .args(["replay", "--url", url, "--era", "both"])
-        .arg(root().join("conformance/transcripts/universe"))
-        .status()?;
-    Ok(status.success())
-}
-
-/// The same of the star-map server, on the map beside its transcripts.
-fn replay_starmap() -> Result<bool> {
-    let binaries = target().join("release");
+    let universe = process::Server::start(&binary, &arguments)?;
+    if !replay_against(&universe, "universe", None)? {
+        return Ok(false);
+    }
+    drop(universe);
+    for server in specs::SERVERS {
+        let started = server.start(&specs::binary())?;
+        if !replay_against(&started, "spec", server.fixture)? {
+            return Ok(false);
+        }
+    }
     let mut arguments = interop::starmap_arguments();
     arguments.extend(["--listen", "127.0.0.1:0"].map(Into::into));
-    let server = process::Server::start(&binaries.join("starmap-server"), &arguments)?;
-    let status = Command::new(binaries.join("mcp-conformance"))
-        .args(["replay", "--era", "both", "--url"])
-        .arg(server.url().trim_end_matches("/mcp"))
-        .arg(root().join("conformance/transcripts/starmap"))
-        .status()?;
-    Ok(status.success())
+    let starmap = process::Server::start(&target().join("release/starmap-server"), &arguments)?;
+    replay_against(&starmap, "starmap", None)
+}
+
+/// Replays those of one folder that need this fixture, or none.
+fn replay_against(server: &process::Server, folder: &str, fixture: Option<&str>) -> Result<bool> {
+    let mut replay = Command::new(target().join("release/mcp-conformance"));
+    // The transcripts name the endpoint themselves: some speak to REST beside MCP.
+    let url = server.url().trim_end_matches("/mcp");
+    replay.args(["replay", "--url", url, "--era", "both"]);
+    if let Some(fixture) = fixture {
+        replay.args(["--fixture", fixture]);
+    }
+    replay.arg(root().join("conformance/transcripts").join(folder));
+    Ok(replay.status()?.success())
 }

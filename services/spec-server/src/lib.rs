@@ -4,4 +4,12 @@
 //! specs. Two kinds of repositories hold them, Spec Oxide (`.spox/config.toml`) and OpenSpec (`openspec/`); both are read
 //! as they are. Only the room `mcp` knows of MCP.
 
+pub mod archive;
+pub mod cli;
+pub mod mcp;
 pub mod model;
+pub mod parse;
+pub mod project;
+pub mod search;
+pub mod validate;
+pub mod view;

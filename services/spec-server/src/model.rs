@@ -71,7 +71,8 @@ pub struct Scenario {
     pub given: Vec<String>,
     /// What happens: the WHEN clauses and the ANDs that continue them.
     pub when: Vec<String>,
-    /// What follows from it: the THEN clauses and the ANDs (and BUTs, ORs) that continue them.
+    /// What follows from it: the THEN clauses and the ANDs (and BUTs, ORs) that continue them. Of a keyword before a clause
+    /// only BUT and OR are kept, since they say something.
     pub then: Vec<String>,
     /// The block as it stands in the file, without its heading, trimmed.
     pub text: String,
@@ -92,8 +93,39 @@ pub struct Change {
     pub tasks: Option<Tasks>,
     /// `design.md`, if there is one.
     pub design: Option<Source>,
+    /// `.openspec.yaml`, if there is one.
+    pub metadata: Option<Metadata>,
     /// What it changes, by capability, in the order of the capabilities.
     pub deltas: Vec<CapabilityDelta>,
+}
+
+/// `.openspec.yaml`: what OpenSpec has to know of a change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Metadata {
+    /// The file.
+    pub source: Source,
+    /// The workflow, such as `spec-driven`.
+    pub schema: Option<String>,
+    /// The day it was made, `YYYY-MM-DD`.
+    pub created: Option<String>,
+    /// Whether the change is to have no deltas. Counts only if there are no problems.
+    pub skip_specs: bool,
+    /// Whether `skip_specs` is there with anything but `false`, such as `true` or a mistake; in a file that is no YAML,
+    /// whether a line begins like it.
+    pub names_skip_specs: bool,
+    /// Whether a spec that the change empties goes with its last requirement. Counts only if there are no problems.
+    pub retire_capabilities: bool,
+    /// What is wrong with the file.
+    pub problems: Vec<MetadataProblem>,
+}
+
+/// What is wrong in an `.openspec.yaml`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MetadataProblem {
+    /// Where.
+    pub line: Line,
+    /// What, and what would be right.
+    pub text: String,
 }
 
 /// `proposal.md`.

@@ -6,6 +6,7 @@ use crate::install::Toolbox;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Scenario {
     Universe,
+    Specs,
     Everything,
     Starmap,
 }
@@ -32,8 +33,12 @@ pub(super) struct Client {
 }
 
 const BOTH_ERAS: &[Era] = &[Era::Legacy, Era::Modern];
-const BOTH_SCENARIOS: &[Scenario] = &[Scenario::Universe, Scenario::Everything];
-const ALL_SCENARIOS: &[Scenario] = &[Scenario::Universe, Scenario::Everything, Scenario::Starmap];
+const ALL_SCENARIOS: &[Scenario] = &[
+    Scenario::Universe,
+    Scenario::Specs,
+    Scenario::Everything,
+    Scenario::Starmap,
+];
 
 const CLIENTS: [Client; 5] = [
     Client {
@@ -52,7 +57,7 @@ const CLIENTS: [Client; 5] = [
         script: "inspector.mjs",
         toolbox: Toolbox::Node,
         eras: BOTH_ERAS,
-        scenarios: BOTH_SCENARIOS,
+        scenarios: &[Scenario::Universe, Scenario::Everything],
     },
     Client {
         // Of the same package as the one before, for what needs a connection that lasts.
@@ -103,6 +108,7 @@ impl Scenario {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Universe => "universe",
+            Self::Specs => "specs",
             Self::Everything => "everything",
             Self::Starmap => "starmap",
         }
@@ -156,6 +162,7 @@ mod tests {
         let suffixes: BTreeSet<String> = of(Scenario::Universe).map(|case| case.suffix()).collect();
         assert_eq!(suffixes.len(), 14);
         assert_eq!(of(Scenario::Universe).count(), 14);
+        assert_eq!(of(Scenario::Specs).count(), 10);
         assert_eq!(of(Scenario::Everything).count(), 18);
         assert_eq!(of(Scenario::Starmap).count(), 10);
         assert!(suffixes.contains("sdk-v1-legacy-http"));

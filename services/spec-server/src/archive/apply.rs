@@ -1,0 +1,195 @@
+//! One delta applied to one spec.
+
+use super::check::{self, Finding, of, renames};
+use super::parts::Parts;
+use crate::model::{CapabilityDelta, Line, Operation};
+use crate::parse::Outline;
+
+/// How many requirements change.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// New ones.
+    pub added: usize,
+    /// Such as say something else now.
+    pub modified: usize,
+    /// Such as are gone.
+    pub removed: usize,
+    /// Such as have another name.
+    pub renamed: usize,
+}
+
+/// A spec with a delta applied.
+#[derive(Debug)]
+pub(super) struct Applied {
+    /// The whole file.
+    pub(super) text: String,
+    pub(super) counts: Counts,
+    /// How many requirements are left.
+    pub(super) left: usize,
+    /// What stands in the file besides its title, its purpose and its requirements.
+    pub(super) other: Option<Line>,
+    pub(super) warnings: Vec<Finding>,
+}
+
+/// Applies `delta` to the spec `raw`, whose outline is `outline`.
+///
+/// # Errors
+/// All that stands in the way. Lines are those of the delta.
+pub(super) fn apply(
+    raw: &str,
+    outline: &Outline<'_>,
+    delta: &CapabilityDelta,
+) -> Result<Applied, Vec<Finding>> {
+    let mut parts = Parts::of(raw, outline);
+    let mut applying = Applying {
+        counts: Counts::default(),
+        problems: Vec::new(),
+        warnings: check::orphans(delta),
+    };
+    applying.rename(&mut parts, delta);
+    applying.remove(&mut parts, delta);
+    applying.modify(&mut parts, delta);
+    let added = applying.add(&mut parts, delta);
+    if !applying.problems.is_empty() {
+        return Err(applying.problems);
+    }
+    Ok(Applied {
+        left: parts.pieces.iter().filter(|piece| !piece.removed).count() + added.len(),
+        other: parts.other,
+        text: parts.join(&added),
+        counts: applying.counts,
+        warnings: applying.warnings,
+    })
+}
+
+struct Applying {
+    counts: Counts,
+    problems: Vec<Finding>,
+    warnings: Vec<Finding>,
+}
+
+impl Applying {
+    fn refuse(&mut self, line: Line, message: String) {
+        self.problems.push((Some(line), message));
+    }
+
+    fn rename(&mut self, parts: &mut Parts, delta: &CapabilityDelta) {
+        for (from, to, line) in renames(delta) {
+            let Some(block) = parts.names.get(from) else {
+                match (parts.names.get(to), parts.names.near(from, to)) {
+                    (_, Some(near)) => self.refuse(line, near_miss("RENAMED", from, near)),
+                    // It has its new name already.
+                    (Some(_), None) => {}
+                    (None, None) => {
+                        self.refuse(line, format!("RENAMED: there is no requirement {from:?}"))
+                    }
+                }
+                continue;
+            };
+            if parts.names.get(to).is_some() {
+                self.refuse(
+                    line,
+                    format!("RENAMED: there is a requirement {to:?} already"),
+                );
+            } else if let Some(near) = parts.names.near(to, from) {
+                self.refuse(line, format!("RENAMED: {to:?} differs from {near:?} in capitals or blanks alone; choose another name"));
+            } else {
+                parts.names.remove(from);
+                parts.names.insert(to, block);
+                if let Some(heading) = parts
+                    .pieces
+                    .get_mut(block)
+                    .and_then(|p| p.content.first_mut())
+                {
+                    heading.text = format!("### Requirement: {to}");
+                }
+                self.counts.renamed += 1;
+            }
+        }
+    }
+
+    fn remove(&mut self, parts: &mut Parts, delta: &CapabilityDelta) {
+        for item in of(delta, Operation::Removed) {
+            let name = item.requirement.name.as_str();
+            match parts.names.remove(name) {
+                Some(block) => {
+                    if let Some(piece) = parts.pieces.get_mut(block) {
+                        piece.removed = true;
+                    }
+                    self.counts.removed += 1;
+                }
+                None => match parts.names.near(name, name) {
+                    Some(near) => self.refuse(item.line, near_miss("REMOVED", name, near)),
+                    None => self.warnings.push((
+                        Some(item.line),
+                        format!(
+                            "REMOVED: there is no requirement {name:?}; taken as removed already"
+                        ),
+                    )),
+                },
+            }
+        }
+    }
+
+    fn modify(&mut self, parts: &mut Parts, delta: &CapabilityDelta) {
+        for item in of(delta, Operation::Modified) {
+            let new = &item.requirement;
+            let Some(piece) = parts
+                .names
+                .get(&new.name)
+                .and_then(|block| parts.pieces.get_mut(block))
+            else {
+                let message = match parts.names.near(&new.name, &new.name) {
+                    Some(near) => near_miss("MODIFIED", &new.name, near),
+                    None => format!(
+                        "MODIFIED: there is no requirement {:?}; put it under ADDED",
+                        new.name
+                    ),
+                };
+                self.refuse(item.line, message);
+                continue;
+            };
+            let lost = piece.lost(new);
+            if !lost.is_empty() {
+                self.refuse(item.line, format!(
+                    "MODIFIED replaces the whole requirement {:?} and lacks scenarios that it has: {}; repeat them",
+                    new.name, lost.join(", ")
+                ));
+            } else if piece.replace(new) {
+                self.counts.modified += 1;
+            }
+        }
+    }
+
+    /// The texts to add behind the last requirement.
+    fn add<'d>(&mut self, parts: &mut Parts, delta: &'d CapabilityDelta) -> Vec<&'d str> {
+        let mut added = Vec::new();
+        for item in of(delta, Operation::Added) {
+            let new = &item.requirement;
+            if let Some(piece) = parts
+                .names
+                .get(&new.name)
+                .and_then(|block| parts.pieces.get(block))
+            {
+                if !piece.says(new) {
+                    self.refuse(item.line, format!("ADDED: there is a requirement {:?} already that says something else; put \
+                                                    it under MODIFIED", new.name));
+                }
+            } else if let Some(near) = parts.names.near(&new.name, &new.name) {
+                self.refuse(item.line, format!("ADDED: {:?} differs from {near:?} in capitals or blanks alone; put it under \
+                                                MODIFIED by that name, or choose another", new.name));
+            } else {
+                parts.names.insert(&new.name, usize::MAX);
+                added.push(new.text.as_str());
+                self.counts.added += 1;
+            }
+        }
+        added
+    }
+}
+
+fn near_miss(operation: &str, name: &str, near: &str) -> String {
+    format!(
+        "{operation}: there is no requirement {name:?}, but {near:?}; write the name exactly so"
+    )
+}

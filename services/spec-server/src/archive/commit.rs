@@ -1,0 +1,161 @@
+//! Writing what was planned: all of it, or nothing.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use service_host::{ReplaceError, Stamp, replace, replace_unless_changed};
+
+use super::ArchiveError;
+use crate::project::RawFile;
+
+/// One file that is written, made or removed.
+#[derive(Debug)]
+pub(super) struct Step {
+    /// Where.
+    pub(super) path: PathBuf,
+    /// What is there; `None` if nothing.
+    pub(super) old: Option<RawFile>,
+    /// What is to be there; `None` if nothing.
+    pub(super) new: Option<String>,
+}
+
+/// What was done, to be undone.
+#[derive(Debug)]
+enum Done<'s> {
+    /// A folder was made.
+    Folder(PathBuf),
+    /// A file was written or removed; how it was left.
+    File(&'s Step, Option<Stamp>),
+}
+
+/// Does all `steps` and moves the folder `from` to `to`. If something fails, what was done before is undone.
+pub(super) fn commit(
+    steps: &[Step],
+    from: &Path,
+    to: &Path,
+    specs: &Path,
+) -> Result<(), ArchiveError> {
+    let mut done = Vec::new();
+    let result = run(steps, from, to, &mut done);
+    if let Err(error) = result {
+        let stuck = undo(done);
+        return Err(match stuck.is_empty() {
+            true => error,
+            false => ArchiveError::Write(format!(
+                "{error}; and what was written before could not be put back: {}",
+                stuck.join(", ")
+            )),
+        });
+    }
+    for step in steps.iter().filter(|step| step.new.is_none()) {
+        remove_empty_folders(&step.path, specs);
+    }
+    Ok(())
+}
+
+fn run<'s>(
+    steps: &'s [Step],
+    from: &Path,
+    to: &Path,
+    done: &mut Vec<Done<'s>>,
+) -> Result<(), ArchiveError> {
+    // What removes a file comes last: the others can be put back more surely.
+    let (writes, removals): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.new.is_some());
+    if let Some(archive) = to.parent() {
+        make_folder(archive, done)?;
+    }
+    for step in writes.into_iter().chain(removals) {
+        let path = step.target();
+        let stamp = step.old.as_ref().and_then(|old| old.stamp.as_ref());
+        match &step.new {
+            Some(text) => {
+                if let Some(folder) = path.parent() {
+                    make_folder(folder, done)?;
+                }
+                replace_unless_changed(path, stamp, text.as_bytes())?;
+            }
+            None => {
+                let now = Stamp::of(path).map_err(|error| failed(path, &error))?;
+                if now.as_ref() != stamp {
+                    return Err(ArchiveError::Changed(path.to_owned()));
+                }
+                fs::remove_file(path).map_err(|error| failed(path, &error))?;
+            }
+        }
+        done.push(Done::File(step, Stamp::of(path).ok().flatten()));
+    }
+    fs::rename(from, to).map_err(|error| failed(to, &error))?;
+    // From here on it is done; whether it outlives a loss of power is the disk's to say.
+    for folder in [from, to].into_iter().filter_map(Path::parent) {
+        if let Ok(folder) = File::open(folder) {
+            let _ = folder.sync_all();
+        }
+    }
+    Ok(())
+}
+
+fn make_folder(path: &Path, done: &mut Vec<Done<'_>>) -> Result<(), ArchiveError> {
+    let missing: Vec<&Path> = path
+        .ancestors()
+        .take_while(|folder| !folder.exists())
+        .collect();
+    for folder in missing.into_iter().rev() {
+        fs::create_dir(folder).map_err(|error| failed(folder, &error))?;
+        done.push(Done::Folder(folder.to_owned()));
+    }
+    Ok(())
+}
+
+/// Undoes what was done, the last first; what could not be undone.
+fn undo(done: Vec<Done<'_>>) -> Vec<String> {
+    let mut stuck = Vec::new();
+    for step in done.into_iter().rev() {
+        match step {
+            // Somebody has put something into it: it stays.
+            Done::Folder(path) => drop(fs::remove_dir(path)),
+            Done::File(step, left) => {
+                let path = step.target();
+                let result = match (&step.old, &step.new) {
+                    (Some(old), Some(_)) => replace_unless_changed(path, left.as_ref(), &old.bytes),
+                    (Some(old), None) => replace(path, &old.bytes),
+                    (None, _) => remove_unless_changed(path, left.as_ref()),
+                };
+                stuck.extend(result.err().map(|error| error.to_string()));
+            }
+        }
+    }
+    stuck
+}
+
+fn remove_unless_changed(path: &Path, stamp: Option<&Stamp>) -> Result<(), ReplaceError> {
+    let io = |error| ReplaceError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    match Stamp::of(path).map_err(io)?.as_ref() == stamp {
+        true => fs::remove_file(path).map_err(io),
+        false => Err(ReplaceError::Changed(path.to_owned())),
+    }
+}
+
+/// Removes the folder of a spec that has gone and the empty ones above it, up to the folder of specs.
+fn remove_empty_folders(file: &Path, specs: &Path) {
+    let folders = file.ancestors().skip(1);
+    for folder in folders.take_while(|folder| *folder != specs) {
+        if fs::remove_dir(folder).is_err() {
+            return;
+        }
+    }
+}
+
+fn failed(path: &Path, error: &io::Error) -> ArchiveError {
+    ArchiveError::Write(format!("{}: {error}", path.display()))
+}
+
+impl Step {
+    /// The file itself, behind its link if it is one.
+    fn target(&self) -> &Path {
+        self.old.as_ref().map_or(&self.path, |old| &old.path)
+    }
+}

@@ -1,0 +1,51 @@
+//! The names of requirements in a spec: exact ones, and such as differ in capitals and blanks alone.
+
+use std::collections::{BTreeSet, HashMap};
+
+/// Which block has which name.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    exact: HashMap<String, usize>,
+    folded: HashMap<String, BTreeSet<String>>,
+}
+
+impl Names {
+    pub(super) fn get(&self, name: &str) -> Option<usize> {
+        self.exact.get(name).copied()
+    }
+
+    /// Gives `name` to a block. `false` if another one has it; nothing changes then.
+    pub(super) fn insert(&mut self, name: &str, block: usize) -> bool {
+        if self.exact.contains_key(name) {
+            return false;
+        }
+        self.exact.insert(name.to_owned(), block);
+        let alike = self.folded.entry(fold(name)).or_default();
+        alike.insert(name.to_owned())
+    }
+
+    pub(super) fn remove(&mut self, name: &str) -> Option<usize> {
+        let block = self.exact.remove(name)?;
+        if let Some(alike) = self.folded.get_mut(&fold(name)) {
+            alike.remove(name);
+        }
+        Some(block)
+    }
+
+    /// A name that differs from `name` in capitals and blanks alone, other than `except`.
+    pub(super) fn near(&self, name: &str, except: &str) -> Option<&str> {
+        let alike = self.folded.get(&fold(name))?;
+        alike
+            .iter()
+            .map(String::as_str)
+            .find(|other| *other != name && *other != except)
+    }
+}
+
+/// `name` without what a slip of the hand changes: capitals, and how many blanks there are.
+pub(super) fn fold(name: &str) -> String {
+    name.to_lowercase()
+        .split_whitespace()
+        .collect::<Vec<_>>()
+        .join(" ")
+}

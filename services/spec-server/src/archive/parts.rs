@@ -1,0 +1,202 @@
+//! A spec taken apart into requirements, and put together again.
+
+use std::collections::HashMap;
+use std::mem;
+use std::ops::Range;
+
+use super::check;
+use super::lines::{self, RawLine, Writer};
+use super::names::Names;
+use crate::model::{Line, Requirement};
+use crate::parse::{Outline, requirement_name, scenario_name, trim};
+
+/// A piece of the section of requirements: a block with the blank lines behind it.
+#[derive(Debug)]
+pub(super) struct Piece {
+    pub(super) content: Vec<RawLine>,
+    gap: Vec<RawLine>,
+    /// The names of its scenarios, each as often as it is there.
+    scenarios: HashMap<String, usize>,
+    pub(super) removed: bool,
+}
+
+/// The file taken apart.
+pub(super) struct Parts {
+    /// Up to and including the heading of the section and what precedes the first requirement.
+    before: Vec<RawLine>,
+    lead: Vec<RawLine>,
+    pub(super) pieces: Vec<Piece>,
+    after: Vec<RawLine>,
+    pub(super) names: Names,
+    newline: &'static str,
+    pub(super) other: Option<Line>,
+}
+
+impl Piece {
+    /// The scenarios that it has and `new` has not, as often as they are lost.
+    pub(super) fn lost(&self, new: &Requirement) -> Vec<String> {
+        let mut left = self.scenarios.clone();
+        for scenario in &new.scenarios {
+            if let Some(count) = left.get_mut(&scenario.name) {
+                *count = count.saturating_sub(1);
+            }
+        }
+        let mut lost: Vec<String> = left
+            .into_iter()
+            .filter(|(_, count)| *count > 0)
+            .map(|(name, _)| format!("{name:?}"))
+            .collect();
+        lost.sort();
+        lost
+    }
+
+    pub(super) fn says(&self, new: &Requirement) -> bool {
+        let old: Vec<&str> = self.content.iter().map(|line| line.text.as_str()).collect();
+        trim(&old.join("\n")) == trim(&new.text)
+    }
+
+    /// Puts `new` in its place; `false` if it says the same.
+    pub(super) fn replace(&mut self, new: &Requirement) -> bool {
+        if self.says(new) {
+            return false;
+        }
+        let usual = lines::usual_end(&self.content);
+        let last = self.content.last().map_or(usual, |line| line.end);
+        let mut content: Vec<RawLine> = new
+            .text
+            .split('\n')
+            .map(|text| RawLine {
+                text: text.to_owned(),
+                end: usual,
+            })
+            .collect();
+        if let Some(line) = content.last_mut() {
+            line.end = last;
+        }
+        self.content = content;
+        true
+    }
+}
+
+impl Parts {
+    pub(super) fn of(raw: &str, outline: &Outline<'_>) -> Self {
+        let mut all = lines::split(raw);
+        let newline = lines::usual_end(&all);
+        let Some((section, end)) = check::section(outline) else {
+            return Self::without_section(all, newline, outline);
+        };
+        let inside = outline.headings_in(section.saturating_add(1)..end);
+        let named: Vec<(Line, &str)> = inside
+            .iter()
+            .filter_map(|heading| Some((heading.line, requirement_name(heading)?)))
+            .collect();
+        let first = named.first().map_or(end, |(line, _)| *line);
+        let after = all.split_off(index(end).min(all.len()));
+        let mut names = Names::default();
+        let mut pieces = Vec::new();
+        let mut next = end;
+        for (block, (line, name)) in named.iter().enumerate().rev() {
+            names.insert(name, block);
+            let (content, gap) = without_gap(all.split_off(index(*line).min(all.len())));
+            pieces.push(Piece {
+                content,
+                gap,
+                scenarios: scenarios(outline, *line..next),
+                removed: false,
+            });
+            next = *line;
+        }
+        pieces.reverse();
+        let (before, lead) = without_gap(all);
+        Self {
+            before,
+            lead,
+            pieces,
+            after,
+            names,
+            newline,
+            other: check::other(outline, section, first, end),
+        }
+    }
+
+    /// A file without `## Requirements`: it is put at the end.
+    fn without_section(all: Vec<RawLine>, newline: &'static str, outline: &Outline<'_>) -> Self {
+        let (mut before, _) = without_gap(all);
+        let own = |text: &str| RawLine {
+            text: text.to_owned(),
+            end: newline,
+        };
+        if let Some(last) = before.last_mut() {
+            if last.end.is_empty() {
+                last.end = newline;
+            }
+            before.push(own(""));
+        }
+        before.push(own("## Requirements"));
+        let end = outline.end();
+        Self {
+            before,
+            lead: Vec::new(),
+            pieces: Vec::new(),
+            after: Vec::new(),
+            names: Names::default(),
+            newline,
+            other: check::other(outline, end, end, end),
+        }
+    }
+
+    pub(super) fn join(mut self, added: &[&str]) -> String {
+        let mut out = Writer::new(self.newline);
+        out.all(&self.before);
+        let blank = vec![RawLine {
+            text: String::new(),
+            end: self.newline,
+        }];
+        // What stands between the last requirement and what follows stays there, whichever requirement will be the last.
+        let (mut gap, tail) = match self.pieces.last_mut() {
+            Some(last) => (self.lead, mem::replace(&mut last.gap, blank.clone())),
+            None => (blank.clone(), self.lead),
+        };
+        for piece in self.pieces.into_iter().filter(|piece| !piece.removed) {
+            out.all(&gap);
+            out.all(&piece.content);
+            gap = piece.gap;
+        }
+        for text in added {
+            out.all(if gap.is_empty() { &blank } else { &gap });
+            for line in text.split('\n') {
+                out.line(line);
+            }
+            gap.clear();
+        }
+        if !added.is_empty() && tail.is_empty() && !self.after.is_empty() {
+            out.all(&blank);
+        }
+        out.all(&tail);
+        out.all(&self.after);
+        out.finish()
+    }
+}
+
+/// Lines, and the blank ones at their end.
+fn without_gap(mut lines: Vec<RawLine>) -> (Vec<RawLine>, Vec<RawLine>) {
+    let blank = |line: &RawLine| trim(&line.text).is_empty();
+    let content = lines
+        .iter()
+        .rposition(|line| !blank(line))
+        .map_or(0, |last| last + 1);
+    let gap = lines.split_off(content);
+    (lines, gap)
+}
+
+fn index(line: Line) -> usize {
+    usize::try_from(line).map_or(usize::MAX, |line| line.saturating_sub(1))
+}
+
+fn scenarios(outline: &Outline<'_>, lines: Range<Line>) -> HashMap<String, usize> {
+    let mut names = HashMap::new();
+    for name in outline.headings_in(lines).iter().filter_map(scenario_name) {
+        *names.entry(name.to_owned()).or_insert(0) += 1;
+    }
+    names
+}

@@ -1,0 +1,339 @@
+//! What archiving a change comes to, worked out before anything is written.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+use similar::TextDiff;
+
+use super::apply::{Applied, apply};
+use super::check::{self, Finding};
+use super::commit::{Step, commit};
+use super::outcome::{archived_id, is_prose, left_wrong, not_for_a_new_one};
+use super::{ArchiveError, Archived, Preview, PreviewSpec, Problem};
+use crate::model::{CapabilityDelta, Change};
+use crate::parse::{self, Outline, is_day, normalise};
+use crate::project::{Project, RawFile, ReadError};
+
+/// How long two texts are compared for the smallest diff; after that it may be a larger one.
+const DIFF_TIME: Duration = Duration::from_millis(500);
+
+/// What archiving a change comes to. Nothing is written until [`Plan::apply`].
+#[derive(Debug)]
+pub struct Plan {
+    project: Project,
+    change: Arc<Change>,
+    folder: PathBuf,
+    specs: Vec<PlannedSpec>,
+    problems: Vec<Problem>,
+    warnings: Vec<Problem>,
+}
+
+#[derive(Debug)]
+struct PlannedSpec {
+    preview: PreviewSpec,
+    step: Step,
+}
+
+impl Plan {
+    /// What archiving the change `id` comes to.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the change or a spec it concerns cannot be read.
+    pub fn of(project: &Project, id: &str) -> Result<Self, ReadError> {
+        let change = project.change(id)?;
+        let mut plan = Self {
+            project: project.clone(),
+            folder: project.change_folder(id)?,
+            specs: Vec::new(),
+            problems: Vec::new(),
+            warnings: Vec::new(),
+            change: Arc::clone(&change),
+        };
+        plan.look_at_change();
+        for delta in &change.deltas {
+            plan.take(delta)?;
+        }
+        Ok(plan)
+    }
+
+    /// What it comes to, to be shown.
+    #[must_use]
+    pub fn preview(&self) -> Preview {
+        Preview {
+            specs: self.specs.iter().map(|spec| spec.preview.clone()).collect(),
+            problems: self.problems.clone(),
+            warnings: self.warnings.clone(),
+        }
+    }
+
+    /// Does it, as [`archive_change`](super::archive_change) says.
+    ///
+    /// # Errors
+    /// [`ArchiveError`]; [`ArchiveError::Changed`] if a file is no longer as it was when this plan was made.
+    pub fn apply(self, day: &str) -> Result<Archived, ArchiveError> {
+        if !is_day(day) {
+            return Err(ArchiveError::BadDay(day.to_owned()));
+        }
+        if !self.problems.is_empty() {
+            return Err(ArchiveError::Refused(self.problems));
+        }
+        let id = archived_id(&self.change.id, day);
+        let target = self.project.layout().archive.join(&id);
+        let project = self.project.clone();
+        let _alone = project.writing();
+        self.check_again(&target)?;
+        let changed = |spec: &PlannedSpec| spec.preview.retired || !spec.preview.diff.is_empty();
+        let (steps, specs) = self
+            .specs
+            .into_iter()
+            .filter(changed)
+            .map(|spec| (spec.step, spec.preview))
+            .unzip::<_, _, Vec<_>, Vec<_>>();
+        commit(&steps, &self.folder, &target, &project.layout().specs)?;
+        Ok(Archived {
+            id,
+            path: project.relative(&target),
+            specs,
+            warnings: self.warnings,
+        })
+    }
+
+    fn look_at_change(&mut self) {
+        let change = Arc::clone(&self.change);
+        if let Some(metadata) = &change.metadata {
+            for problem in &metadata.problems {
+                let finding = (Some(problem.line), problem.text.clone());
+                self.problems.push(at(&metadata.source.path, finding));
+            }
+            if metadata.skip_specs && !change.deltas.is_empty() {
+                let message =
+                    "skip_specs says that the change has no deltas, and it has; remove one of them";
+                self.problems
+                    .push(at(&metadata.source.path, (None, message.to_owned())));
+            }
+        }
+        if let Some(tasks) = &change.tasks {
+            let (done, all) = (tasks.completed(), tasks.items.len());
+            if done < all {
+                let message = format!("{} of {all} tasks are open", all - done);
+                let open = tasks.items.iter().find(|task| !task.done);
+                let line = open.map(|task| task.line);
+                self.warnings.push(at(&tasks.source.path, (line, message)));
+            }
+        }
+        if change.deltas.is_empty() {
+            let folder = self.project.relative(&self.folder);
+            let message = "changes no spec".to_owned();
+            self.warnings.push(at(&folder, (None, message)));
+        }
+    }
+
+    fn take(&mut self, delta: &CapabilityDelta) -> Result<(), ReadError> {
+        let mut problems = check::problems(delta);
+        let path = self.project.spec_path(&delta.capability)?;
+        let old = self.project.raw_spec(&delta.capability)?;
+        if old.is_none() {
+            problems.extend(not_for_a_new_one(delta));
+        }
+        if !problems.is_empty() {
+            self.refuse(&delta.source.path, problems);
+            return Ok(());
+        }
+        let before = match &old {
+            Some(file) => Some(text(&self.project, file)?),
+            None => None,
+        };
+        let raw = match &before {
+            Some(raw) => raw.clone(),
+            None => self.skeleton(delta),
+        };
+        let text = normalise(raw.as_bytes()).unwrap_or_default();
+        let outline = Outline::of(&text);
+        let structure = check::structure(&outline);
+        if !structure.is_empty() {
+            self.refuse(&self.project.relative(&path), structure);
+            return Ok(());
+        }
+        match apply(&raw, &outline, delta) {
+            Ok(applied) => {
+                if before.is_some() {
+                    self.compare_purpose(delta, &outline);
+                }
+                self.planned(delta, path, old, before.map(|_| text), applied);
+            }
+            Err(problems) => self.refuse(&delta.source.path, problems),
+        }
+        Ok(())
+    }
+
+    fn planned(
+        &mut self,
+        delta: &CapabilityDelta,
+        path: PathBuf,
+        old: Option<RawFile>,
+        before: Option<String>,
+        applied: Applied,
+    ) {
+        let told = self.project.relative(&path);
+        for warning in applied.warnings {
+            self.warnings.push(at(&delta.source.path, warning));
+        }
+        let retiring = self
+            .change
+            .metadata
+            .as_ref()
+            .is_some_and(|metadata| metadata.retire_capabilities);
+        let retired = retiring && applied.left == 0 && applied.counts.removed > 0 && old.is_some();
+        if retiring && applied.left == 0 && old.is_none() {
+            // It has gone already.
+            return;
+        }
+        let after = match retired {
+            true => String::new(),
+            false => normalise(applied.text.as_bytes()).unwrap_or_default(),
+        };
+        let unchanged = before.as_ref() == Some(&after);
+        if retired && let Some(line) = applied.other {
+            let message = "the file would go with its last requirement, and has more in it than a title, a purpose and \
+                           requirements; move that elsewhere";
+            self.problems
+                .push(at(&told, (Some(line), message.to_owned())));
+        } else if !retired && !unchanged {
+            let kind = self.project.layout().kind;
+            let problems = left_wrong(&delta.capability, &after, kind);
+            self.refuse(&told, problems);
+        }
+        let diff = TextDiff::configure()
+            .timeout(DIFF_TIME)
+            .diff_lines(before.as_deref().unwrap_or_default(), &after)
+            .unified_diff()
+            .header(
+                &format!("a/{}", told.display()),
+                &format!("b/{}", told.display()),
+            )
+            .to_string();
+        let diff = if unchanged { String::new() } else { diff };
+        self.specs.push(PlannedSpec {
+            preview: PreviewSpec {
+                capability: delta.capability.clone(),
+                before,
+                after,
+                diff,
+                retired,
+                counts: applied.counts,
+            },
+            step: Step {
+                path,
+                old,
+                new: (!retired).then_some(applied.text),
+            },
+        });
+    }
+
+    fn refuse(&mut self, path: &Path, problems: Vec<Finding>) {
+        let problems = problems.into_iter().map(|finding| at(path, finding));
+        self.problems.extend(problems);
+    }
+
+    /// The text of a spec that this change makes, before its requirements are added.
+    fn skeleton(&mut self, delta: &CapabilityDelta) -> String {
+        let capability = &delta.capability;
+        let own = delta
+            .purpose
+            .as_ref()
+            .filter(|purpose| !purpose.text.is_empty());
+        let usable = own.filter(|purpose| is_prose(&delta.source, purpose.line, &purpose.text));
+        if let Some(purpose) = own.filter(|_| usable.is_none()) {
+            let message =
+                "the purpose is not copied: it is, or is in, a comment or code; write it as prose";
+            let finding = (Some(purpose.line), message.to_owned());
+            self.warnings.push(at(&delta.source.path, finding));
+        }
+        let purpose = match usable {
+            Some(purpose) => purpose.text.clone(),
+            // OpenSpec knows by these words that the purpose is still to be written.
+            None => format!(
+                "TBD - created by archiving change {}. Update Purpose after archive.",
+                self.change.id
+            ),
+        };
+        format!("# {capability} Specification\n\n## Purpose\n{purpose}\n\n## Requirements\n")
+    }
+
+    fn compare_purpose(&mut self, delta: &CapabilityDelta, outline: &Outline<'_>) {
+        let (Some(new), Some(old)) = (&delta.purpose, outline.section("Purpose")) else {
+            return;
+        };
+        if !new.text.is_empty() && new.text != old.text {
+            let message =
+                "the purpose is not copied: the spec has one already; change it there".to_owned();
+            self.warnings
+                .push(at(&delta.source.path, (Some(new.line), message)));
+        }
+    }
+
+    /// Whether all that was read is still there as it was, and the place for the change is free.
+    fn check_again(&self, target: &Path) -> Result<(), ArchiveError> {
+        let project = &self.project;
+        // A folder may have got new deltas, too.
+        let now = project.change(&self.change.id)?;
+        if *now != *self.change {
+            return Err(ArchiveError::Changed(project.relative(&self.folder)));
+        }
+        for delta in &self.change.deltas {
+            let path = project.root().join(&delta.source.path);
+            let now = project.raw_file(&path)?;
+            let same =
+                |file: &RawFile| <[u8; 32]>::from(Sha256::digest(&file.bytes)) == delta.source.hash;
+            if !now.as_ref().is_some_and(same) {
+                return Err(ArchiveError::Changed(delta.source.path.clone()));
+            }
+        }
+        for spec in &self.specs {
+            let now = project.raw_spec(&spec.preview.capability)?;
+            let bytes = |file: &Option<RawFile>| file.as_ref().map(|file| file.bytes.clone());
+            if bytes(&now) != bytes(&spec.step.old) {
+                return Err(ArchiveError::Changed(project.relative(&spec.step.path)));
+            }
+            project.holds(&spec.step.path)?;
+        }
+        project.holds(target)?;
+        match target.symlink_metadata() {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(ArchiveError::Write(format!(
+                "{}: {error}",
+                project.relative(target).display()
+            ))),
+            Ok(_) => {
+                let message =
+                    "is in the archive already; move it away, or give the change another name";
+                Err(ArchiveError::Refused(vec![at(
+                    &project.relative(target),
+                    (None, message.to_owned()),
+                )]))
+            }
+        }
+    }
+}
+
+fn at(path: &Path, (line, message): Finding) -> Problem {
+    Problem {
+        path: path.to_owned(),
+        line,
+        message,
+    }
+}
+
+fn text(project: &Project, file: &RawFile) -> Result<String, ReadError> {
+    match String::from_utf8(file.bytes.clone()) {
+        Ok(text) => Ok(text),
+        Err(_) => Err(ReadError::NotUtf8 {
+            path: project.relative(&file.path),
+            problem: normalise(&file.bytes)
+                .err()
+                .unwrap_or(parse::NotUtf8 { line: 1 }),
+        }),
+    }
+}

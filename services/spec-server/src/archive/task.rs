@@ -1,0 +1,140 @@
+//! Ticking a task off, and back on.
+
+use std::str::FromStr;
+
+use service_host::replace_unless_changed;
+
+use super::ArchiveError;
+use super::lines;
+use crate::model::{Line, Task};
+use crate::parse::{self, box_of};
+use crate::project::{Project, ReadError};
+
+/// Which task is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TaskAt {
+    /// The one with this number, such as `1.2`.
+    Number(String),
+    /// The one in this line.
+    Line(Line),
+}
+
+/// A task that was ticked off or on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ticked {
+    /// The task as it is now.
+    pub task: Task,
+    /// Whether it was another way before; if not, nothing was written.
+    pub changed: bool,
+    /// How many tasks are ticked now.
+    pub completed: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl FromStr for TaskAt {
+    type Err = ArchiveError;
+
+    /// `1.2` is a number, `12` a line.
+    fn from_str(text: &str) -> Result<Self, ArchiveError> {
+        let text = text.trim();
+        match text.parse() {
+            Ok(line) => Ok(Self::Line(line)),
+            Err(_) if text.contains('.') => Ok(Self::Number(text.to_owned())),
+            Err(_) => Err(ArchiveError::Task(format!(
+                "{text:?} is neither the number of a task, such as 1.2, nor a line"
+            ))),
+        }
+    }
+}
+
+/// Ticks one task of an active change (or unticks it, if not `done`). Only what is between the brackets of its box is
+/// written; every other byte of the file stays. One that is so already is left alone.
+///
+/// # Errors
+/// [`ArchiveError::Task`] if no task is there, or several have the number; [`ArchiveError::Changed`] if somebody else
+/// writes the file meanwhile; [`ArchiveError::Read`], [`ArchiveError::Write`].
+pub fn complete_task(
+    project: &Project,
+    change: &str,
+    at: &TaskAt,
+    done: bool,
+) -> Result<Ticked, ArchiveError> {
+    let folder = project.change_folder(change)?;
+    let _alone = project.writing();
+    let path = folder.join("tasks.md");
+    let Some(file) = project.raw_file(&path)? else {
+        return Err(ArchiveError::Task(format!(
+            "the change {change:?} has no tasks.md"
+        )));
+    };
+    let told = project.relative(&path);
+    let text = parse::normalise(&file.bytes).map_err(|problem| ReadError::NotUtf8 {
+        path: told.clone(),
+        problem,
+    })?;
+    let mut tasks = parse::tasks(crate::model::Source {
+        path: told.clone(),
+        text: text.into(),
+        hash: [0; 32],
+    });
+    let total = tasks.items.len();
+    let task = find(&mut tasks.items, at)
+        .map_err(|problem| ArchiveError::Task(format!("{}: {problem}", told.display())))?;
+    let changed = task.done != done;
+    task.done = done;
+    let task = task.clone();
+    if changed {
+        let raw = String::from_utf8_lossy(&file.bytes);
+        let new = ticked(&raw, task.line, done).ok_or_else(|| {
+            ArchiveError::Task(format!("{}:{}: has no box", told.display(), task.line))
+        })?;
+        replace_unless_changed(&file.path, file.stamp.as_ref(), new.as_bytes())?;
+    }
+    Ok(Ticked {
+        task,
+        changed,
+        completed: tasks.completed(),
+        total,
+    })
+}
+
+fn find<'t>(tasks: &'t mut [Task], at: &TaskAt) -> Result<&'t mut Task, String> {
+    let is = |task: &Task| match at {
+        TaskAt::Number(number) => task.number.as_ref() == Some(number),
+        TaskAt::Line(line) => task.line == *line,
+    };
+    let lines: Vec<String> = tasks
+        .iter()
+        .filter(|task| is(task))
+        .map(|task| task.line.to_string())
+        .collect();
+    match (at, lines.as_slice()) {
+        (_, [_]) => {}
+        (TaskAt::Line(line), _) => return Err(format!("line {line} has no task")),
+        (TaskAt::Number(number), []) => return Err(format!("no task has the number {number}")),
+        (TaskAt::Number(number), lines) => {
+            let lines = lines.join(", ");
+            return Err(format!(
+                "several tasks have the number {number}; name one by its line: {lines}"
+            ));
+        }
+    }
+    tasks
+        .iter_mut()
+        .find(|task| is(task))
+        .ok_or_else(|| "there is no such task".to_owned())
+}
+
+/// `raw` with another mark in the box of `line`.
+fn ticked(raw: &str, line: Line, done: bool) -> Option<String> {
+    let mut all = lines::split(raw);
+    let line = all.get_mut(usize::try_from(line).ok()?.checked_sub(1)?)?;
+    let (head, tail) = box_of(&line.text)?;
+    line.text = format!("{head}{}{tail}", if done { 'x' } else { ' ' });
+    Some(
+        all.into_iter()
+            .flat_map(|line| [line.text, line.end.to_owned()])
+            .collect(),
+    )
+}

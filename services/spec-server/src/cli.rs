@@ -1,0 +1,106 @@
+//! The command line: what is asked for, and the exit code it comes to.
+//!
+//! 0 is fine, 1 is invalid or not there or not possible, 2 is wrong usage.
+
+mod error;
+mod find;
+mod index;
+mod list;
+mod output;
+mod place;
+mod search;
+mod serve;
+mod show;
+mod validate;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+pub use error::CliError;
+pub use output::{Output, Style};
+pub use place::Place;
+pub(crate) use search::MAX_TOP_K;
+
+/// The name of the program.
+pub const PROGRAM: &str = "spec-server";
+
+/// Specifications and changes of a repository, for coding agents and for people.
+///
+/// Reads repositories of Spec Oxide (.spox/config.toml) and of OpenSpec (openspec/) as they are.
+#[derive(Debug, Clone, Parser)]
+#[command(
+    name = "spec-server",
+    version,
+    after_help = "Exit code: 0 fine, 1 invalid or not found, 2 wrong usage."
+)]
+pub struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Clone, Subcommand)]
+enum Command {
+    /// Serves MCP: on stdin and stdout, or on a port with --listen.
+    Mcp(Box<serve::Arguments>),
+    /// Lists specs and active changes.
+    List(list::Arguments),
+    /// Prints a spec or a change.
+    Show(show::Arguments),
+    /// Checks specs and active changes; all of them unless some are named.
+    Validate(validate::Arguments),
+    /// Finds requirements by words.
+    Search(search::Arguments),
+    /// Builds the search index, for servers that run with --index explicit.
+    Index(index::Arguments),
+}
+
+/// Does what the arguments of the process say. What goes wrong is one line on stderr.
+#[must_use]
+pub fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let done = match arguments.command {
+        // Stdout belongs to the protocol.
+        Command::Mcp(asked) => asked.run(arguments.place),
+        _ => {
+            let stdout = io::stdout();
+            let style = Style::of(&stdout);
+            run(&arguments, Output::new(stdout.lock(), style)).map(ExitCode::from)
+        }
+    };
+    match done {
+        Ok(code) => code,
+        // Whoever read it has had enough.
+        Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("{PROGRAM}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Does what the arguments say, but for serving, and writes the answer; the exit code.
+///
+/// # Errors
+/// [`CliError`], in a sentence for whoever gave the arguments; the exit code is 1 then.
+pub fn run<W: Write>(arguments: &Arguments, mut output: Output<W>) -> Result<u8, CliError> {
+    let place = &arguments.place;
+    let code = match &arguments.command {
+        Command::Mcp(_) => {
+            let problem = "a server does not write its answers here";
+            return Err(CliError::Usage(problem.to_owned()));
+        }
+        Command::List(asked) => asked.run(place, &mut output),
+        Command::Show(asked) => asked.run(place, &mut output),
+        Command::Validate(asked) => asked.run(place, &mut output),
+        Command::Search(asked) => asked.run(place, &mut output),
+        Command::Index(asked) => asked.run(place, &mut output),
+    }?;
+    output.finish()?;
+    Ok(code)
+}

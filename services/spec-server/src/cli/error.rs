@@ -1,0 +1,51 @@
+//! Why a command could not do what it was asked.
+
+use std::io;
+
+use mcp_proto::BuildError;
+use service_host::HostError;
+
+use crate::project::{ProjectError, ReadError};
+use crate::search::SearchError;
+
+/// Why a command could not do what it was asked, in a sentence for whoever asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CliError {
+    /// There is no project.
+    #[error(transparent)]
+    Project(#[from] ProjectError),
+    /// Something in it is not there or cannot be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// There is neither a spec nor a change of that id.
+    #[error("neither a spec nor a change is called {id:?}{}", or(.nearest))]
+    Missing {
+        /// What was asked for.
+        id: String,
+        /// At most three ids that are like it.
+        nearest: Vec<String>,
+    },
+    /// The search or its index.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// Arguments that cannot be meant together.
+    #[error("{0}")]
+    Usage(String),
+    /// The answer cannot be written.
+    #[error("cannot write the answer: {0}")]
+    Write(#[from] io::Error),
+    /// The server cannot be made.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The server cannot be served.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+fn or(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        ids => format!("; did you mean {}?", ids.join(", ")),
+    }
+}

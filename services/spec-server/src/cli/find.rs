@@ -1,0 +1,59 @@
+//! Finding what an id on the command line means.
+
+use std::sync::Arc;
+
+use super::CliError;
+use crate::model::{Change, Spec};
+use crate::project::{Project, ReadError, nearest};
+
+/// What somebody looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A spec or, if there is none, a change.
+    Any,
+    /// A change.
+    Change,
+}
+
+/// What was found.
+#[derive(Debug, Clone)]
+pub(super) enum Found {
+    Spec(Arc<Spec>),
+    Change(Arc<Change>),
+}
+
+/// The spec, the active change or the archived change of that id.
+///
+/// # Errors
+/// [`CliError::Missing`], or what cannot be read.
+pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found, CliError> {
+    if wanted == Wanted::Any {
+        match project.spec(id) {
+            Ok(spec) => return Ok(Found::Spec(spec)),
+            Err(ReadError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let not_found = match project.change(id) {
+        Err(error @ ReadError::NotFound { .. }) => error,
+        read => return Ok(Found::Change(read?)),
+    };
+    match (project.archived(id), wanted) {
+        (Ok(change), _) => Ok(Found::Change(change)),
+        (Err(_), Wanted::Any) => Err(missing(project, id)?),
+        (Err(_), Wanted::Change) => Err(not_found.into()),
+    }
+}
+
+/// That there is neither a spec nor a change of that id, with what is nearest.
+///
+/// # Errors
+/// [`ReadError`] if that cannot be found out.
+pub(super) fn missing(project: &Project, id: &str) -> Result<CliError, ReadError> {
+    let mut ids = project.spec_ids()?;
+    ids.extend(project.change_ids()?);
+    Ok(CliError::Missing {
+        id: id.to_owned(),
+        nearest: nearest(id, ids),
+    })
+}

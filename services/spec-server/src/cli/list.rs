@@ -1,0 +1,195 @@
+//! `spec-server list`
+
+use std::io::Write;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{Ink, Output};
+use super::{CliError, Place};
+use crate::model::{Change, Spec};
+use crate::project::{Listing, Unreadable};
+use crate::view::TaskProgress;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    /// Lists the specs alone.
+    #[arg(long, conflicts_with_all = ["changes", "archived"])]
+    specs: bool,
+    /// Lists the active changes alone.
+    #[arg(long, conflicts_with = "archived")]
+    changes: bool,
+    /// Lists the archived changes instead.
+    #[arg(long)]
+    archived: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// For programs.
+#[derive(Debug, Serialize)]
+struct Listed {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    specs: Option<Vec<ListedSpec>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    changes: Option<Vec<ListedChange>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    unreadable: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedSpec {
+    id: String,
+    title: String,
+    purpose: String,
+    requirements: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct ListedChange {
+    id: String,
+    title: String,
+    task_progress: TaskProgress,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archived_on: Option<String>,
+}
+
+impl Arguments {
+    pub(super) fn run<W: Write>(
+        &self,
+        place: &Place,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let project = place.project()?;
+        let specs = (!self.changes && !self.archived).then(|| project.specs());
+        let changes = (!self.specs).then(|| match self.archived {
+            true => project.archive(),
+            false => project.changes(),
+        });
+        let (specs, changes) = (specs.transpose()?, changes.transpose()?);
+        if self.json {
+            output.json(&Listed::new(specs.as_ref(), changes.as_ref()))?;
+            return Ok(0);
+        }
+        if let Some(specs) = &specs {
+            write_specs(specs, output)?;
+        }
+        if specs.is_some() && changes.is_some() {
+            output.line("")?;
+        }
+        if let Some(changes) = &changes {
+            let what = if self.archived { "archived" } else { "active" };
+            write_changes(changes, what, output)?;
+        }
+        Ok(0)
+    }
+}
+
+fn write_specs<W: Write>(specs: &Listing<Spec>, output: &mut Output<W>) -> Result<(), CliError> {
+    if specs.items.is_empty() && specs.unreadable.is_empty() {
+        output.line("No specs found.")?;
+        return Ok(());
+    }
+    let width = width(specs.items.iter().map(|spec| spec.id.as_str()));
+    output.line(output.paint(Ink::Bold, "Specs:"))?;
+    for spec in &specs.items {
+        let id = padded(output, &spec.id, width);
+        let count = spec.requirements.len();
+        let s = if count == 1 { "" } else { "s" };
+        output.line(format_args!("- {id}  {count} requirement{s}"))?;
+    }
+    write_unreadable(&specs.unreadable, output)
+}
+
+fn write_changes<W: Write>(
+    changes: &Listing<Change>,
+    what: &str,
+    output: &mut Output<W>,
+) -> Result<(), CliError> {
+    if changes.items.is_empty() && changes.unreadable.is_empty() {
+        output.line(format_args!("No {what} changes."))?;
+        return Ok(());
+    }
+    let width = width(changes.items.iter().map(|change| change.id.as_str()));
+    output.line(output.paint(Ink::Bold, "Changes:"))?;
+    for change in &changes.items {
+        let TaskProgress { completed, total } = TaskProgress::of(change);
+        let id = padded(output, &change.id, width);
+        let bar = output.bar(completed, total);
+        output.line(format_args!("- {id}  {bar}{completed}/{total} tasks"))?;
+    }
+    write_unreadable(&changes.unreadable, output)
+}
+
+fn write_unreadable<W: Write>(
+    unreadable: &[Unreadable],
+    output: &mut Output<W>,
+) -> Result<(), CliError> {
+    for unreadable in unreadable {
+        let problem = output.safe(&unreadable.problem);
+        output.line(format_args!("{} {problem}", output.paint(Ink::Red, "!")))?;
+    }
+    Ok(())
+}
+
+/// How wide the column of ids is, in characters; a very long one does not push the others away.
+fn width<'i>(ids: impl Iterator<Item = &'i str>) -> usize {
+    const MOST: usize = 40;
+    ids.map(|id| id.chars().count())
+        .max()
+        .unwrap_or(0)
+        .min(MOST)
+}
+
+fn padded<W: Write>(output: &Output<W>, id: &str, width: usize) -> String {
+    let blanks = width.saturating_sub(id.chars().count());
+    format!("{}{}", output.paint(Ink::Cyan, id), " ".repeat(blanks))
+}
+
+impl Listed {
+    fn new(specs: Option<&Listing<Spec>>, changes: Option<&Listing<Change>>) -> Self {
+        let unreadable = specs.iter().flat_map(|specs| &specs.unreadable);
+        let of_changes = changes.iter().flat_map(|changes| &changes.unreadable);
+        let unreadable = unreadable.chain(of_changes);
+        Self {
+            specs: specs.map(|specs| {
+                specs
+                    .items
+                    .iter()
+                    .map(|spec| ListedSpec::of(spec))
+                    .collect()
+            }),
+            changes: changes.map(|changes| {
+                let items = changes.items.iter();
+                items.map(|change| ListedChange::of(change)).collect()
+            }),
+            unreadable: unreadable.map(|file| file.problem.clone()).collect(),
+        }
+    }
+}
+
+impl ListedSpec {
+    fn of(spec: &Spec) -> Self {
+        Self {
+            id: spec.id.clone(),
+            title: spec.title.clone(),
+            purpose: spec
+                .purpose
+                .as_ref()
+                .map_or_else(String::new, |purpose| purpose.text.clone()),
+            requirements: spec.requirements.len(),
+        }
+    }
+}
+
+impl ListedChange {
+    fn of(change: &Change) -> Self {
+        Self {
+            id: change.id.clone(),
+            title: change.title.clone(),
+            task_progress: TaskProgress::of(change),
+            archived_on: change.archived_on.clone(),
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Writing answers: plain text for programs and agents, colour for people.
+
+use std::fmt::Display;
+use std::io::{self, BufWriter, IsTerminal, Write};
+
+use serde::Serialize;
+
+/// For whom it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// For a program, a file or an agent: no colour, and the texts of files exactly as they are.
+    Plain,
+    /// For a person at a terminal.
+    Terminal,
+    /// The same without colour.
+    Colourless,
+}
+
+/// Where an answer goes.
+#[derive(Debug)]
+pub struct Output<W: Write> {
+    writer: BufWriter<W>,
+    style: Style,
+}
+
+/// How something is set off, by the codes of terminals (ECMA-48, SGR).
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ink {
+    Bold = 1,
+    Dim = 2,
+    Red = 31,
+    Green = 32,
+    Yellow = 33,
+    Cyan = 36,
+}
+
+/// How many cells a bar of progress has.
+const CELLS: usize = 10;
+
+impl Style {
+    /// What fits a stream. People without a taste for colour say so by `NO_COLOR` (no-color.org).
+    #[must_use]
+    pub fn of(stream: &impl IsTerminal) -> Self {
+        let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+        let is_dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+        match stream.is_terminal() {
+            false => Self::Plain,
+            true if is_set("NO_COLOR") || is_dumb => Self::Colourless,
+            true => Self::Terminal,
+        }
+    }
+}
+
+impl<W: Write> Output<W> {
+    /// Writes to `writer`.
+    pub fn new(writer: W, style: Style) -> Self {
+        Self {
+            writer: BufWriter::new(writer),
+            style,
+        }
+    }
+
+    /// One line.
+    pub(super) fn line(&mut self, line: impl Display) -> io::Result<()> {
+        writeln!(self.writer, "{line}")
+    }
+
+    /// A value as JSON for programs.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut self.writer, value)?;
+        writeln!(self.writer)
+    }
+
+    /// Text from a file, with an end of line at its end. A terminal would obey control characters in it: they are made
+    /// visible there.
+    pub(super) fn text(&mut self, text: &str) -> io::Result<()> {
+        let text = self.safe(text);
+        self.writer.write_all(text.as_bytes())?;
+        match text.ends_with('\n') {
+            true => Ok(()),
+            false => writeln!(self.writer),
+        }
+    }
+
+    /// Text from a file as part of a line.
+    pub(super) fn safe(&self, text: &str) -> String {
+        let visible = |c: char| match c {
+            '\n' | '\t' => c,
+            c if c.is_control() => '\u{fffd}',
+            c => c,
+        };
+        match self.style {
+            Style::Plain => text.to_owned(),
+            Style::Terminal | Style::Colourless => text.chars().map(visible).collect(),
+        }
+    }
+
+    /// Text that is set off if there is colour.
+    pub(super) fn paint(&self, ink: Ink, text: &str) -> String {
+        let text = self.safe(text);
+        match self.style {
+            Style::Terminal => format!("\u{1b}[{}m{text}\u{1b}[0m", ink as u8),
+            Style::Plain | Style::Colourless => text,
+        }
+    }
+
+    /// Ten cells that say how much is done, with a blank behind them; nothing for programs.
+    pub(super) fn bar(&self, done: usize, of: usize) -> String {
+        let filled = (done * CELLS).checked_div(of).unwrap_or(0).min(CELLS);
+        let ink = if done >= of { Ink::Green } else { Ink::Cyan };
+        match self.style {
+            Style::Plain => String::new(),
+            Style::Terminal | Style::Colourless => format!(
+                "{}{} ",
+                self.paint(ink, &"█".repeat(filled)),
+                self.paint(Ink::Dim, &"░".repeat(CELLS - filled))
+            ),
+        }
+    }
+
+    /// Writes what is still held back.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}

@@ -1,0 +1,59 @@
+//! `spec-server mcp`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use service_host::{Door, Host, block_on, log_to_stderr, stop_signal};
+
+use super::search::Options;
+use super::{CliError, PROGRAM, Place};
+use crate::mcp::{self, Settings};
+use crate::view::Budget;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    door: Door,
+
+    #[command(flatten)]
+    search: Options,
+
+    /// Offers the tools that write: archive_change and complete_task.
+    #[arg(long)]
+    allow_writes: bool,
+
+    /// The most characters of an answer, at least 2000; about four make a token. What does not fit is told and can be
+    /// asked for.
+    #[arg(long, value_name = "CHARACTERS", default_value_t = Budget::DEFAULT.0, value_parser = budget)]
+    max_output: usize,
+}
+
+impl Arguments {
+    pub(super) fn run(self, place: Place) -> Result<ExitCode, CliError> {
+        let settings = Settings {
+            place,
+            allow_writes: self.allow_writes,
+            budget: Budget(self.max_output),
+            search: self.search.settings()?,
+        };
+        log_to_stderr("warn");
+        Ok(block_on(PROGRAM, async {
+            let stop = stop_signal()?;
+            let server = mcp::server(settings)?;
+            Host::default()
+                .run(server, &self.door, PROGRAM, stop)
+                .await?;
+            Ok::<_, CliError>(ExitCode::SUCCESS)
+        }))
+    }
+}
+
+fn budget(given: &str) -> Result<usize, String> {
+    let budget: usize = given
+        .parse()
+        .map_err(|_| "it is no whole number".to_owned())?;
+    match budget >= Budget::MIN.0 {
+        true => Ok(budget),
+        false => Err(format!("it is less than {}", Budget::MIN.0)),
+    }
+}

@@ -1,0 +1,82 @@
+//! `spec-server show`
+
+use std::io::Write;
+use std::sync::Arc;
+
+use clap::Args;
+
+use super::output::{Ink, Output};
+use super::{CliError, Place, find};
+use crate::model::{Change, Source, Spec};
+use crate::view::{Budget, ChangeView, Requirements, TaskProgress};
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    /// The id of a spec or a change, active or archived. A spec goes first if there are both.
+    id: String,
+    /// Shows the change of that id.
+    #[arg(long)]
+    change: bool,
+    /// Prints JSON: the requirements of a spec, a change with its sections.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run<W: Write>(
+        &self,
+        place: &Place,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let project = place.project()?;
+        let wanted = if self.change {
+            find::Wanted::Change
+        } else {
+            find::Wanted::Any
+        };
+        // Nothing is left out here: who does not want all of it cuts it himself.
+        let all = Budget(usize::MAX);
+        match (find::find(&project, &self.id, wanted)?, self.json) {
+            (find::Found::Spec(spec), true) => output.json(&Requirements::of(&spec, 0, all))?,
+            (find::Found::Change(change), true) => output.json(&ChangeView::whole(&change, all))?,
+            (find::Found::Spec(spec), false) => write_spec(&spec, output)?,
+            (find::Found::Change(change), false) => write_change(&change, output)?,
+        }
+        Ok(0)
+    }
+}
+
+fn write_spec<W: Write>(spec: &Arc<Spec>, output: &mut Output<W>) -> Result<(), CliError> {
+    write_file(&spec.source, output)
+}
+
+fn write_change<W: Write>(change: &Arc<Change>, output: &mut Output<W>) -> Result<(), CliError> {
+    let TaskProgress { completed, total } = TaskProgress::of(change);
+    let title = output.paint(Ink::Bold, &change.title);
+    output.line(format_args!("{title} ({})", output.safe(&change.id)))?;
+    let bar = output.bar(completed, total);
+    output.line(format_args!("{bar}{completed}/{total} tasks"))?;
+    let proposal = change.proposal.as_ref().map(|proposal| &proposal.source);
+    let tasks = change.tasks.as_ref().map(|tasks| &tasks.source);
+    let deltas = change.deltas.iter().map(|delta| &delta.source);
+    let files = proposal.into_iter().chain(tasks).chain(&change.design);
+    for file in files.chain(deltas) {
+        let path = file.path.to_string_lossy();
+        output.line("")?;
+        output.line(output.paint(Ink::Dim, &format!("--- {path} ---")))?;
+        output.line("")?;
+        write_file(file, output)?;
+    }
+    Ok(())
+}
+
+/// The text of a file, its headings set off.
+fn write_file<W: Write>(file: &Source, output: &mut Output<W>) -> Result<(), CliError> {
+    for line in file.text.lines() {
+        match line.starts_with('#') {
+            true => output.line(output.paint(Ink::Bold, line))?,
+            false => output.text(line)?,
+        }
+    }
+    Ok(())
+}

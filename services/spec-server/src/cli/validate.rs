@@ -1,0 +1,132 @@
+//! `spec-server validate`
+
+use std::io::Write;
+
+use clap::Args;
+use serde::Serialize;
+
+use super::output::{Ink, Output};
+use super::{CliError, Place, find};
+use crate::project::Project;
+use crate::validate::{self, Finding, Item, Report, Rules, Severity};
+use crate::view::FindingView;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    /// Ids of specs and changes; all specs and active changes if there are none. Of a spec and a change of one id both
+    /// are checked.
+    #[arg(value_name = "ID")]
+    ids: Vec<String>,
+
+    /// Takes warnings for errors.
+    #[arg(long)]
+    strict: bool,
+
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// For programs.
+#[derive(Debug, Serialize)]
+struct Validated {
+    valid: bool,
+    summary: String,
+    items: Vec<ValidatedItem>,
+}
+
+#[derive(Debug, Serialize)]
+struct ValidatedItem {
+    id: String,
+    #[serde(rename = "type")]
+    kind: &'static str,
+    valid: bool,
+    issues: Vec<Issue>,
+}
+
+#[derive(Debug, Serialize)]
+struct Issue {
+    level: &'static str,
+    #[serde(flatten)]
+    finding: FindingView,
+}
+
+impl Arguments {
+    pub(super) fn run<W: Write>(
+        &self,
+        place: &Place,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let project = place.project()?;
+        let items = self.items(&project)?;
+        let report = Report::of(&items, self.strict);
+        if self.json {
+            output.json(&self.validated(&items, &report))?;
+        } else {
+            for finding in items.iter().flat_map(|item| &item.findings) {
+                self.write(finding, output)?;
+            }
+            let ink = if report.valid { Ink::Green } else { Ink::Red };
+            output.line(output.paint(ink, &report.summary))?;
+        }
+        Ok(u8::from(!report.valid))
+    }
+
+    fn items(&self, project: &Project) -> Result<Vec<Item>, CliError> {
+        let rules = Rules::from(project.layout().kind);
+        if self.ids.is_empty() {
+            return Ok(validate::all(project, rules)?);
+        }
+        let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
+        let mut items = Vec::new();
+        for id in &self.ids {
+            let (is_spec, is_change) = (specs.contains(id), changes.contains(id));
+            if !is_spec && !is_change {
+                return Err(find::missing(project, id)?);
+            }
+            if is_change {
+                items.extend(validate::changes(project, rules, Some(id))?);
+            }
+            if is_spec {
+                items.extend(validate::specs(project, rules, Some(id))?);
+            }
+        }
+        Ok(items)
+    }
+
+    /// One finding in a line: where, how bad, what.
+    fn write<W: Write>(&self, finding: &Finding, output: &mut Output<W>) -> Result<(), CliError> {
+        let ink = match finding.severity {
+            _ if finding.fails(self.strict) => Ink::Red,
+            Severity::Error | Severity::Warning => Ink::Yellow,
+            Severity::Info => Ink::Dim,
+        };
+        let line = finding.line.map(|line| format!(":{line}"));
+        let place = format!("{}{}", finding.file, line.unwrap_or_default());
+        let message = output.safe(&finding.message);
+        let severity = output.paint(ink, finding.severity.name());
+        output.line(format_args!(
+            "{}: {severity}: {message}",
+            output.safe(&place)
+        ))?;
+        Ok(())
+    }
+
+    fn validated(&self, items: &[Item], report: &Report) -> Validated {
+        let issue = |finding: &Finding| Issue {
+            level: finding.severity.name(),
+            finding: FindingView::of(finding),
+        };
+        let item = |item: &Item| ValidatedItem {
+            id: item.id.clone(),
+            kind: item.kind.name(),
+            valid: item.is_valid(self.strict),
+            issues: item.findings.iter().map(issue).collect(),
+        };
+        Validated {
+            valid: report.valid,
+            summary: report.summary.clone(),
+            items: items.iter().map(item).collect(),
+        }
+    }
+}

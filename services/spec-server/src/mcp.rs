@@ -1,0 +1,66 @@
+//! The MCP dialect: tools, resources, prompts and completion over a project. It formats; what it formats comes from the
+//! other rooms.
+
+mod address;
+mod completion;
+mod day;
+mod desk;
+mod failure;
+mod prompts;
+mod resources;
+mod tools;
+mod watch;
+
+use mcp_proto::{BuildError, Server};
+
+pub use desk::Settings;
+
+use desk::Desk;
+
+/// The name of the server on the wire.
+pub const SERVER_NAME: &str = "spox";
+
+/// The MCP server of the project that `settings` name. Must be called within a runtime: a task watches the folders of
+/// the project, and ends with the server.
+///
+/// Nothing is read before a client asks. A place without a project is served all the same, as one may be made there
+/// later: until then every answer says so.
+///
+/// # Errors
+/// A tool or a template that cannot be served; a test proves that there is none.
+pub fn server(settings: Settings) -> Result<Server, BuildError> {
+    let allow_writes = settings.allow_writes;
+    let desk = Desk::new(settings);
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), desk.clone())
+        .title("Specifications and changes")
+        .description("The specs of a repository, and the proposals to change them.")
+        .instructions(instructions(allow_writes));
+    let builder = tools::add(builder, allow_writes);
+    let builder = prompts::add(resources::add(builder));
+    let server = completion::add(builder).build()?;
+    watch::start(&desk, &server);
+    Ok(server)
+}
+
+/// What a model is told first.
+fn instructions(allow_writes: bool) -> String {
+    let writes = match allow_writes {
+        true => {
+            "complete_task ticks a task off; archive_change applies a finished change to the specs and moves it to the \
+             archive: look at preview_change first."
+        }
+        false => {
+            "preview_change shows what a change would make of the specs. Nothing here writes: specs and changes are \
+             files, edit them as such."
+        }
+    };
+    format!(
+        "The specifications of this repository (specs: requirements with scenarios that say what the software does) and \
+         the active proposals to change them (changes). Before you write code or propose a change, find what is \
+         specified already: search_specs by words, or list_specs, then get_spec_requirements for the requirements of \
+         one spec and get_scenario for one scenario in full. list_changes and get_change show what is being changed; \
+         its tasks say what is to be done next. After editing a spec or a change run validate_spec or validate_change \
+         and mend what they name. {writes} Ids that do not exist are answered with the nearest that do. Whole files are \
+         the resources spec://ID and change://ID."
+    )
+}

@@ -1,0 +1,246 @@
+//! What the handlers share: the project, found when it is first needed, and turns to read it.
+
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::sync::{Semaphore, watch};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use super::failure::Failure;
+use crate::cli::Place;
+use crate::model::{Change, Spec};
+use crate::project::{Kind, Project, ReadError};
+use crate::search::{self, SearchError, Searcher};
+use crate::view::{Budget, fold};
+
+/// How many requests read the disk at the same time; the others wait.
+const TURNS: usize = 8;
+
+/// How long a subscription waits for the watching to begin.
+const WATCH_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How much of an id is repeated to who sent it.
+const SHOWN: Budget = Budget(100);
+
+/// What a server is started with.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// Which repository.
+    pub place: Place,
+    /// Whether there are tools that write.
+    pub allow_writes: bool,
+    /// How long an answer may be.
+    pub budget: Budget,
+    /// How to search.
+    pub search: search::Settings,
+}
+
+/// What the handlers share. Clones are one and the same.
+#[derive(Debug, Clone)]
+pub(super) struct Desk(Arc<Inner>);
+
+/// A [`Desk`] that is not kept alive by it.
+#[derive(Debug, Clone)]
+pub(super) struct WeakDesk(Weak<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    settings: Settings,
+    /// `None` until there is one.
+    project: Mutex<Option<Project>>,
+    /// `None` until somebody searches.
+    searcher: Mutex<Option<Arc<Searcher>>>,
+    turns: Arc<Semaphore>,
+    /// Whether the folders of the project are watched.
+    watched: watch::Sender<bool>,
+    /// Cancelled with the last clone: what runs beside the server ends then.
+    ended: CancellationToken,
+    _end: DropGuard,
+}
+
+impl Desk {
+    pub(super) fn new(settings: Settings) -> Self {
+        let ended = CancellationToken::new();
+        Self(Arc::new(Inner {
+            settings,
+            project: Mutex::new(None),
+            searcher: Mutex::new(None),
+            turns: Arc::new(Semaphore::new(TURNS)),
+            watched: watch::Sender::new(false),
+            _end: ended.clone().drop_guard(),
+            ended,
+        }))
+    }
+
+    /// Does what blocks on a thread of its own, when it is its turn. Work that has begun goes on if nobody waits for
+    /// it any more.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, Failure> {
+        let turn = Arc::clone(&self.0.turns).acquire_owned().await;
+        let turn = turn.map_err(|closed| Failure::internal(&closed))?;
+        let desk = self.clone();
+        let work = move || {
+            let _turn = turn;
+            work(&desk)
+        };
+        let done = tokio::task::spawn_blocking(work).await;
+        done.unwrap_or_else(|error| Err(Failure::internal(&error)))
+    }
+
+    /// The project. Blocks.
+    pub(super) fn project(&self) -> Result<Project, Failure> {
+        let known = self.known_project();
+        if let Some(project) = known {
+            return Ok(project);
+        }
+        let found = self.0.settings.place.project();
+        let found = found.map_err(|error| Failure::no_project(&error))?;
+        let mut known = self
+            .0
+            .project
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        // Somebody else may have found it meanwhile: one is enough, for it keeps what it has read.
+        Ok(known.get_or_insert(found).clone())
+    }
+
+    fn known_project(&self) -> Option<Project> {
+        let known = self.0.project.lock();
+        known.unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The searcher of the project; a model is read when the first one searches. Blocks.
+    pub(super) fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
+        let project = self.project()?;
+        // Held while it is made: a model is large, and one is enough.
+        let mut searcher = self
+            .0
+            .searcher
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(searcher) = &*searcher {
+            return Ok(Arc::clone(searcher));
+        }
+        let made = Searcher::open(project.root(), self.0.settings.search.clone())?;
+        Ok(Arc::clone(searcher.insert(Arc::new(made))))
+    }
+
+    /// The spec of that id, in any case. Blocks.
+    pub(super) fn spec(&self, id: &str) -> Result<Arc<Spec>, Failure> {
+        let project = self.project()?;
+        match project.spec(id) {
+            Err(ReadError::NotFound { kind, id, nearest }) => {
+                match same_but_for_case(&id, project.spec_ids()?) {
+                    Some(id) => Ok(project.spec(&id)?),
+                    None => Err(ReadError::NotFound { kind, id, nearest }.into()),
+                }
+            }
+            read => Ok(read?),
+        }
+    }
+
+    /// The active change of that id, in any case. Blocks.
+    pub(super) fn active_change(&self, id: &str) -> Result<Arc<Change>, Failure> {
+        let project = self.project()?;
+        match project.change(id) {
+            Err(ReadError::NotFound { kind, id, nearest }) => {
+                match same_but_for_case(&id, project.change_ids()?) {
+                    Some(id) => Ok(project.change(&id)?),
+                    None => Err(ReadError::NotFound { kind, id, nearest }.into()),
+                }
+            }
+            read => Ok(read?),
+        }
+    }
+
+    /// The active change of that id, or else the archived one. Blocks.
+    pub(super) fn change(&self, id: &str) -> Result<Arc<Change>, Failure> {
+        let not_active = match self.active_change(id) {
+            Ok(change) => return Ok(change),
+            Err(failure) => failure,
+        };
+        self.project()?.archived(id).map_err(|_| not_active)
+    }
+
+    /// How long an answer may be.
+    pub(super) fn budget(&self) -> Budget {
+        self.0.settings.budget
+    }
+
+    pub(super) fn settings(&self) -> &Settings {
+        &self.0.settings
+    }
+
+    /// Waits until changes are heard of, so that who subscribes misses none; not for ever, as they may never be.
+    pub(super) async fn until_watched(&self) {
+        let mut watched = self.0.watched.subscribe();
+        let watched = watched.wait_for(|watched| *watched);
+        // Whatever comes of it: a subscription that tells nothing is no worse than none.
+        drop(tokio::time::timeout(WATCH_PATIENCE, watched).await);
+    }
+
+    /// From now on changes are heard of.
+    pub(super) fn is_watched(&self) {
+        self.0.watched.send_replace(true);
+    }
+
+    /// Cancelled when the server is gone.
+    pub(super) fn ended(&self) -> CancellationToken {
+        self.0.ended.clone()
+    }
+
+    /// A handle that keeps nothing alive.
+    pub(super) fn downgrade(&self) -> WeakDesk {
+        WeakDesk(Arc::downgrade(&self.0))
+    }
+}
+
+impl WeakDesk {
+    /// The desk, as long as the server is there.
+    pub(super) fn upgrade(&self) -> Option<Desk> {
+        self.0.upgrade().map(Desk)
+    }
+}
+
+fn same_but_for_case(id: &str, known: Vec<String>) -> Option<String> {
+    let id = fold(id);
+    known.into_iter().find(|known| fold(known) == id)
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        let message = error.to_string();
+        match error {
+            ReadError::NotFound { kind, id, nearest } => {
+                let (code, member) = match kind {
+                    Kind::Spec => ("SPEC_NOT_FOUND", "spec_id"),
+                    Kind::Change | Kind::Archived => ("CHANGE_NOT_FOUND", "change_id"),
+                };
+                Self::new(code, message).with_data(json!({ member: id, "nearest": nearest }))
+            }
+            // The id may be of any length and hold anything.
+            ReadError::BadId { kind, id, problem } => {
+                let id = SHOWN.beginning(&id).0;
+                let message = format!("{id:?} cannot be the id of a {kind}: {problem}");
+                Self::new("INVALID_ID", message).with_data(json!({ "id": id }))
+            }
+            _ => Self::new("UNREADABLE", message),
+        }
+    }
+}
+
+impl From<SearchError> for Failure {
+    fn from(error: SearchError) -> Self {
+        let code = match &error {
+            SearchError::NoIndex(_) => "INDEX_MISSING",
+            SearchError::Index { .. } => "INDEX_UNUSABLE",
+            SearchError::LongQuery(_) => "QUERY_TOO_LONG",
+            SearchError::Model(_) => "MODEL_UNUSABLE",
+            _ => "SEARCH_FAILED",
+        };
+        Self::new(code, error.to_string())
+    }
+}

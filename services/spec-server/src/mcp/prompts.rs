@@ -1,0 +1,161 @@
+//! Prompts for the three steps of a change: proposing, implementing, archiving it.
+
+mod text;
+
+use std::sync::Arc;
+
+use mcp_proto::{
+    ContentBlock, Context, GetPromptResult, Prompt, PromptMessage, RequestError, ServerBuilder,
+};
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::desk::Desk;
+use super::failure::Failure;
+use super::{address, resources};
+use crate::archive;
+use crate::model::Change;
+
+pub(super) const PROPOSE: &str = "propose_change";
+pub(super) const IMPLEMENT: &str = "implement_change";
+pub(super) const ARCHIVE: &str = "archive_change";
+
+/// How many specs that a change touches are put beside it.
+const MAX_SPECS: usize = 5;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Propose {
+    /// What should be different, in a sentence or more.
+    idea: String,
+    /// A spec that it is about; it is put before the model.
+    spec_id: Option<String>,
+    /// The id for the change, in kebab-case, beginning with a verb; the model finds one if it is left out.
+    change_id: Option<String>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+struct OfChange {
+    /// The id of the change.
+    change_id: String,
+}
+
+/// Adds the prompts.
+pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
+    builder
+        .prompt(
+            Prompt::new(
+                PROPOSE,
+                "Writes a change proposal: why, what, tasks, and the changed requirements.",
+            )
+            .with_title("Propose a change"),
+            propose,
+        )
+        .prompt(
+            Prompt::new(IMPLEMENT, "Works through the open tasks of a change.")
+                .with_title("Implement a change"),
+            implement,
+        )
+        .prompt(
+            Prompt::new(
+                ARCHIVE,
+                "Applies a finished change to the specs and moves it to the archive.",
+            )
+            .with_title("Archive a change"),
+            archive,
+        )
+}
+
+async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResult, RequestError> {
+    let made = desk.read(move |desk| {
+        let project = desk.project()?;
+        let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
+        let mut messages = vec![says(desk, &text)];
+        if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
+            messages.push(spec(desk, id.trim())?);
+        }
+        Ok(result(messages, "How to propose a change to the specs"))
+    });
+    Ok(made.await?)
+}
+
+async fn implement(
+    desk: Desk,
+    asked: OfChange,
+    _: Context,
+) -> Result<GetPromptResult, RequestError> {
+    let made = desk.read(move |desk| {
+        let change = desk.change(asked.change_id.trim())?;
+        let writes = desk.settings().allow_writes;
+        let mut messages = vec![
+            says(desk, &text::implement(&desk.project()?, &change, writes)),
+            files(desk, &change),
+        ];
+        messages.extend(touched(desk, &change));
+        Ok(result(messages, "How to implement a change"))
+    });
+    Ok(made.await?)
+}
+
+async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptResult, RequestError> {
+    let made = desk.read(move |desk| {
+        let project = desk.project()?;
+        let change = desk.change(asked.change_id.trim())?;
+        let writes = desk.settings().allow_writes;
+        let mut messages = vec![
+            says(desk, &text::archive(&project, &change, writes)),
+            files(desk, &change),
+        ];
+        if change.archived_on.is_none() {
+            let preview = archive::preview(&project, &change.id)?;
+            let diffs: Vec<_> = preview
+                .specs
+                .iter()
+                .map(|spec| spec.diff.as_str())
+                .collect();
+            let diff = desk.budget().share(2).beginning(&diffs.join("\n")).0;
+            messages.push(says(
+                desk,
+                &format!("What it would make of the specs now:\n\n```diff\n{diff}\n```"),
+            ));
+        }
+        Ok(result(messages, "How to archive a change"))
+    });
+    Ok(made.await?)
+}
+
+fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {
+    GetPromptResult::new(messages).with_description(description)
+}
+
+/// What is told; titles and tasks in it may be of any length.
+fn says(desk: &Desk, text: &str) -> PromptMessage {
+    PromptMessage::user(ContentBlock::text(desk.budget().beginning(text).0))
+}
+
+/// The files of a change, as far as a model should have to read them at once.
+fn files(desk: &Desk, change: &Arc<Change>) -> PromptMessage {
+    let text = desk
+        .budget()
+        .share(2)
+        .beginning(&resources::text_of(change))
+        .0;
+    embedded(address::change(&change.id), text)
+}
+
+/// The specs that a change touches, as far as there are such.
+fn touched(desk: &Desk, change: &Arc<Change>) -> Vec<PromptMessage> {
+    let capabilities = change.deltas.iter().map(|delta| &delta.capability);
+    let specs = capabilities.filter_map(|capability| spec(desk, capability).ok());
+    specs.take(MAX_SPECS).collect()
+}
+
+fn spec(desk: &Desk, id: &str) -> Result<PromptMessage, Failure> {
+    let spec = desk.spec(id)?;
+    let share = desk.budget().share(2 * MAX_SPECS);
+    let text = share.beginning(&spec.source.text).0;
+    Ok(embedded(address::spec(&spec.id), text))
+}
+
+fn embedded(uri: String, text: String) -> PromptMessage {
+    PromptMessage::user(ContentBlock::resource(resources::markdown(uri, text)))
+}

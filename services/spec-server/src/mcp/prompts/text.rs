@@ -1,0 +1,157 @@
+//! What the prompts say.
+
+use std::path::Path;
+
+use crate::model::Change;
+use crate::project::{Dialect, Project};
+
+/// How many open tasks are repeated.
+const MAX_TASKS: usize = 50;
+
+/// What a delta looks like; the same in both kinds of repository.
+const DELTA: &str = "\
+## ADDED Requirements
+
+### Requirement: Password reset
+
+The system SHALL let a user set a new password through a link sent by e-mail.
+
+#### Scenario: Link is used in time
+
+- **GIVEN** a link that is less than an hour old
+- **WHEN** the user opens it and enters a new password
+- **THEN** the new password is valid
+- **AND** the link is not
+
+## MODIFIED Requirements
+(the whole requirement as it is to be, with all of its scenarios: it replaces the old one)
+
+## REMOVED Requirements
+(the heading of each, then **Reason**: … and **Migration**: …)
+";
+
+/// How to propose a change.
+pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String {
+    let layout = project.layout();
+    let changes = below(project, &layout.changes);
+    let id = match id.map(str::trim).filter(|id| !id.is_empty()) {
+        Some(id) => format!("Its id is `{id}`."),
+        None => "Choose an id in kebab-case that begins with a verb, such as `add-password-reset`."
+            .to_owned(),
+    };
+    let (title, renamed) = match layout.kind {
+        Dialect::SpecOxide => ("`# Change: TITLE`, then ", "`### Requirement: OLD → NEW`"),
+        Dialect::OpenSpec => (
+            "",
+            "a pair of lines, - FROM: `### Requirement: OLD` and - TO: `### Requirement: NEW`",
+        ),
+    };
+    format!(
+        "Propose a change to the specifications of this repository:\n\n{idea}\n\n\
+         1. Find what is specified already (search_specs, get_spec_requirements, get_scenario), and with list_changes \
+         whether somebody is changing it. Ask me about whatever could be meant in more than one way.\n\
+         2. {id} Make the folder `{changes}/ID/` with these files:\n\
+         - `proposal.md`: {title}`## Why` (the problem, in 50 to 1000 characters), `## What Changes` (a list), \
+         `## Impact` (specs and code that it touches).\n\
+         - `tasks.md`: groups `## 1. NAME` of small, verifiable tasks `- [ ] 1.1 TEXT`, tests among them.\n\
+         - `design.md`: only if there is a decision to explain.\n\
+         - `specs/CAPABILITY/spec.md` for each spec that changes, CAPABILITY being its id, new or known: nothing but \
+         the requirements that change, under headings as in the example below. Renamed ones stand under \
+         `## RENAMED Requirements` as {renamed}. Each requirement says SHALL or MUST and has at least one scenario \
+         with WHEN and THEN.\n\
+         3. Run validate_change with the id and `strict`, and mend what it names until it is valid.\n\
+         4. Show me the proposal. Write no code before I agree.\n\n\
+         ```markdown\n{DELTA}```"
+    )
+}
+
+/// How to implement one.
+pub(super) fn implement(project: &Project, change: &Change, writes: bool) -> String {
+    let id = &change.id;
+    let tick = match writes {
+        true => format!("call complete_task with change_id {id:?} and its number or line"),
+        false => format!(
+            "put an x into its box in `{}`",
+            below(project, &project.layout().changes.join(id).join("tasks.md"))
+        ),
+    };
+    let tasks = open_tasks(change);
+    let tasks = match tasks.is_empty() {
+        true => "No task is open: check that the code does what the scenarios say.".to_owned(),
+        false => format!("The open tasks:\n{tasks}"),
+    };
+    format!(
+        "Implement the change {id:?} ({}). Its files follow, and the specs that it touches as they are now.\n\n\
+         1. Read the proposal, the design and the changed requirements. Their scenarios are what must hold when you are \
+         done: each wants a test.\n\
+         2. Work through the open tasks in their order, with no more than they ask for. When one is done and tested, \
+         {tick}.\n\
+         3. Where a requirement turns out to be wrong, change the proposal first and run validate_change.\n\
+         4. Run the tests of the whole project, and tell me what is done and what is not. Leave the specs themselves as \
+         they are: they change when the change is archived.\n\n{tasks}",
+        change.title
+    )
+}
+
+/// How to archive one.
+pub(super) fn archive(project: &Project, change: &Change, writes: bool) -> String {
+    let id = &change.id;
+    if let Some(day) = &change.archived_on {
+        return format!(
+            "The change {id:?} ({}) was archived on {day}. Its files follow: tell me whether the specs say today what \
+             it wanted of them.",
+            change.title
+        );
+    }
+    let open = open_tasks(change);
+    let tasks = match open.is_empty() {
+        true => "All of its tasks are done.".to_owned(),
+        false => {
+            format!("These tasks are still open; ask me about them before you go on:\n{open}\n")
+        }
+    };
+    let how = match writes {
+        true => format!(
+            "Call archive_change with change_id {id:?}. It changes the specs and moves the folder, or \
+                         says what stands in the way and does nothing."
+        ),
+        false => {
+            let layout = project.layout();
+            format!(
+                "Change the specs below `{}` as the difference at the end shows, then move `{}` to `{}/YYYY-MM-DD-{id}` \
+                 with the day of today.",
+                below(project, &layout.specs),
+                below(project, &layout.changes.join(id)),
+                below(project, &layout.archive)
+            )
+        }
+    };
+    format!(
+        "Archive the change {id:?} ({}). Its files follow. {tasks}\n\n\
+         1. Run validate_change with change_id {id:?} and `strict`, and mend what it names.\n\
+         2. Look at preview_change: is that what the specs are to say?\n\
+         3. {how}\n\
+         4. Run validate_spec for all specs, and tell me what has changed.",
+        change.title
+    )
+}
+
+fn open_tasks(change: &Change) -> String {
+    let open = change.tasks.iter().flat_map(|tasks| &tasks.items);
+    let open: Vec<_> = open.filter(|task| !task.done).collect();
+    let line = |task: &&crate::model::Task| {
+        let number = task.number.as_deref().unwrap_or("-");
+        format!("- {number} (line {}) {}", task.line, task.text)
+    };
+    let mut lines: Vec<_> = open.iter().take(MAX_TASKS).map(line).collect();
+    if open.len() > MAX_TASKS {
+        lines.push(format!("- and {} more", open.len() - MAX_TASKS));
+    }
+    lines.join("\n")
+}
+
+/// A path as it is written below the root of the project.
+fn below(project: &Project, path: &Path) -> String {
+    let below = path.strip_prefix(project.root()).unwrap_or(path);
+    below.to_string_lossy().into_owned()
+}

@@ -1,0 +1,148 @@
+//! Specs and changes as resources: whole files, as Markdown.
+
+use mcp_proto::{
+    Context, Page, PageRequest, ReadResourceResult, RequestError, Resource, ResourceContents,
+    ResourceTemplate, ResourceUri, ServerBuilder,
+};
+
+use super::address::{self, Address};
+use super::desk::Desk;
+use super::watch;
+use crate::model::{Change, Source};
+
+const MARKDOWN: &str = "text/markdown";
+
+/// What the key of a page begins with: the specs come first in the list, then the changes.
+const AFTER_SPEC: &str = "spec:";
+const AFTER_CHANGE: &str = "change:";
+
+/// Adds the resources and their templates.
+pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
+    builder
+        .resource_template(
+            ResourceTemplate::new(address::SPEC, "spec")
+                .with_title("A spec")
+                .with_description("The whole file of a spec, as it is.")
+                .with_mime_type(MARKDOWN),
+            read_spec,
+        )
+        .resource_template(
+            ResourceTemplate::new(address::CHANGE, "change")
+                .with_title("A change")
+                .with_description(
+                    "All files of a change one after the other: proposal, tasks, design, and the changed requirements; \
+                     each after a comment with its path.",
+                )
+                .with_mime_type(MARKDOWN),
+            read_change,
+        )
+        .list_resources(list)
+        .resources_list_changed()
+        .on_subscribe(check_subscription)
+        .subscription_matcher(watch::concerns)
+}
+
+/// The specs by id, then the active changes. One that is made meanwhile belongs to a page that is past, or to one that
+/// comes.
+async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
+    // Who has the list hears of all that changes in it afterwards.
+    desk.until_watched().await;
+    let listed = desk.read(move |desk| {
+        let project = desk.project()?;
+        let after = page.after.as_deref();
+        let specs = match after.and_then(|after| after.strip_prefix(AFTER_CHANGE)) {
+            Some(_) => Vec::new(),
+            None => project.spec_ids()?,
+        };
+        let after_spec = after.and_then(|after| after.strip_prefix(AFTER_SPEC));
+        let specs = behind(specs, after_spec).map(|id| {
+            let resource = Resource::new(address::spec(&id), &*id).with_description("A spec.");
+            (format!("{AFTER_SPEC}{id}"), resource)
+        });
+        let after_change = after.and_then(|after| after.strip_prefix(AFTER_CHANGE));
+        let changes = behind(project.change_ids()?, after_change).map(|id| {
+            let resource =
+                Resource::new(address::change(&id), &*id).with_description("A proposed change.");
+            (format!("{AFTER_CHANGE}{id}"), resource)
+        });
+        let mut all = specs.chain(changes);
+        let mut last = None;
+        let mut items = Vec::new();
+        for (key, resource) in all.by_ref().take(page.limit) {
+            items.push(resource.with_mime_type(MARKDOWN));
+            last = Some(key);
+        }
+        Ok(match (last, all.next()) {
+            (Some(last), Some(_)) => Page::with_next(items, last),
+            _ => Page::last(items),
+        })
+    });
+    Ok(listed.await?)
+}
+
+/// The ids of a sorted list that come after one.
+fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String> {
+    let after = after.map(str::to_owned);
+    ids.into_iter()
+        .filter(move |id| after.as_ref().is_none_or(|after| id > after))
+}
+
+async fn read_spec(
+    desk: Desk,
+    uri: ResourceUri,
+    _: Context,
+) -> Result<ReadResourceResult, RequestError> {
+    let id = uri.get("id").unwrap_or_default().to_owned();
+    let read = desk.read(move |desk| {
+        let spec = desk.spec(&id)?;
+        Ok(markdown(uri.uri, &*spec.source.text).into())
+    });
+    Ok(read.await?)
+}
+
+async fn read_change(
+    desk: Desk,
+    uri: ResourceUri,
+    _: Context,
+) -> Result<ReadResourceResult, RequestError> {
+    let id = uri.get("id").unwrap_or_default().to_owned();
+    let read = desk.read(move |desk| {
+        let change = desk.change(&id)?;
+        Ok(markdown(uri.uri, text_of(&change)).into())
+    });
+    Ok(read.await?)
+}
+
+/// What can be read can be subscribed to.
+async fn check_subscription(desk: Desk, uri: String, _: Context) -> Result<(), RequestError> {
+    let Some(address) = Address::read(&uri) else {
+        let known = "there are spec://ID and change://ID; resources/list has them all";
+        return Err(RequestError::not_found(known));
+    };
+    let watching = desk.clone();
+    let checked = desk.read(move |desk| match address {
+        Address::Spec(id) => desk.spec(&id).map(drop),
+        Address::Change(id) => desk.change(&id).map(drop),
+    });
+    checked.await?;
+    watching.until_watched().await;
+    Ok(())
+}
+
+/// All files of a change, each after a comment with its path.
+pub(super) fn text_of(change: &Change) -> String {
+    let proposal = change.proposal.as_ref().map(|proposal| &proposal.source);
+    let tasks = change.tasks.as_ref().map(|tasks| &tasks.source);
+    let files = proposal.into_iter().chain(tasks).chain(&change.design);
+    let files = files.chain(change.deltas.iter().map(|delta| &delta.source));
+    let with_path = |file: &Source| {
+        let text = file.text.trim_end();
+        format!("<!-- {} -->\n\n{text}\n", file.path.display())
+    };
+    files.map(with_path).collect::<Vec<_>>().join("\n")
+}
+
+/// A text in Markdown.
+pub(super) fn markdown(uri: String, text: impl Into<String>) -> ResourceContents {
+    ResourceContents::text(uri, text).with_mime_type(MARKDOWN)
+}

@@ -1,0 +1,134 @@
+//! The tools: eight that read, one that shows what would be, and two that write if they may.
+
+mod change;
+mod search;
+mod spec;
+mod validate;
+mod write;
+
+use mcp_proto::{ServerBuilder, Tool, ToolAnnotations};
+
+use super::desk::Desk;
+
+/// Adds the tools.
+pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBuilder<Desk> {
+    let builder = builder
+        .tool(
+            reading(
+                "list_specs",
+                "List the specs",
+                "List all specs of the repository with id, title and purpose, without their requirements. Start here, \
+                 or with search_specs, to learn what is specified.",
+            ),
+            spec::list_specs,
+        )
+        .tool(
+            reading(
+                "get_spec_requirements",
+                "List the requirements of a spec",
+                "List the requirements of one spec by name, each with the number of its scenarios. get_scenario has \
+                 their text.",
+            ),
+            spec::get_spec_requirements,
+        )
+        .tool(
+            reading(
+                "get_scenario",
+                "Read a scenario",
+                "Read one scenario of a requirement in full: what the requirement says, and what is given, when, then. \
+                 Without `scenario` it is the first one; the answer names the others.",
+            ),
+            spec::get_scenario,
+        )
+        .tool(
+            reading(
+                "search_specs",
+                "Search the specs",
+                "Find the requirements that have to do with a question or some words, the best first. A result without \
+                 a requirement is about its spec as a whole.",
+            ),
+            search::search_specs,
+        )
+        .tool(
+            reading(
+                "list_changes",
+                "List the changes",
+                "List the active change proposals with title and progress; with `archived`, those that are done.",
+            ),
+            change::list_changes,
+        )
+        .tool(
+            reading(
+                "get_change",
+                "Read a change",
+                "Read a change proposal: why, what, its tasks, its design, and the changed requirements by capability. \
+                 With `section` only that part.",
+            ),
+            change::get_change,
+        )
+        .tool(
+            reading(
+                "validate_spec",
+                "Check specs",
+                "Check one spec, or all of them, for structure and content. Every finding names file, line and what \
+                 would be right.",
+            ),
+            validate::validate_spec,
+        )
+        .tool(
+            reading(
+                "validate_change",
+                "Check changes",
+                "Check one active change proposal, or all of them, also against the specs that it changes.",
+            ),
+            validate::validate_change,
+        )
+        .tool(
+            reading(
+                "preview_change",
+                "Preview a change",
+                "Show what a change would make of the specs if it were archived now, as a text difference for each \
+                 spec, and what stands in its way. Nothing is written.",
+            ),
+            write::preview_change,
+        );
+    if !allow_writes {
+        return builder;
+    }
+    builder
+        .tool(
+            Tool::new(
+                "archive_change",
+                "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
+                 stands in the way is told. Look at preview_change first.",
+            )
+            .with_title("Archive a change")
+            .with_annotations(ToolAnnotations::destructive()),
+            write::archive_change,
+        )
+        .tool(
+            Tool::new(
+                "complete_task",
+                "Tick a task of a change off, by its number such as 1.2 or its line; with `done` false, take the tick \
+                 away.",
+            )
+            .with_title("Complete a task")
+            .with_annotations(idempotent()),
+            write::complete_task,
+        )
+}
+
+/// A tool that changes nothing.
+fn reading(name: &str, title: &str, description: &str) -> Tool {
+    Tool::new(name, description)
+        .with_title(title)
+        .with_annotations(ToolAnnotations::read_only())
+}
+
+/// Hints of a tool that writes, but nothing that could not be written back, and nothing more the second time.
+fn idempotent() -> ToolAnnotations {
+    let mut hints = ToolAnnotations::destructive();
+    hints.destructive_hint = Some(false);
+    hints.idempotent_hint = Some(true);
+    hints
+}

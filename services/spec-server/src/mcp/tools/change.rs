@@ -1,0 +1,97 @@
+//! `list_changes`, `get_change`.
+
+use mcp_proto::{Context, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::json;
+
+use crate::mcp::desk::Desk;
+use crate::mcp::failure::Failure;
+use crate::view::{ChangeList, ChangeSection, ChangeView};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ListChanges {
+    /// Lists the archived changes instead of the active ones.
+    archived: Option<bool>,
+    /// Where to go on in a long list; as the answer before says.
+    offset: Option<usize>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct GetChange {
+    /// The id of the change, such as "add-login"; list_changes tells which there are.
+    change_id: String,
+    /// Only this part of it.
+    section: Option<Section>,
+    /// Where to go on in a long section; as the answer before says.
+    offset: Option<usize>,
+}
+
+// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Section {
+    Proposal,
+    Tasks,
+    Design,
+    Deltas,
+}
+
+pub(super) async fn list_changes(
+    desk: Desk,
+    asked: ListChanges,
+    _: Context,
+) -> Result<ChangeList, ToolError> {
+    let listed = desk.read(move |desk| {
+        let project = desk.project()?;
+        let listing = match asked.archived.unwrap_or(false) {
+            true => project.archive(),
+            false => project.changes(),
+        }?;
+        let offset = asked.offset.unwrap_or(0);
+        let unreadable = &listing.unreadable;
+        Ok(ChangeList::new(
+            &listing.items,
+            unreadable,
+            offset,
+            desk.budget(),
+        ))
+    });
+    Ok(listed.await?)
+}
+
+pub(super) async fn get_change(
+    desk: Desk,
+    asked: GetChange,
+    _: Context,
+) -> Result<ChangeView, ToolError> {
+    let read = desk.read(move |desk| {
+        let change = desk.change(&asked.change_id)?;
+        let Some(section) = asked.section.map(ChangeSection::from) else {
+            return Ok(ChangeView::whole(&change, desk.budget()));
+        };
+        let offset = asked.offset.unwrap_or(0);
+        let view = ChangeView::section(&change, section, offset, desk.budget());
+        view.ok_or_else(|| {
+            let name = section.name();
+            let message = format!(
+                "the change {:?} has no {name}: {name}.md is not there",
+                change.id
+            );
+            Failure::new("SECTION_NOT_FOUND", message)
+                .with_data(json!({ "change_id": change.id, "section": name }))
+        })
+    });
+    Ok(read.await?)
+}
+
+impl From<Section> for ChangeSection {
+    fn from(section: Section) -> Self {
+        match section {
+            Section::Proposal => Self::Proposal,
+            Section::Tasks => Self::Tasks,
+            Section::Design => Self::Design,
+            Section::Deltas => Self::Deltas,
+        }
+    }
+}

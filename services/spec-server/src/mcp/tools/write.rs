@@ -1,0 +1,121 @@
+//! `preview_change`, and the tools that write: `archive_change`, `complete_task`.
+
+use mcp_proto::{Context, ToolError};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+use crate::archive::{self, ArchiveError, TaskAt};
+use crate::mcp::day;
+use crate::mcp::desk::Desk;
+use crate::mcp::failure::Failure;
+use crate::view::{ArchivedView, Budget, PreviewView, ProblemView};
+
+/// How much of what stands in the way is told at once.
+const PROBLEMS: Budget = Budget::DEFAULT.share(4);
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct OfChange {
+    /// The id of an active change.
+    change_id: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct CompleteTask {
+    /// The id of an active change.
+    change_id: String,
+    /// The number of the task, such as "1.2", or its line in tasks.md, such as "14".
+    task: String,
+    /// Ticks it if true, takes the tick away if false; true if it is left out.
+    done: Option<bool>,
+}
+
+/// A task after it was ticked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct TickedTask {
+    /// The change.
+    change_id: String,
+    /// The number of the task, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    number: Option<String>,
+    /// What it says.
+    text: String,
+    /// Its line in tasks.md.
+    line: u32,
+    /// Whether it is ticked now.
+    done: bool,
+    /// Whether it was another way before; if not, nothing was written.
+    changed: bool,
+    /// How many tasks are ticked now.
+    completed: usize,
+    /// How many there are.
+    total: usize,
+}
+
+pub(super) async fn preview_change(
+    desk: Desk,
+    asked: OfChange,
+    _: Context,
+) -> Result<PreviewView, ToolError> {
+    let previewed = desk.read(move |desk| {
+        let change = desk.active_change(&asked.change_id)?;
+        let preview = archive::preview(&desk.project()?, &change.id)?;
+        Ok(PreviewView::of(&change.id, &preview, desk.budget()))
+    });
+    Ok(previewed.await?)
+}
+
+pub(super) async fn archive_change(
+    desk: Desk,
+    asked: OfChange,
+    _: Context,
+) -> Result<ArchivedView, ToolError> {
+    let archived = desk.read(move |desk| {
+        let change = desk.active_change(&asked.change_id)?;
+        let archived = archive::archive_change(&desk.project()?, &change.id, &day::today())?;
+        Ok(ArchivedView::of(&change.id, &archived, desk.budget()))
+    });
+    Ok(archived.await?)
+}
+
+pub(super) async fn complete_task(
+    desk: Desk,
+    asked: CompleteTask,
+    _: Context,
+) -> Result<TickedTask, ToolError> {
+    let ticked = desk.read(move |desk| {
+        let change = desk.active_change(&asked.change_id)?;
+        let at: TaskAt = asked.task.parse()?;
+        let done = asked.done.unwrap_or(true);
+        let ticked = archive::complete_task(&desk.project()?, &change.id, &at, done)?;
+        Ok(TickedTask {
+            change_id: change.id.clone(),
+            number: ticked.task.number,
+            text: ticked.task.text,
+            line: ticked.task.line,
+            done: ticked.task.done,
+            changed: ticked.changed,
+            completed: ticked.completed,
+            total: ticked.total,
+        })
+    });
+    Ok(ticked.await?)
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        let message = error.to_string();
+        match error {
+            ArchiveError::Read(error) => error.into(),
+            ArchiveError::Refused(problems) => {
+                let problems = PROBLEMS.page(problems.iter().map(ProblemView::of), 0);
+                let message = format!("nothing was written: {message}");
+                Self::new("CANNOT_ARCHIVE", message)
+                    .with_data(json!({ "problems": problems.items, "total": problems.total }))
+            }
+            ArchiveError::Changed(_) => Self::new("CHANGED_MEANWHILE", message),
+            ArchiveError::Task(_) => Self::new("TASK_NOT_FOUND", message),
+            _ => Self::new("NOT_WRITTEN", message),
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! Which folders are watched, and what a path in them belongs to.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use service_host::{Changes, Depth};
+
+use crate::mcp::address;
+use crate::project::{Layout, Project};
+
+/// The folders to watch, each with the number of its inode: another folder of the same name has to be watched anew.
+///
+/// The folders of specs and changes need not be there. Those above them, up to the root, are watched for their coming.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Folders(BTreeMap<PathBuf, (bool, u64)>);
+
+impl Folders {
+    /// Those of a project that are there now. Blocks.
+    pub(super) fn of(project: &Project) -> Self {
+        let layout = project.layout();
+        let mut folders = Self::default();
+        for whole in [&layout.specs, &layout.changes] {
+            let above = whole.ancestors().skip(1);
+            for folder in above.take_while(|above| above.starts_with(project.root())) {
+                folders.add(folder, false);
+            }
+            folders.add(whole, true);
+        }
+        folders
+    }
+
+    fn add(&mut self, folder: &Path, whole: bool) {
+        // A folder below one that is watched as a whole is watched already.
+        let covered = folder
+            .ancestors()
+            .any(|above| self.0.get(above).is_some_and(|(whole, _)| *whole));
+        if let Ok(metadata) = fs::metadata(folder)
+            && metadata.is_dir()
+            && !covered
+        {
+            self.0.insert(folder.to_owned(), (whole, metadata.ino()));
+        }
+    }
+
+    /// As a watcher takes them.
+    pub(super) fn to_watch(&self) -> Vec<(&Path, Depth)> {
+        let depth = |whole: bool| match whole {
+            true => Depth::Tree,
+            false => Depth::Entries,
+        };
+        let folders = self.0.iter();
+        folders
+            .map(|(path, (whole, _))| (path.as_path(), depth(*whole)))
+            .collect()
+    }
+}
+
+/// Whether changes have to do with specs and changes, and not just with what lies beside their folders.
+pub(super) fn concern(layout: &Layout, changes: &Changes) -> bool {
+    let Changes::Paths(paths) = changes else {
+        return true;
+    };
+    let folders = [&layout.specs, &layout.changes, &layout.archive];
+    paths.iter().any(|path| {
+        folders
+            .iter()
+            .any(|folder| path.starts_with(folder) || folder.starts_with(path))
+    })
+}
+
+/// The URIs of what a changed path belongs to: of one spec or change, or of those of the known ones that are below it.
+pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> Vec<String> {
+    for folder in [&layout.archive, &layout.changes] {
+        if let Ok(below) = path.strip_prefix(folder)
+            && let Some(id) = below.components().next()
+        {
+            return vec![address::change(&id.as_os_str().to_string_lossy())];
+        }
+    }
+    if let Ok(below) = path.strip_prefix(&layout.specs)
+        && let Some(below) = below.to_str().filter(|below| !below.is_empty())
+    {
+        if let Some(id) = below.strip_suffix("/spec.md") {
+            return vec![address::spec(id)];
+        }
+        // A folder that was moved here or away, with all that is in it.
+        let uri = address::spec(below);
+        let is_below = |known: &&&String| {
+            let rest = known.strip_prefix(&uri);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let below = known.iter().filter(is_below);
+        return below.map(|uri| String::clone(uri)).collect();
+    }
+    // A folder above: whatever is below it may be another one now.
+    let is_above = layout.specs.starts_with(path) || layout.changes.starts_with(path);
+    let told = known.iter().filter(|_| is_above);
+    told.map(|uri| String::clone(uri)).collect()
+}

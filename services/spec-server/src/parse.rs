@@ -1,0 +1,32 @@
+//! Markdown as people and agents write it → the [model](crate::model). Nothing here fails or looks at a disk.
+//!
+//! One reading for both kinds of repository, line by line, in time that grows with the length of the text. Headings begin
+//! at the left margin and do not count inside code blocks between ``` or ~~~ (their rules are OpenSpec's:
+//! [`Outline`]); capitals do not matter in the names of sections. What is not understood is left out of the parts, and
+//! is still in the texts.
+
+mod block;
+mod clauses;
+mod delta;
+mod metadata;
+mod outline;
+mod proposal;
+mod spec;
+mod tasks;
+mod text;
+mod yaml;
+
+pub(crate) use block::{description, name as bare_name};
+pub use block::{requirement_name, scenario_name};
+pub use delta::delta;
+pub(crate) use metadata::is_day;
+pub use metadata::metadata;
+pub use outline::{Heading, Outline};
+pub use proposal::{proposal, title_of_change};
+pub use spec::spec;
+pub(crate) use tasks::box_of;
+pub(crate) use tasks::bullet;
+pub use tasks::{is_task, tasks};
+pub use text::{NotUtf8, normalise};
+pub(crate) use text::{is_space, trim, trim_start};
+pub(crate) use yaml::{Value, yaml};

@@ -1,0 +1,98 @@
+//! One `### Requirement:` block with its scenarios.
+
+use std::ops::Range;
+
+use super::clauses;
+use super::outline::{Heading, Outline};
+use super::text::{is_space, strip_prefix_any_case, trim};
+use crate::model::{Line, Requirement, Scenario};
+
+/// The name in a heading that begins a requirement, `None` of any other: `### Requirement: Name`, in whatever capitals,
+/// the blank behind `###` optional, without a closing run of `#`. Without a name it begins none: what is below it belongs
+/// to the requirement above.
+#[must_use]
+pub fn requirement_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
+    let title = (heading.level == 3).then_some(heading.title)?;
+    let named = trim(strip_prefix_any_case(title, "Requirement:")?);
+    (!named.is_empty()).then(|| name(named))
+}
+
+/// The name in a heading of level 4: what follows `Scenario:` in whatever capitals, or the whole title; without a
+/// closing run of `#`. `None` of a heading of another level.
+#[must_use]
+pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
+    let title = (heading.level == 4).then(|| name(heading.title))?;
+    Some(trim(
+        strip_prefix_any_case(title, "Scenario:").unwrap_or(title),
+    ))
+}
+
+/// A name without a closing run of `#`, which a blank or a tab sets off, so that `C#` keeps its own.
+pub(crate) fn name(title: &str) -> &str {
+    let blank = [' ', '\t'];
+    let open = title.trim_end_matches(blank);
+    let head = open.trim_end_matches('#');
+    match head.len() < open.len() && head.ends_with(blank) {
+        true => trim(head),
+        false => trim(title),
+    }
+}
+
+/// The requirement whose block is `lines`, the first of which is its heading.
+pub(super) fn requirement(outline: &Outline<'_>, name: &str, lines: Range<Line>) -> Requirement {
+    let body = lines.start.saturating_add(1)..lines.end;
+    let headings = outline.headings_in(body.clone());
+    let prose_end = headings.first().map_or(lines.end, |heading| heading.line);
+    let scenarios = headings.iter().enumerate().filter_map(|(index, heading)| {
+        let name = scenario_name(heading)?;
+        let next = headings.iter().skip(index + 1).find(|next| next.level <= 4);
+        let end = next.map_or(lines.end, |next| next.line);
+        Some(scenario(outline, name, heading.line..end))
+    });
+    Requirement {
+        name: name.to_owned(),
+        line: lines.start,
+        description: description(outline, body.start..prose_end),
+        text: outline
+            .text_of(lines.clone())
+            .trim_end_matches(is_space)
+            .to_owned(),
+        scenarios: scenarios.collect(),
+    }
+}
+
+fn scenario(outline: &Outline<'_>, name: &str, lines: Range<Line>) -> Scenario {
+    let body = lines.start.saturating_add(1)..lines.end;
+    let clauses = clauses::read(outline, body.clone());
+    Scenario {
+        name: name.to_owned(),
+        line: lines.start,
+        given: clauses.given,
+        when: clauses.when,
+        then: clauses.then,
+        text: trim(outline.text_of(body)).to_owned(),
+    }
+}
+
+/// The prose in `lines`, its lines joined by one space: without code, and without `**Key**: value` lines unless there is
+/// nothing else.
+pub(crate) fn description(outline: &Outline<'_>, lines: Range<Line>) -> String {
+    let prose = lines
+        .filter(|line| !outline.is_code(*line))
+        .map(|line| trim(outline.line(line)))
+        .filter(|line| !line.is_empty());
+    let (keyed, plain): (Vec<_>, Vec<_>) = prose.partition(|line| is_keyed(line));
+    match plain.is_empty() {
+        true => keyed.join(" "),
+        false => plain.join(" "),
+    }
+}
+
+/// Whether a line is like `**Priority**: high`.
+fn is_keyed(line: &str) -> bool {
+    let Some(rest) = line.strip_prefix("**") else {
+        return false;
+    };
+    let key = rest.split('*').next().unwrap_or_default();
+    !key.is_empty() && rest.strip_prefix(key).is_some_and(|r| r.starts_with("**:"))
+}

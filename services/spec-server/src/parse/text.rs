@@ -1,0 +1,61 @@
+//! Bytes → text with LF line ends, and what white space is.
+
+use std::str;
+
+use crate::model::Line;
+
+/// Bytes that are no text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("line {line} is not UTF-8; save the file in UTF-8")]
+pub struct NotUtf8 {
+    /// The line with the first byte that does not belong.
+    pub line: Line,
+}
+
+/// The text in `bytes` without a BOM before it, with LF for CRLF and for a lone CR.
+///
+/// # Errors
+/// [`NotUtf8`].
+pub fn normalise(bytes: &[u8]) -> Result<String, NotUtf8> {
+    let text = str::from_utf8(bytes).map_err(|error| {
+        let good = bytes.get(..error.valid_up_to()).unwrap_or_default();
+        let text = str::from_utf8(good).unwrap_or_default();
+        NotUtf8 {
+            line: number(lf(text).bytes().filter(|byte| *byte == b'\n').count()),
+        }
+    })?;
+    Ok(lf(text.strip_prefix('\u{feff}').unwrap_or(text)))
+}
+
+fn lf(text: &str) -> String {
+    match text.contains('\r') {
+        true => text.replace("\r\n", "\n").replace('\r', "\n"),
+        false => text.to_owned(),
+    }
+}
+
+/// The number of the line with the index `index`.
+pub(crate) fn number(index: usize) -> Line {
+    Line::try_from(index).unwrap_or(Line::MAX).saturating_add(1)
+}
+
+/// White space as OpenSpec has it: `\s` of JavaScript.
+pub(crate) fn is_space(c: char) -> bool {
+    c == '\u{feff}' || (c.is_whitespace() && c != '\u{85}')
+}
+
+/// `text` without white space at either end.
+pub(crate) fn trim(text: &str) -> &str {
+    text.trim_matches(is_space)
+}
+
+/// `text` without white space before it.
+pub(crate) fn trim_start(text: &str) -> &str {
+    text.trim_start_matches(is_space)
+}
+
+/// What follows `prefix`, in whatever capitals it is written.
+pub(crate) fn strip_prefix_any_case<'t>(text: &'t str, prefix: &str) -> Option<&'t str> {
+    let (head, tail) = text.split_at_checked(prefix.len())?;
+    head.eq_ignore_ascii_case(prefix).then_some(tail)
+}

@@ -1,0 +1,384 @@
+//! A repository on the disk: where it is, what is in it, and reading it freshly, boundedly, and never outside its root.
+//!
+//! Everything here looks at the disk and therefore blocks.
+
+mod cache;
+mod change;
+mod config;
+mod error;
+mod files;
+mod id;
+mod layout;
+mod listing;
+mod walk;
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use cache::Cache;
+use change::Folder;
+use files::Reader;
+
+use crate::model::{Change, Source, Spec};
+use crate::parse;
+
+pub(crate) use files::RawFile;
+
+pub use error::{Kind, ProjectError, ReadError};
+pub use id::nearest;
+pub use layout::{Dialect, Layout};
+pub use listing::{Limits, Listing, Unreadable};
+
+/// A project: a root folder, and the specs and changes below it.
+///
+/// Clones share what has been read. Each call looks at the disk, so that it answers what is there now; only files that
+/// have changed are read again.
+#[derive(Debug, Clone)]
+pub struct Project {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    layout: Layout,
+    reader: Reader,
+    limits: Limits,
+    specs: Cache<Spec>,
+    changes: Cache<Change>,
+    writing: Mutex<()>,
+}
+
+impl Project {
+    /// The project that is nearest to the folder `start`: there or above.
+    ///
+    /// # Errors
+    /// [`ProjectError`].
+    pub fn find(start: &Path) -> Result<Self, ProjectError> {
+        let (root, layout) = layout::find(start)?;
+        Ok(Self::new(root, layout, Limits::default()))
+    }
+
+    /// The project at exactly the folder `root`.
+    ///
+    /// # Errors
+    /// [`ProjectError`]; its sentence helps who has named `openspec/` itself, or a folder with nothing but `specs/`.
+    pub fn open(root: &Path) -> Result<Self, ProjectError> {
+        let (root, layout) = layout::open(root)?;
+        Ok(Self::new(root, layout, Limits::default()))
+    }
+
+    /// The same project with other bounds. It has read nothing yet.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        let root = self.root().to_owned();
+        Self::new(root, self.inner.layout.clone(), limits)
+    }
+
+    fn new(root: PathBuf, layout: Layout, limits: Limits) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                layout,
+                reader: Reader::new(root, limits),
+                limits,
+                specs: Cache::new(limits.specs),
+                changes: Cache::new(limits.changes.saturating_mul(2)),
+                writing: Mutex::default(),
+            }),
+        }
+    }
+
+    /// The root, absolute and without symbolic links.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        self.inner.reader.root()
+    }
+
+    /// Where things are.
+    #[must_use]
+    pub fn layout(&self) -> &Layout {
+        &self.inner.layout
+    }
+
+    /// The bounds.
+    #[must_use]
+    pub fn limits(&self) -> Limits {
+        self.inner.limits
+    }
+
+    /// The ids of the specs, sorted; none if the folder is missing.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder of specs or one in it cannot be listed.
+    pub fn spec_ids(&self) -> Result<Vec<String>, ReadError> {
+        let found = walk::specs(&self.inner.reader, &self.layout().specs, self.layout().kind)?;
+        Ok(found.items.into_iter().map(|(id, _)| id).collect())
+    }
+
+    /// The spec `id`.
+    ///
+    /// # Errors
+    /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
+    pub fn spec(&self, id: &str) -> Result<Arc<Spec>, ReadError> {
+        match self.existing_spec(id)? {
+            Some(spec) => Ok(spec),
+            None => Err(not_found(Kind::Spec, id, self.spec_ids()?)),
+        }
+    }
+
+    /// The spec `id`, or `None` if there is none yet.
+    ///
+    /// # Errors
+    /// [`ReadError`], but never [`ReadError::NotFound`].
+    pub fn existing_spec(&self, id: &str) -> Result<Option<Arc<Spec>>, ReadError> {
+        let path = self.spec_path(id)?;
+        let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
+        let counts = parts
+            .iter()
+            .all(|part| id::counts(Kind::Spec, part, self.layout().kind));
+        let folder = &self.layout().specs;
+        if !counts || !self.inner.reader.is_folder_below(folder, &parts)? {
+            return Ok(None);
+        }
+        self.read_spec(id, &path)
+    }
+
+    /// The file of the spec `id`, whether it exists or not: absolute.
+    ///
+    /// # Errors
+    /// [`ReadError::BadId`].
+    pub fn spec_path(&self, id: &str) -> Result<PathBuf, ReadError> {
+        let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
+        let mut path = self.layout().specs.clone();
+        path.extend(parts);
+        Ok(path.join("spec.md"))
+    }
+
+    /// All specs.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder of specs or one in it cannot be listed.
+    pub fn specs(&self) -> Result<Listing<Spec>, ReadError> {
+        let found = walk::specs(&self.inner.reader, &self.layout().specs, self.layout().kind)?;
+        let folder = |path: &PathBuf| path.clone();
+        self.inner
+            .specs
+            .keep(found.items.iter().map(|(_, path)| path));
+        let bytes = |spec: &Spec| spec.source.text.len();
+        Ok(self.list(found, folder, bytes, |id, path| self.read_spec(id, path)))
+    }
+
+    /// The ids of the active changes, sorted; none if the folder is missing.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder cannot be listed.
+    pub fn change_ids(&self) -> Result<Vec<String>, ReadError> {
+        self.folder_ids(Kind::Change)
+    }
+
+    /// The active change `id`.
+    ///
+    /// # Errors
+    /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
+    pub fn change(&self, id: &str) -> Result<Arc<Change>, ReadError> {
+        self.folder(Kind::Change, id)
+    }
+
+    /// All active changes.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder cannot be listed.
+    pub fn changes(&self) -> Result<Listing<Change>, ReadError> {
+        self.folders(Kind::Change)
+    }
+
+    /// The ids of the archived changes, sorted: the names of their folders, which begin with the day. None if the folder
+    /// is missing.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder cannot be listed.
+    pub fn archived_ids(&self) -> Result<Vec<String>, ReadError> {
+        self.folder_ids(Kind::Archived)
+    }
+
+    /// The archived change `id`: the whole name of its folder.
+    ///
+    /// # Errors
+    /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
+    pub fn archived(&self, id: &str) -> Result<Arc<Change>, ReadError> {
+        self.folder(Kind::Archived, id)
+    }
+
+    /// All archived changes.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder cannot be listed.
+    pub fn archive(&self) -> Result<Listing<Change>, ReadError> {
+        self.folders(Kind::Archived)
+    }
+
+    /// The folder of the active change `id`: absolute.
+    ///
+    /// # Errors
+    /// As [`Project::change`].
+    pub fn change_folder(&self, id: &str) -> Result<PathBuf, ReadError> {
+        self.existing_folder(Kind::Change, id)
+    }
+
+    /// The file at `path`, whose folder is known to lie in the project; `None` if there is none.
+    pub(crate) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
+        let found = self.inner.reader.source(path)?;
+        Ok(found.map(|(source, _)| source))
+    }
+
+    /// A path as it is told: below the root, with `/` between its parts.
+    pub(crate) fn told(&self, path: &Path) -> String {
+        let path = self.inner.reader.relative(path);
+        let parts = path
+            .components()
+            .map(|part| part.as_os_str().to_string_lossy());
+        parts.collect::<Vec<_>>().join("/")
+    }
+
+    /// The file of the spec `id` as it is, to be changed; `None` if there is none.
+    pub(crate) fn raw_spec(&self, id: &str) -> Result<Option<RawFile>, ReadError> {
+        let path = self.spec_path(id)?;
+        let parts = id::parts(Kind::Spec, id, self.layout().kind)?;
+        self.inner
+            .reader
+            .is_folder_below(&self.layout().specs, &parts)?;
+        self.raw_file(&path)
+    }
+
+    /// The file at `path`, which lies in a folder of this project, as it is, to be changed; `None` if there is none.
+    pub(crate) fn raw_file(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
+        self.inner.reader.raw(path)
+    }
+
+    /// Whether what is made at `path` will lie in the project, whatever links lead there.
+    pub(crate) fn holds(&self, path: &Path) -> Result<(), ReadError> {
+        self.inner.reader.holds(path)
+    }
+
+    /// `path` as it is told: below the root.
+    pub(crate) fn relative(&self, path: &Path) -> PathBuf {
+        self.inner.reader.relative(path)
+    }
+
+    /// While this is held nobody else in this process writes to the project.
+    pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
+        self.inner
+            .writing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn read_spec(&self, id: &str, path: &Path) -> Result<Option<Arc<Spec>>, ReadError> {
+        let reader = &self.inner.reader;
+        let files = [path.to_owned()];
+        self.inner.specs.get(path, &files, || {
+            let source = reader.source(path)?;
+            Ok(source.map(|(source, age)| (parse::spec(id, source), age)))
+        })
+    }
+
+    fn base(&self, kind: Kind) -> &Path {
+        match kind {
+            Kind::Spec => &self.layout().specs,
+            Kind::Change => &self.layout().changes,
+            Kind::Archived => &self.layout().archive,
+        }
+    }
+
+    fn folder_ids(&self, kind: Kind) -> Result<Vec<String>, ReadError> {
+        let found = self.find_folders(kind)?;
+        Ok(found.items.into_iter().map(|(id, _)| id).collect())
+    }
+
+    fn find_folders(&self, kind: Kind) -> Result<walk::Found, ReadError> {
+        walk::changes(&self.inner.reader, self.layout(), kind, self.base(kind))
+    }
+
+    fn existing_folder(&self, kind: Kind, id: &str) -> Result<PathBuf, ReadError> {
+        let parts = id::parts(kind, id, self.layout().kind)?;
+        let path = self.base(kind).join(id);
+        let counts = id::counts(kind, id, self.layout().kind) && path != self.layout().archive;
+        match counts && self.inner.reader.is_folder_below(self.base(kind), &parts)? {
+            true => Ok(path),
+            false => Err(not_found(kind, id, self.folder_ids(kind)?)),
+        }
+    }
+
+    fn folder(&self, kind: Kind, id: &str) -> Result<Arc<Change>, ReadError> {
+        let path = self.existing_folder(kind, id)?;
+        match self.read_folder(kind, id, &path)? {
+            Some(change) => Ok(change),
+            None => Err(not_found(kind, id, self.folder_ids(kind)?)),
+        }
+    }
+
+    fn folders(&self, kind: Kind) -> Result<Listing<Change>, ReadError> {
+        let found = self.find_folders(kind)?;
+        Ok(self.list(found, PathBuf::clone, change::bytes, |id, path| {
+            self.read_folder(kind, id, path)
+        }))
+    }
+
+    fn read_folder(
+        &self,
+        kind: Kind,
+        id: &str,
+        path: &Path,
+    ) -> Result<Option<Arc<Change>>, ReadError> {
+        let folder = Folder::look(&self.inner.reader, path, self.layout().kind)?;
+        self.inner.changes.get(path, &folder.files(), || {
+            folder.read(&self.inner.reader, kind, id).map(Some)
+        })
+    }
+
+    /// Reads what was found, as far as the bound for all together goes.
+    fn list<T>(
+        &self,
+        found: walk::Found,
+        at: impl Fn(&PathBuf) -> PathBuf,
+        bytes: impl Fn(&T) -> usize,
+        read: impl Fn(&str, &Path) -> Result<Option<Arc<T>>, ReadError>,
+    ) -> Listing<T> {
+        let mut unreadable = found.unreadable;
+        let mut items = Vec::with_capacity(found.items.len());
+        let mut left = self.inner.limits.total_bytes;
+        for (id, path) in found.items {
+            match read(&id, &path) {
+                // Removed since it was found.
+                Ok(None) => {}
+                Ok(Some(item)) => {
+                    let size = u64::try_from(bytes(&item)).unwrap_or(u64::MAX);
+                    let Some(rest) = left.checked_sub(size) else {
+                        let path = self.inner.reader.relative(&at(&path));
+                        let problem = format!(
+                            "{} and what follows is not listed: together the texts have more than {} bytes",
+                            path.display(),
+                            self.inner.limits.total_bytes
+                        );
+                        unreadable.push(Unreadable { path, problem });
+                        break;
+                    };
+                    left = rest;
+                    items.push(item);
+                }
+                Err(error) => unreadable.push(Unreadable {
+                    path: self.inner.reader.relative(&at(&path)),
+                    problem: error.to_string(),
+                }),
+            }
+        }
+        Listing { items, unreadable }
+    }
+}
+
+fn not_found(kind: Kind, id: &str, names: Vec<String>) -> ReadError {
+    ReadError::NotFound {
+        kind,
+        id: id.to_owned(),
+        nearest: nearest(id, names),
+    }
+}

@@ -1,0 +1,98 @@
+//! The folder of one change.
+
+use std::path::{Path, PathBuf};
+
+use super::error::{Kind, ReadError};
+use super::files::{Age, Reader};
+use super::layout::Dialect;
+use super::walk;
+use crate::model::{Change, Source};
+use crate::parse;
+
+/// What is in the folder of a change, not yet read.
+pub(super) struct Folder {
+    path: PathBuf,
+    /// Capabilities and their files.
+    deltas: Vec<(String, PathBuf)>,
+}
+
+impl Folder {
+    /// Looks which files are there.
+    pub(super) fn look(reader: &Reader, path: &Path, dialect: Dialect) -> Result<Self, ReadError> {
+        let found = walk::specs(reader, &path.join("specs"), dialect)?;
+        // A delta that cannot be read must not be left out: the change would do less than its author says.
+        if let Some(problem) = found.unreadable.into_iter().next() {
+            return Err(ReadError::Refused {
+                path: problem.path,
+                problem: problem.problem,
+            });
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            deltas: found.items,
+        })
+    }
+
+    /// Every file that the change is made from, whether it exists or not.
+    pub(super) fn files(&self) -> Vec<PathBuf> {
+        let parts = ["proposal.md", "tasks.md", "design.md", ".openspec.yaml"];
+        let parts = parts.into_iter().map(|name| self.path.join(name));
+        let deltas = self.deltas.iter().map(|(_, path)| path.clone());
+        parts.chain(deltas).collect()
+    }
+
+    /// Reads the change.
+    pub(super) fn read(
+        &self,
+        reader: &Reader,
+        kind: Kind,
+        id: &str,
+    ) -> Result<(Change, Age), ReadError> {
+        let mut youngest = Some(std::time::Duration::MAX);
+        let mut take = |found: Option<(Source, Age)>| {
+            found.map(|(source, age)| {
+                youngest = youngest.min(age);
+                source
+            })
+        };
+        let mut part = |name: &str| reader.source(&self.path.join(name)).map(&mut take);
+        let proposal = part("proposal.md")?.map(parse::proposal);
+        let tasks = part("tasks.md")?.map(parse::tasks);
+        let design = part("design.md")?;
+        let metadata = part(".openspec.yaml")?.map(parse::metadata);
+        let mut deltas = Vec::new();
+        for (capability, path) in &self.deltas {
+            if let Some(source) = take(reader.source(path)?) {
+                deltas.push(parse::delta(capability, source));
+            }
+        }
+        let dated = (kind == Kind::Archived)
+            .then(|| id.split_at_checked(10))
+            .flatten()
+            .filter(|(day, _)| parse::is_day(day));
+        let name = dated.and_then(|(_, rest)| rest.strip_prefix('-'));
+        let change = Change {
+            id: id.to_owned(),
+            archived_on: dated.map(|(day, _)| day.to_owned()),
+            title: parse::title_of_change(name.unwrap_or(id), proposal.as_ref()),
+            proposal,
+            tasks,
+            design,
+            metadata,
+            deltas,
+        };
+        Ok((change, youngest))
+    }
+}
+
+/// How long the texts of a change are together.
+pub(super) fn bytes(change: &Change) -> usize {
+    let parts = [
+        change.proposal.as_ref().map(|proposal| &proposal.source),
+        change.tasks.as_ref().map(|tasks| &tasks.source),
+        change.design.as_ref(),
+    ];
+    let deltas = change.deltas.iter().map(|delta| &delta.source);
+    let sources = parts.into_iter().flatten().chain(deltas);
+    sources.map(|source| source.text.len()).sum()
+}

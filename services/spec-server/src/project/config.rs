@@ -1,0 +1,79 @@
+//! `.spox/config.toml`: where a Spec Oxide project keeps its things. Only `[paths]` is read: what `[rules]` chooses is
+//! written into other files by Spec Oxide itself, and a set of rules we do not know is no reason to read nothing.
+
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+use toml::Table;
+
+use super::error::ProjectError;
+use super::layout::{Dialect, Layout};
+
+/// Below the root.
+pub(super) const PATH: &str = ".spox/config.toml";
+
+/// The longest file that is read, in bytes: it has six short lines.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// What `file` says of the project at `root`.
+pub(super) fn layout(root: &Path, file: &Path) -> Result<Layout, ProjectError> {
+    let refuse = |problem: String| ProjectError::Config {
+        path: file.to_owned(),
+        problem,
+    };
+    let length = fs::metadata(file).map_or(0, |metadata| metadata.len());
+    if length > MAX_BYTES {
+        return Err(refuse(format!(
+            "has {length} bytes; {MAX_BYTES} are the most"
+        )));
+    }
+    let text =
+        fs::read_to_string(file).map_err(|error| refuse(format!("cannot be read: {error}")))?;
+    let table: Table = text
+        .strip_prefix('\u{feff}')
+        .unwrap_or(&text)
+        .parse()
+        .map_err(|error| refuse(format!("is not TOML: {error}")))?;
+    let paths = section(&table, "paths").map_err(refuse)?;
+    let folder = |name| folder(root, paths, name).map_err(refuse);
+    Ok(Layout {
+        kind: Dialect::SpecOxide,
+        specs: folder("spec_folder")?,
+        changes: folder("changes_folder")?,
+        archive: folder("archive_folder")?,
+    })
+}
+
+fn section<'t>(table: &'t Table, name: &str) -> Result<&'t Table, String> {
+    table
+        .get(name)
+        .ok_or_else(|| format!("[{name}] is missing"))?
+        .as_table()
+        .ok_or_else(|| format!("{name} must be a table, [{name}]"))
+}
+
+/// A folder below the root.
+fn folder(root: &Path, paths: &Table, name: &str) -> Result<PathBuf, String> {
+    let example = format!("{name} = \"specs/\"");
+    let text = paths
+        .get(name)
+        .ok_or_else(|| format!("{name} is missing in [paths]; write {example}"))?
+        .as_str()
+        .ok_or_else(|| format!("{name} in [paths] must be a string, such as {example}"))?;
+    let mut folder = root.to_owned();
+    for part in Path::new(text).components() {
+        match part {
+            Component::Normal(part) => folder.push(part),
+            Component::CurDir => {}
+            _ => {
+                return Err(format!(
+                    "{name} = {text:?} leads out of the project; name a folder below its root"
+                ));
+            }
+        }
+    }
+    match text.contains('\0') || text.trim().is_empty() {
+        true => Err(format!("{name} = {text:?} is no folder; write {example}")),
+        false => Ok(folder),
+    }
+}

@@ -1,0 +1,217 @@
+//! One file of a project, read within its bounds.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use service_host::Stamp;
+use sha2::{Digest as _, Sha256};
+
+use super::Limits;
+use super::error::ReadError;
+use crate::model::Source;
+use crate::parse::normalise;
+
+/// What reads the files of one project.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// Without symbolic links in it.
+    root: PathBuf,
+    limits: Limits,
+}
+
+/// A file as it is, to be changed.
+#[derive(Debug, Clone)]
+pub(crate) struct RawFile {
+    /// Where it is: behind the link if there is one.
+    pub(crate) path: PathBuf,
+    /// What was in it.
+    pub(crate) bytes: Vec<u8>,
+    /// How it was before it was read.
+    pub(crate) stamp: Option<Stamp>,
+}
+
+/// How long a file had not been written when it was read; `None` if that is not known.
+pub(super) type Age = Option<Duration>;
+
+impl Reader {
+    pub(super) fn new(root: PathBuf, limits: Limits) -> Self {
+        Self { root, limits }
+    }
+
+    pub(super) fn root(&self) -> &Path {
+        &self.root
+    }
+
+    pub(super) fn limits(&self) -> Limits {
+        self.limits
+    }
+
+    /// A path as it is told: below the root.
+    pub(super) fn relative(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.root).unwrap_or(path).to_owned()
+    }
+
+    pub(super) fn io(&self, path: &Path, error: io::Error) -> ReadError {
+        ReadError::Io {
+            path: self.relative(path),
+            error,
+        }
+    }
+
+    /// Whether the folder `base` is there; where it may lead is checked.
+    pub(super) fn is_base(&self, base: &Path) -> Result<bool, ReadError> {
+        let found = match fs::canonicalize(base) {
+            Ok(found) => found,
+            Err(error) if is_missing(&error) => return Ok(false),
+            Err(error) => return Err(self.io(base, error)),
+        };
+        if !found.starts_with(&self.root) {
+            return Err(ReadError::OutOfRoot(self.relative(base)));
+        }
+        match found.is_dir() {
+            true => Ok(true),
+            false => Err(ReadError::NotA {
+                wanted: "folder",
+                path: self.relative(base),
+            }),
+        }
+    }
+
+    /// Whether there are folders `parts` below `base`, one in the other, none of them a link.
+    pub(super) fn is_folder_below(&self, base: &Path, parts: &[&str]) -> Result<bool, ReadError> {
+        if !self.is_base(base)? {
+            return Ok(false);
+        }
+        let mut path = base.to_owned();
+        for part in parts {
+            path.push(part);
+            let metadata = match fs::symlink_metadata(&path) {
+                Ok(metadata) => metadata,
+                Err(error) if is_missing(&error) => return Ok(false),
+                Err(error) => return Err(self.io(&path, error)),
+            };
+            if metadata.is_symlink() {
+                return Err(self.linked_folder(&path));
+            }
+            if !metadata.is_dir() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    pub(super) fn linked_folder(&self, path: &Path) -> ReadError {
+        match fs::canonicalize(path) {
+            Ok(found) if found.starts_with(&self.root) => ReadError::Refused {
+                path: self.relative(path),
+                problem: "is a symbolic link to a folder, and those are not followed; use the folder itself"
+                    .to_owned(),
+            },
+            _ => ReadError::OutOfRoot(self.relative(path)),
+        }
+    }
+
+    /// The file at `path`, whose folder is known to lie in the project; `None` if there is none. A link to a file in the
+    /// project is followed; one that leads nowhere is nothing.
+    pub(super) fn source(&self, path: &Path) -> Result<Option<(Source, Age)>, ReadError> {
+        let Some(found) = self.resolve(path)? else {
+            return Ok(None);
+        };
+        let (bytes, age) = self.bytes(path, &found)?;
+        let text = normalise(&bytes).map_err(|problem| ReadError::NotUtf8 {
+            path: self.relative(path),
+            problem,
+        })?;
+        let source = Source {
+            path: self.relative(path),
+            text: text.into(),
+            hash: Sha256::digest(&bytes).into(),
+        };
+        Ok(Some((source, age)))
+    }
+
+    /// The file at `path` with how it was before it was read.
+    pub(super) fn raw(&self, path: &Path) -> Result<Option<RawFile>, ReadError> {
+        let Some(found) = self.resolve(path)? else {
+            return Ok(None);
+        };
+        let stamp = Stamp::of(&found).map_err(|error| self.io(path, error))?;
+        let (bytes, _) = self.bytes(path, &found)?;
+        Ok(Some(RawFile {
+            path: found,
+            bytes,
+            stamp,
+        }))
+    }
+
+    /// Whether the nearest folder above `path` that exists lies in the project.
+    pub(super) fn holds(&self, path: &Path) -> Result<(), ReadError> {
+        for folder in path.ancestors().skip(1) {
+            match fs::canonicalize(folder) {
+                Ok(found) if found.starts_with(&self.root) => return Ok(()),
+                Err(error) if is_missing(&error) && fs::symlink_metadata(folder).is_err() => {}
+                Err(error) if !is_missing(&error) => return Err(self.io(folder, error)),
+                _ => return Err(ReadError::OutOfRoot(self.relative(folder))),
+            }
+        }
+        Err(ReadError::OutOfRoot(path.to_owned()))
+    }
+
+    /// Where the file at `path` is, behind its link if it is one; `None` if there is none.
+    fn resolve(&self, path: &Path) -> Result<Option<PathBuf>, ReadError> {
+        let io = |error| self.io(path, error);
+        let metadata = match fs::symlink_metadata(path) {
+            Ok(metadata) => metadata,
+            Err(error) if is_missing(&error) => return Ok(None),
+            Err(error) => return Err(io(error)),
+        };
+        if !metadata.is_symlink() {
+            return Ok(Some(path.to_owned()));
+        }
+        match fs::canonicalize(path) {
+            Ok(found) if found.starts_with(&self.root) => Ok(Some(found)),
+            Ok(_) => Err(ReadError::OutOfRoot(self.relative(path))),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(io(error)),
+        }
+    }
+
+    /// What is in the file `found`, which is told as `path`.
+    fn bytes(&self, path: &Path, found: &Path) -> Result<(Vec<u8>, Age), ReadError> {
+        let io = |error| self.io(path, error);
+        // Before it is opened: opening a named pipe would wait for somebody to write into it.
+        if !fs::metadata(found).map_err(io)?.is_file() {
+            return Err(ReadError::NotA {
+                wanted: "file",
+                path: self.relative(path),
+            });
+        }
+        let file = File::open(found).map_err(io)?;
+        let modified = file.metadata().and_then(|metadata| metadata.modified());
+        let age = modified
+            .ok()
+            .and_then(|modified| SystemTime::now().duration_since(modified).ok());
+        let mut bytes = Vec::new();
+        let limit = self.limits.file_bytes;
+        file.take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(io)?;
+        match u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
+            true => Ok((bytes, age)),
+            false => Err(ReadError::TooLarge {
+                path: self.relative(path),
+                limit,
+            }),
+        }
+    }
+}
+
+/// Whether the system says that there is nothing: of a path whose folder is a file, too.
+pub(super) fn is_missing(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+    )
+}

@@ -1,0 +1,83 @@
+//! What can be the id of a spec or a change: nothing that could lead anywhere else.
+
+use super::error::{Kind, ReadError};
+use super::layout::Dialect;
+
+/// The longest id in bytes: some systems know no longer path.
+const MAX_BYTES: usize = 1024;
+
+/// How many names a not-found error offers.
+const NEAREST: usize = 3;
+
+/// The folders that `id` names, one below the other.
+///
+/// # Errors
+/// [`ReadError::BadId`].
+pub(super) fn parts(kind: Kind, id: &str, dialect: Dialect) -> Result<Vec<&str>, ReadError> {
+    let deep = kind == Kind::Spec && dialect == Dialect::OpenSpec;
+    let problem = if id.is_empty() {
+        Some("it is empty")
+    } else if id.len() > MAX_BYTES {
+        Some("it is longer than 1024 bytes")
+    } else if id.contains('\\') || id.chars().any(char::is_control) {
+        Some("it has a backslash or a control character")
+    } else if id.starts_with('/') {
+        Some("it is an absolute path; ids are below the project")
+    } else if !deep && id.contains('/') {
+        Some("it has a /, and is the name of one folder here")
+    } else if id.split('/').any(|part| matches!(part, "" | "." | "..")) {
+        Some("each part between / must be the name of a folder, not empty, . or ..")
+    } else {
+        None
+    };
+    match problem {
+        None => Ok(id.split('/').collect()),
+        Some(problem) => Err(ReadError::BadId {
+            kind,
+            id: id.to_owned(),
+            problem,
+        }),
+    }
+}
+
+/// Whether a folder of that name can be (a part of the id of) what is looked for; others are passed over in listings.
+pub(super) fn counts(kind: Kind, name: &str, dialect: Dialect) -> bool {
+    let reserved = match (kind, dialect) {
+        (Kind::Spec, Dialect::SpecOxide) => name.starts_with('_'),
+        (Kind::Change, Dialect::SpecOxide) => name == "_archive",
+        (Kind::Change, Dialect::OpenSpec) => name == "archive",
+        _ => false,
+    };
+    !reserved && !name.starts_with('.')
+}
+
+/// The names most like `id`, at most three, the nearest first.
+#[must_use]
+pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {
+    /// Below this two names have hardly a letter in common.
+    const ALIKE: f64 = 0.4;
+    /// More characters are not compared.
+    const COMPARED: usize = 100;
+    let folded = |name: &str| {
+        name.to_lowercase()
+            .chars()
+            .take(COMPARED)
+            .collect::<String>()
+    };
+    let wanted = folded(id);
+    let mut near: Vec<(f64, String)> = names
+        .into_iter()
+        .map(|name| {
+            let lower = folded(&name);
+            let within = !wanted.is_empty() && (lower.contains(&wanted) || wanted.contains(&lower));
+            let alike = strsim::normalized_damerau_levenshtein(&wanted, &lower);
+            (if within { alike.max(0.5) } else { alike }, name)
+        })
+        .filter(|(alike, _)| *alike >= ALIKE)
+        .collect();
+    near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    near.into_iter()
+        .take(NEAREST)
+        .map(|(_, name)| name)
+        .collect()
+}

@@ -1,0 +1,99 @@
+//! Where a project keeps its specs and changes, and where the project is.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::config;
+use super::error::ProjectError;
+
+/// Which of the two kinds of repository it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// `.spox/config.toml` says where things are; a spec is one folder, directly below the folder of specs.
+    SpecOxide,
+    /// `openspec/`; a spec is a folder at any depth.
+    OpenSpec,
+}
+
+/// The folders of a project, as absolute paths. They need not exist.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout {
+    /// The kind of repository.
+    pub kind: Dialect,
+    /// The specs.
+    pub specs: PathBuf,
+    /// The active changes.
+    pub changes: PathBuf,
+    /// The archived changes.
+    pub archive: PathBuf,
+}
+
+/// The root and the layout of the project that is nearest to `start`: `start` itself or a folder above it. In a folder
+/// with both, `.spox/config.toml` is taken, since somebody has written into it where the specs are.
+pub(super) fn find(start: &Path) -> Result<(PathBuf, Layout), ProjectError> {
+    let start = canonical(start)?;
+    for folder in start.ancestors() {
+        if let Some(layout) = layout_at(folder)? {
+            return Ok((folder.to_owned(), layout));
+        }
+    }
+    Err(ProjectError::NotFound(start))
+}
+
+/// The layout of the project at `root`, no other.
+pub(super) fn open(root: &Path) -> Result<(PathBuf, Layout), ProjectError> {
+    let root = canonical(root)?;
+    match layout_at(&root)? {
+        Some(layout) => Ok((root, layout)),
+        None => {
+            let hint = hint(&root);
+            Err(ProjectError::NotAProject { path: root, hint })
+        }
+    }
+}
+
+fn layout_at(folder: &Path) -> Result<Option<Layout>, ProjectError> {
+    let file = folder.join(config::PATH);
+    if file.is_file() {
+        return config::layout(folder, &file).map(Some);
+    }
+    let openspec = folder.join("openspec");
+    Ok(openspec.is_dir().then(|| {
+        let changes = openspec.join("changes");
+        Layout {
+            kind: Dialect::OpenSpec,
+            specs: openspec.join("specs"),
+            archive: changes.join("archive"),
+            changes,
+        }
+    }))
+}
+
+/// What somebody may have meant who names a folder that is no project.
+fn hint(root: &Path) -> String {
+    let above = root
+        .parent()
+        .filter(|above| matches!(layout_at(above), Ok(Some(_))));
+    if let Some(above) = above {
+        return format!("it lies in one; name {}", above.display());
+    }
+    if root.join("specs").is_dir() {
+        return "it has a folder `specs/` but nothing that says so; name the folder that holds `openspec/`, or write \
+                `.spox/config.toml` with [paths] spec_folder = \"specs/\""
+            .to_owned();
+    }
+    "neither `openspec/` nor `.spox/config.toml` is there".to_owned()
+}
+
+fn canonical(path: &Path) -> Result<PathBuf, ProjectError> {
+    let io = |error| ProjectError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let found = fs::canonicalize(path).map_err(io)?;
+    match found.is_dir() {
+        true => Ok(found),
+        false => Err(io(io::Error::from(io::ErrorKind::NotADirectory))),
+    }
+}

@@ -1,0 +1,147 @@
+//! Search over specs: the requirements and purposes that answer a question, best first.
+//!
+//! [`Searcher`] is the door. By default it ranks by BM25 ([`Index`]), is always fresh, and needs nothing but the specs. With
+//! a sentence-embedding model (cargo feature `semantic`) it also finds what says the same in other words, and fuses
+//! both rankings.
+//!
+//! | score | what it is |
+//! |---|---|
+//! | [`Ranker::Bm25`] | the share of the query's terms that the document has, weighted by their rarity and saturating with repetition: BM25 divided by its least upper bound for the query |
+//! | [`Ranker::Semantic`] | the cosine between the embeddings of the query and of the best passage |
+//! | [`Ranker::Hybrid`] | reciprocal rank fusion: the sum of 1/(60 + rank) over both rankings, divided by 2/61, so that 1 is the first place in both |
+//!
+//! Each is in 0..=1. What scores below the [`Thresholds`] is not told at all.
+
+mod bytes;
+mod document;
+mod file;
+mod folder;
+mod fusion;
+mod index;
+mod searcher;
+#[cfg_attr(not(feature = "semantic"), path = "search/without_semantic.rs")]
+mod semantic;
+mod snippet;
+mod stem;
+mod terms;
+
+use std::path::PathBuf;
+
+pub use document::{Document, Field, Part, documents};
+pub use file::{FileError, INDEX_BYTES, decode, encode};
+pub use index::{Index, Match, QUERY_TERMS, Query, Slot, Update, Weights};
+pub use searcher::{Freshness, QUERY_CHARS, Searcher, Settings, TOP_K, Thresholds, build};
+pub use semantic::ModelError;
+#[cfg(feature = "semantic")]
+pub use semantic::{Model, PIECES, Tokenizer};
+pub use snippet::{SNIPPET_CHARS, snippet};
+pub use stem::stem;
+pub use terms::{TERM_CHARS, Token, is_grammar, tokens};
+
+use crate::model::Line;
+
+/// What made a score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Ranker {
+    /// The terms of the query.
+    Bm25,
+    /// The sense of the query.
+    Semantic,
+    /// Both rankings, fused.
+    Hybrid,
+}
+
+impl Ranker {
+    /// As it is told to clients, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Bm25 => "bm25",
+            Self::Semantic => "semantic",
+            Self::Hybrid => "hybrid",
+        }
+    }
+}
+
+/// The answer to a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// The best first; ties by id and line.
+    pub hits: Vec<Hit>,
+    /// What made the scores of the hits.
+    pub ranker: Ranker,
+    /// By what the index that was built explicitly differs from the specs of the last update; nothing for an index that is
+    /// always fresh.
+    pub outdated: Outdated,
+    /// How many passages could not be found by their sense because they are still being embedded.
+    pub waiting: usize,
+}
+
+/// One thing that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The spec.
+    pub spec_id: String,
+    /// The requirement; `None` for the title or purpose of the spec itself.
+    pub requirement: Option<String>,
+    /// In 0..=1, by [`Found::ranker`].
+    pub score: f64,
+    /// Which of the rankings has it; [`Ranker::Hybrid`] means both.
+    pub ranker: Ranker,
+    /// The best passage, whole words of it, at most [`SNIPPET_CHARS`] characters and the signs `…` of omission.
+    pub snippet: String,
+    /// The line of the requirement's heading; for the spec itself that of its purpose, or 1.
+    pub line: Line,
+}
+
+/// How many specs are other ones than those in the index.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Outdated {
+    /// Not in the index.
+    pub added: usize,
+    /// Changed since it was built.
+    pub changed: usize,
+    /// In the index only.
+    pub removed: usize,
+}
+
+impl Outdated {
+    /// Whether anything differs.
+    #[must_use]
+    pub const fn is_outdated(&self) -> bool {
+        self.added + self.changed + self.removed > 0
+    }
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SearchError {
+    /// The index is to be built explicitly, and has not been.
+    #[error("there is no search index at {}: build it with `spec-server index`, or search without `--index explicit`", .0.display())]
+    NoIndex(PathBuf),
+    /// The index cannot be used as it is.
+    #[error("the search index {} {problem}: build it again with `spec-server index`", path.display())]
+    Index {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: FileError,
+    },
+    /// Something cannot be written.
+    #[error("{}: {error}", path.display())]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's word.
+        error: std::io::Error,
+    },
+    /// The query is too long.
+    #[error(
+        "the query has {0} characters, more than {QUERY_CHARS}: ask a question or name a few terms"
+    )]
+    LongQuery(usize),
+    /// The model cannot be used.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}

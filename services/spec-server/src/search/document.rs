@@ -1,0 +1,120 @@
+//! What of a spec is searched: one document for the spec itself and one for each of its requirements.
+
+use crate::model::{Line, Requirement, Scenario, Spec};
+
+/// The kinds of text in a document; each has its weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Field {
+    /// The name of a requirement; the title of a spec, then its id.
+    Name,
+    /// The description of a requirement; the purpose of a spec.
+    Description,
+    /// One scenario of a requirement, its name before its clauses.
+    Scenario,
+    /// The title, then the id, of the spec that a requirement belongs to.
+    Context,
+}
+
+impl Field {
+    /// How many kinds there are.
+    pub const COUNT: usize = 4;
+}
+
+/// One thing that can be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// The spec.
+    pub spec_id: String,
+    /// The requirement; `None` for the spec itself.
+    pub requirement: Option<String>,
+    /// The line of the requirement's heading; for the spec itself that of its purpose, or 1.
+    pub line: Line,
+    /// Its texts.
+    pub parts: Vec<Part>,
+}
+
+/// One text of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// What it is.
+    pub field: Field,
+    /// The text.
+    pub text: String,
+}
+
+impl Part {
+    fn new(field: Field, text: &str) -> Self {
+        Self {
+            field,
+            text: text.to_owned(),
+        }
+    }
+}
+
+impl Document {
+    /// The first of its texts of a kind; empty if there is none.
+    #[must_use]
+    pub fn first(&self, field: Field) -> &str {
+        let part = self.parts.iter().find(|part| part.field == field);
+        part.map_or("", |part| part.text.as_str())
+    }
+}
+
+/// The documents of a spec: itself, then its requirements in their order.
+#[must_use]
+pub fn documents(spec: &Spec) -> Vec<Document> {
+    let mut documents = vec![itself(spec)];
+    let requirements = spec.requirements.iter();
+    documents.extend(requirements.map(|requirement| of_requirement(spec, requirement)));
+    documents
+}
+
+fn itself(spec: &Spec) -> Document {
+    let purpose = spec.purpose.as_ref();
+    let mut parts = names(spec, Field::Name);
+    parts.extend(purpose.map(|purpose| Part::new(Field::Description, &purpose.text)));
+    Document {
+        spec_id: spec.id.clone(),
+        requirement: None,
+        line: purpose.map_or(1, |purpose| purpose.line),
+        parts,
+    }
+}
+
+fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
+    let mut parts = vec![
+        Part::new(Field::Name, &requirement.name),
+        Part::new(Field::Description, &requirement.description),
+    ];
+    let scenarios = requirement.scenarios.iter().map(of_scenario);
+    parts.extend(scenarios.map(|text| Part {
+        field: Field::Scenario,
+        text,
+    }));
+    parts.extend(names(spec, Field::Context));
+    Document {
+        spec_id: spec.id.clone(),
+        requirement: Some(requirement.name.clone()),
+        line: requirement.line,
+        parts,
+    }
+}
+
+/// The title and, unless it says the same, the id.
+fn names(spec: &Spec, field: Field) -> Vec<Part> {
+    let mut names = vec![Part::new(field, &spec.title)];
+    if spec.title != spec.id {
+        names.push(Part::new(field, &spec.id));
+    }
+    names
+}
+
+/// On one line: the name, then what is given, what happens and what follows; the block as it stands if it has no clauses.
+fn of_scenario(scenario: &Scenario) -> String {
+    let clauses = [&scenario.given, &scenario.when, &scenario.then];
+    let clauses: Vec<&str> = clauses.into_iter().flatten().map(String::as_str).collect();
+    match clauses.is_empty() {
+        true => format!("{}: {}", scenario.name, scenario.text),
+        false => format!("{}: {}", scenario.name, clauses.join("; ")),
+    }
+}

@@ -1,0 +1,106 @@
+//! The index as a file: the documents of every spec with the hash of what they were read from.
+//!
+//! The terms are not in it. To find them anew when the file is read takes less than to have them checked, and they
+//! change with every improvement of how text is taken apart.
+
+use super::bytes::{Format, Reader, put_number, put_text};
+use super::document::{Document, Field, Part};
+use super::index::{Index, Weights};
+
+pub use super::bytes::FileError;
+
+/// The most bytes of an index file.
+pub const INDEX_BYTES: u64 = 512 * 1024 * 1024;
+
+const FORMAT: Format = Format {
+    magic: *b"SPECIDX\n",
+    version: 1,
+};
+
+/// The bytes of the file for an index.
+#[must_use]
+pub fn encode(index: &Index) -> Vec<u8> {
+    let mut body = Vec::new();
+    put_number(&mut body, index.len());
+    for (id, hash, documents) in index.specs() {
+        put_text(&mut body, id);
+        body.extend(hash);
+        put_number(&mut body, documents.len());
+        for document in documents {
+            put_document(&mut body, document);
+        }
+    }
+    FORMAT.seal(&body)
+}
+
+/// The index in a file, for search with these weights.
+///
+/// # Errors
+/// [`FileError`], for any bytes that [`encode`] has not made.
+pub fn decode(file: &[u8], weights: Weights) -> Result<Index, FileError> {
+    let mut body = FORMAT.open(file)?;
+    let mut index = Index::new(weights);
+    let specs = body.list(spec).ok_or(FileError::Damaged)?;
+    if !body.is_empty() {
+        return Err(FileError::Damaged);
+    }
+    for (id, hash, documents) in specs {
+        if index.holds(id) {
+            return Err(FileError::Damaged);
+        }
+        index.insert(id, hash, documents);
+    }
+    Ok(index)
+}
+
+type Spec<'b> = (&'b str, [u8; 32], Vec<Document>);
+
+fn spec<'b>(body: &mut Reader<'b>) -> Option<Spec<'b>> {
+    let id = body.text()?;
+    let hash = body.array()?;
+    let documents = body.list(|body| document(body, id))?;
+    Some((id, hash, documents))
+}
+
+fn document(body: &mut Reader<'_>, spec_id: &str) -> Option<Document> {
+    let requirement = match body.array()? {
+        [0] => None,
+        [1] => Some(body.text()?.to_owned()),
+        _ => return None,
+    };
+    Some(Document {
+        spec_id: spec_id.to_owned(),
+        requirement,
+        line: body.number()?,
+        parts: body.list(part)?,
+    })
+}
+
+fn part(body: &mut Reader<'_>) -> Option<Part> {
+    let [field] = body.array()?;
+    Some(Part {
+        field: *FIELDS.get(usize::from(field))?,
+        text: body.text()?.to_owned(),
+    })
+}
+
+/// By their number in the file.
+const FIELDS: [Field; Field::COUNT] = [
+    Field::Name,
+    Field::Description,
+    Field::Scenario,
+    Field::Context,
+];
+
+fn put_document(body: &mut Vec<u8>, document: &Document) {
+    body.push(u8::from(document.requirement.is_some()));
+    if let Some(requirement) = &document.requirement {
+        put_text(body, requirement);
+    }
+    body.extend(document.line.to_le_bytes());
+    put_number(body, document.parts.len());
+    for part in &document.parts {
+        body.push(part.field as u8);
+        put_text(body, &part.text);
+    }
+}

@@ -1,0 +1,40 @@
+//! The folder `.spec-server` below the root of a project: what this program keeps there can be made again, and is kept out
+//! of version control by a file of its own.
+
+use std::fs;
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use super::bytes::FileError;
+
+/// The folder of a project.
+pub(super) fn path(root: &Path) -> PathBuf {
+    root.join(".spec-server")
+}
+
+/// Makes the folder if there is none.
+pub(super) fn prepare(folder: &Path) -> io::Result<()> {
+    fs::create_dir_all(folder)?;
+    let ignore = folder.join(".gitignore");
+    match ignore.exists() {
+        true => Ok(()),
+        false => fs::write(ignore, "*\n"),
+    }
+}
+
+/// The bytes of a file if there are not too many. No more are read, even if it grows meanwhile.
+pub(super) fn read(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let mut file = fs::File::open(path)?;
+    let bytes = file.metadata()?.len();
+    let mut content = Vec::new();
+    if bytes <= most {
+        io::Read::by_ref(&mut file)
+            .take(most + 1)
+            .read_to_end(&mut content)?;
+    }
+    let bytes = bytes.max(content.len() as u64);
+    match bytes <= most {
+        true => Ok(content),
+        false => Err(FileError::Large { bytes, most }),
+    }
+}

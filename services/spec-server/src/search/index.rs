@@ -1,0 +1,368 @@
+//! The index in memory: BM25 over weighted fields (Robertson, Zaragoza and Taylor, "Simple BM25 extension to multiple
+//! weighted fields", 2004), kept up to date spec by spec.
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Outdated;
+use super::document::{Document, Field, documents};
+use super::terms::{is_grammar, tokens};
+use crate::model::Spec;
+
+/// How fast a term that is repeated stops to count more.
+const K1: f64 = 1.2;
+/// How much a long document is held to repeat terms for its length alone.
+const B: f64 = 0.75;
+
+/// The most terms of a query; those behind them are not looked up.
+pub const QUERY_TERMS: usize = 256;
+
+/// How much one occurrence in each kind of text counts, in the order of [`Field`]. Tuned on a part of the questions in
+/// `corpus/questions.jsonl`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Weights(pub [f64; Field::COUNT]);
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self([1.5, 1.5, 1.0, 1.0])
+    }
+}
+
+/// Where a document has its place in the index; another one gets it when it is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Slot(u32);
+
+/// What an update did.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Update {
+    /// The places that were given up, before any was taken.
+    pub vacated: Vec<Slot>,
+    /// The places that were taken.
+    pub occupied: Vec<Slot>,
+}
+
+/// A document that has terms of the query.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Match {
+    /// The document.
+    pub slot: Slot,
+    /// Its BM25 as a share of what it would be if every term of the query were repeated without end: above 0 and below 1.
+    /// Terms that occur nowhere count like the rarest. So it does not depend on what else was found.
+    pub score: f64,
+}
+
+/// A query, taken apart: its terms in their order, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Query {
+    terms: Vec<(String, bool)>,
+}
+
+/// Every document of every spec, by its terms.
+#[derive(Debug, Default)]
+pub struct Index {
+    weights: Weights,
+    specs: BTreeMap<String, Held>,
+    documents: Vec<Option<Entry>>,
+    vacant: Vec<Slot>,
+    postings: HashMap<String, Vec<Posting>>,
+    /// The sum of the lengths of all documents, in occurrences by field.
+    lengths: [u64; Field::COUNT],
+    count: usize,
+}
+
+#[derive(Debug)]
+struct Held {
+    hash: [u8; 32],
+    slots: Vec<Slot>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    document: Document,
+    lengths: [u32; Field::COUNT],
+}
+
+/// How often a term occurs in each field of a document; 255 stands for more.
+#[derive(Debug, Clone, Copy)]
+struct Posting {
+    slot: Slot,
+    counts: [u8; Field::COUNT],
+}
+
+impl Query {
+    /// The terms of `text`, without words of grammar if there are others.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let found: Vec<_> = tokens(text).collect();
+        let telling = found.iter().any(|token| !is_grammar(&token.word));
+        let mut seen = HashSet::new();
+        let terms = found
+            .iter()
+            .filter(|token| !telling || !is_grammar(&token.word))
+            .map(|token| (token.term(), token.whole))
+            .filter(|(term, _)| seen.insert(term.clone()))
+            .take(QUERY_TERMS)
+            .collect();
+        Self { terms }
+    }
+}
+
+impl Index {
+    /// An empty index.
+    #[must_use]
+    pub fn new(weights: Weights) -> Self {
+        Self {
+            weights,
+            ..Self::default()
+        }
+    }
+
+    /// Makes this the index of `specs`: reads those anew whose hash is another than last time, and forgets those that are
+    /// not among them. Of two with one id the first counts.
+    pub fn update(&mut self, specs: &[Arc<Spec>]) -> Update {
+        let mut update = Update::default();
+        let mut ids = HashSet::with_capacity(specs.len());
+        let specs = specs.iter().filter(|spec| ids.insert(spec.id.as_str()));
+        let fresh = specs.filter(|spec| {
+            let held = self.specs.get(&spec.id);
+            held.is_none_or(|held| held.hash != spec.source.hash)
+        });
+        let fresh: Vec<&Arc<Spec>> = fresh.collect();
+        let gone = self.specs.keys().filter(|id| !ids.contains(id.as_str()));
+        let gone: Vec<String> = gone.cloned().collect();
+        for id in fresh.iter().map(|spec| &spec.id).chain(&gone) {
+            update.vacated.extend(self.remove(id));
+        }
+        for spec in fresh {
+            update
+                .occupied
+                .extend(self.insert(&spec.id, spec.source.hash, documents(spec)));
+        }
+        update
+    }
+
+    /// Adds the documents of a spec that is not there yet.
+    pub(super) fn insert(
+        &mut self,
+        id: &str,
+        hash: [u8; 32],
+        documents: Vec<Document>,
+    ) -> Vec<Slot> {
+        let mut slots = Vec::with_capacity(documents.len());
+        for document in documents {
+            let slot = self.vacant.pop().unwrap_or_else(|| {
+                self.documents.push(None);
+                Slot(u32::try_from(self.documents.len() - 1).unwrap_or(u32::MAX))
+            });
+            let (terms, lengths) = count(&document);
+            for (term, counts) in terms {
+                let postings = self.postings.entry(term).or_default();
+                let place = postings.partition_point(|posting| posting.slot < slot);
+                postings.insert(place, Posting { slot, counts });
+            }
+            for (sum, length) in self.lengths.iter_mut().zip(lengths) {
+                *sum += u64::from(length);
+            }
+            self.count += 1;
+            if let Some(place) = self.documents.get_mut(slot.index()) {
+                *place = Some(Entry { document, lengths });
+            }
+            slots.push(slot);
+        }
+        let held = Held {
+            hash,
+            slots: slots.clone(),
+        };
+        self.specs.insert(id.to_owned(), held);
+        slots
+    }
+
+    fn remove(&mut self, id: &str) -> Vec<Slot> {
+        let Some(held) = self.specs.remove(id) else {
+            return Vec::new();
+        };
+        for slot in &held.slots {
+            let entry = self.documents.get_mut(slot.index()).and_then(Option::take);
+            let Some(entry) = entry else { continue };
+            for term in count(&entry.document).0.into_keys() {
+                if let Some(postings) = self.postings.get_mut(&term) {
+                    if let Ok(place) = postings.binary_search_by_key(slot, |posting| posting.slot) {
+                        postings.remove(place);
+                    }
+                    if postings.is_empty() {
+                        self.postings.remove(&term);
+                    }
+                }
+            }
+            for (sum, length) in self.lengths.iter_mut().zip(entry.lengths) {
+                *sum -= u64::from(length);
+            }
+            self.count -= 1;
+            self.vacant.push(*slot);
+        }
+        held.slots
+    }
+
+    /// The documents in which a term of the query occurs and that score at least `threshold`: the best first, at most
+    /// `limit`, ties by id and line.
+    #[must_use]
+    pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
+        let mut scores = vec![0.0; self.documents.len()];
+        let mut best = 0.0;
+        for (term, whole) in &query.terms {
+            let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
+            // An identifier may well be written as words; only its parts are expected.
+            if postings.is_empty() && *whole {
+                continue;
+            }
+            let rarity = self.rarity(postings.len());
+            best += rarity;
+            for posting in postings {
+                if let Some(score) = scores.get_mut(posting.slot.index()) {
+                    *score += rarity * self.saturation(posting);
+                }
+            }
+        }
+        let slots = (0..).map(Slot);
+        let matches = slots.zip(scores).filter(|(_, score)| *score > 0.0);
+        let matches = matches.map(|(slot, score)| Match {
+            slot,
+            score: score / best,
+        });
+        let mut matches: Vec<Match> = matches.filter(|found| found.score >= threshold).collect();
+        if limit < matches.len() {
+            matches.select_nth_unstable_by(limit, |a, b| self.order(a, b));
+            matches.truncate(limit);
+        }
+        matches.sort_unstable_by(|a, b| self.order(a, b));
+        matches
+    }
+
+    /// The better score first, ties by id and line.
+    pub(super) fn order(&self, a: &Match, b: &Match) -> Ordering {
+        let place = |found: &Match| {
+            let document = self.document(found.slot);
+            document.map(|document| (document.spec_id.as_str(), document.line))
+        };
+        let ties = || place(a).cmp(&place(b));
+        b.score.total_cmp(&a.score).then_with(ties)
+    }
+
+    /// What is found at a place.
+    #[must_use]
+    pub fn document(&self, slot: Slot) -> Option<&Document> {
+        let entry = self.documents.get(slot.index())?.as_ref()?;
+        Some(&entry.document)
+    }
+
+    /// How much a term of the query tells; `None` for other terms.
+    #[must_use]
+    pub fn weight(&self, query: &Query, term: &str) -> Option<f64> {
+        let asked = query.terms.iter().any(|(asked, _)| asked == term);
+        asked.then(|| self.rarity(self.postings.get(term).map_or(0, Vec::len)))
+    }
+
+    /// The ids, hashes and documents of its specs, by id.
+    pub fn specs(&self) -> impl Iterator<Item = (&str, [u8; 32], Vec<&Document>)> {
+        self.specs.iter().map(|(id, held)| {
+            let documents = held.slots.iter().filter_map(|slot| self.document(*slot));
+            (id.as_str(), held.hash, documents.collect())
+        })
+    }
+
+    /// By what its specs differ from `specs`.
+    #[must_use]
+    pub fn differences(&self, specs: &[Arc<Spec>]) -> Outdated {
+        let mut outdated = Outdated::default();
+        let mut ids = HashSet::with_capacity(specs.len());
+        for spec in specs.iter().filter(|spec| ids.insert(spec.id.as_str())) {
+            match self.specs.get(&spec.id) {
+                Some(held) if held.hash == spec.source.hash => {}
+                Some(_) => outdated.changed += 1,
+                None => outdated.added += 1,
+            }
+        }
+        let held = ids.len() - outdated.added;
+        outdated.removed = self.specs.len().saturating_sub(held);
+        outdated
+    }
+
+    /// The places that are taken.
+    pub(super) fn slots(&self) -> impl Iterator<Item = Slot> {
+        self.specs
+            .values()
+            .flat_map(|held| held.slots.iter().copied())
+    }
+
+    /// Whether it has a spec of this id.
+    pub(super) fn holds(&self, id: &str) -> bool {
+        self.specs.contains_key(id)
+    }
+
+    /// How many specs it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.specs.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.specs.is_empty()
+    }
+
+    /// BM25's inverse document frequency, in the form that is never negative.
+    fn rarity(&self, with: usize) -> f64 {
+        let (all, with) = (self.count as f64, with as f64);
+        ((all - with + 0.5) / (with + 0.5)).ln_1p()
+    }
+
+    /// BM25's term frequency as a share of its bound, `k1 + 1`.
+    fn saturation(&self, posting: &Posting) -> f64 {
+        let Weights(weights) = self.weights;
+        let weigh = |counts: [f64; Field::COUNT]| -> f64 {
+            weights
+                .iter()
+                .zip(counts)
+                .map(|(weight, count)| weight * count)
+                .sum()
+        };
+        let entry = self
+            .documents
+            .get(posting.slot.index())
+            .and_then(Option::as_ref);
+        let length = weigh(
+            entry
+                .map_or([0; Field::COUNT], |entry| entry.lengths)
+                .map(f64::from),
+        );
+        let average = weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64;
+        let frequency = weigh(posting.counts.map(f64::from));
+        frequency / (frequency + K1 * (1.0 - B + B * length / average))
+    }
+}
+
+impl Slot {
+    fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How often each term occurs in each field, and how long each field is, identifiers counted by their parts.
+fn count(document: &Document) -> (HashMap<String, [u8; Field::COUNT]>, [u32; Field::COUNT]) {
+    let mut terms: HashMap<String, [u8; Field::COUNT]> = HashMap::new();
+    let mut lengths = [0_u32; Field::COUNT];
+    for part in &document.parts {
+        let field = part.field as usize;
+        for token in tokens(&part.text) {
+            if let Some(count) = terms.entry(token.term()).or_default().get_mut(field) {
+                *count = count.saturating_add(1);
+            }
+            if let Some(length) = lengths.get_mut(field).filter(|_| !token.whole) {
+                *length = length.saturating_add(1);
+            }
+        }
+    }
+    (terms, lengths)
+}

@@ -1,0 +1,313 @@
+//! The door: keeps the index, explicit or always fresh, beside the embeddings if there are any, and answers.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use service_host::{ReplaceError, Stamp, replace};
+
+use super::file::{FileError, INDEX_BYTES, decode, encode};
+use super::index::{Index, Match, Query, Update, Weights};
+use super::semantic::{Near, Semantic};
+use super::{Found, Hit, Outdated, Ranker, SearchError, folder, fusion, snippet};
+use crate::model::Spec;
+
+/// How many hits a query gets unless it says otherwise.
+pub const TOP_K: usize = 10;
+
+/// The most characters of a query.
+pub const QUERY_CHARS: usize = 10_000;
+
+/// How far down either ranking is read before they are fused: a place behind this one adds less than a quarter of what the
+/// first adds.
+const FUSED: usize = 200;
+
+/// How a searcher works.
+#[derive(Debug, Clone, Default)]
+pub struct Settings {
+    /// When the index is made.
+    pub freshness: Freshness,
+    /// A folder with a sentence-embedding model: `model.safetensors`, `config.json`, and `vocab.txt` or `tokenizer.json`.
+    /// Without one, search is by terms alone.
+    pub model: Option<PathBuf>,
+    /// What a hit must score.
+    pub thresholds: Thresholds,
+    /// Which ranking is told; by default both, fused, if there is a model.
+    pub ranker: Option<Ranker>,
+    /// How much the fields of a document count.
+    pub weights: Weights,
+}
+
+/// When the index is made.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Freshness {
+    /// With every update, as far as specs have changed.
+    #[default]
+    Always,
+    /// By [`build`] alone; it is searched as it is.
+    Explicit,
+}
+
+/// What a hit must score at least, by what made its score. Fused rankings take in what either lets through.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Thresholds {
+    /// For [`Ranker::Bm25`]. 0: a term of the query occurs.
+    pub bm25: f64,
+    /// For [`Ranker::Semantic`]: a cosine. Of a random pair of texts half score below 0.10, and of right answers nine in
+    /// ten above 0.18.
+    pub semantic: f64,
+}
+
+impl Default for Thresholds {
+    fn default() -> Self {
+        Self {
+            bm25: 0.0,
+            semantic: 0.20,
+        }
+    }
+}
+
+/// Searches the specs of one project. Methods block, and may be called from several threads.
+#[derive(Debug)]
+pub struct Searcher {
+    /// Where files of the index are.
+    folder: PathBuf,
+    settings: Settings,
+    state: RwLock<State>,
+    semantic: Option<Semantic>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    index: Index,
+    /// Explicit mode: what was read, and by how much it is behind.
+    read: Option<Stamp>,
+    outdated: Outdated,
+}
+
+/// Builds the explicit index of the project at `root`, whole or not at all, and tells where. Vectors are not in it: a searcher
+/// with a model makes those that are missing.
+///
+/// # Errors
+/// [`SearchError::Write`]; the index is then as it was before.
+pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
+    let folder = folder::path(root);
+    let path = index_file(&folder);
+    let mut index = Index::default();
+    index.update(specs);
+    let bytes = encode(&index);
+    if bytes.len() as u64 > INDEX_BYTES {
+        let problem = FileError::Large {
+            bytes: bytes.len() as u64,
+            most: INDEX_BYTES,
+        };
+        return Err(SearchError::Index { path, problem });
+    }
+    folder::prepare(&folder).map_err(|error| SearchError::Write {
+        path: folder.clone(),
+        error,
+    })?;
+    replace(&path, &bytes).map_err(|error| SearchError::Write {
+        path: path.clone(),
+        error: match error {
+            ReplaceError::Io { error, .. } => error,
+            other => std::io::Error::other(other),
+        },
+    })?;
+    Ok(path)
+}
+
+fn index_file(folder: &Path) -> PathBuf {
+    folder.join("index")
+}
+
+impl Searcher {
+    /// A searcher for the project at `root`, without specs until it is [updated](Self::update).
+    ///
+    /// # Errors
+    /// [`SearchError::Model`] if there is to be a model and it cannot be used.
+    pub fn open(root: &Path, settings: Settings) -> Result<Self, SearchError> {
+        let folder = folder::path(root);
+        let model = settings.model.as_deref();
+        let semantic = model
+            .map(|model| Semantic::open(model, &folder))
+            .transpose()?;
+        let state = State {
+            index: Index::new(settings.weights),
+            ..State::default()
+        };
+        Ok(Self {
+            folder,
+            settings,
+            state: RwLock::new(state),
+            semantic,
+        })
+    }
+
+    /// Tells what the specs are now. An index that is always fresh takes in those that have changed, at their cost; one that
+    /// is built explicitly is read if it was built anew, and compared. Embedding goes on in the background.
+    ///
+    /// # Errors
+    /// In explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
+    pub fn update(&self, specs: &[Arc<Spec>]) -> Result<(), SearchError> {
+        match self.settings.freshness {
+            Freshness::Always => {
+                // Most updates bring nothing new, and are no reason to hold up those who search.
+                if self.read().index.differences(specs) == Outdated::default() {
+                    return Ok(());
+                }
+                let update = self.write().index.update(specs);
+                self.embed(&update);
+            }
+            Freshness::Explicit => {
+                self.reread()?;
+                let mut state = self.write();
+                state.outdated = state.index.differences(specs);
+            }
+        }
+        Ok(())
+    }
+
+    /// The best `top_k` answers to `query`. A query without a word in it has none.
+    ///
+    /// # Errors
+    /// [`SearchError::LongQuery`], and in explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
+    pub fn search(&self, query: &str, top_k: usize) -> Result<Found, SearchError> {
+        let chars = query.chars().count();
+        if chars > QUERY_CHARS {
+            return Err(SearchError::LongQuery(chars));
+        }
+        if self.settings.freshness == Freshness::Explicit {
+            self.reread()?;
+        }
+        let ranker = match (&self.semantic, self.settings.ranker) {
+            (None, _) => Ranker::Bm25,
+            (Some(_), ranker) => ranker.unwrap_or(Ranker::Hybrid),
+        };
+        // Embedding takes its time, so it is done before the index is held.
+        let sense = self
+            .semantic
+            .as_ref()
+            .filter(|_| ranker != Ranker::Bm25 && !query.trim().is_empty())
+            .map(|semantic| semantic.sense(query));
+        let state = self.read();
+        let asked = Query::new(query);
+        let depth = top_k.max(FUSED);
+        let bm25 = match ranker {
+            Ranker::Semantic => Vec::new(),
+            _ => state
+                .index
+                .search(&asked, self.settings.thresholds.bm25, depth),
+        };
+        let near = match (&self.semantic, sense) {
+            (Some(semantic), Some(sense)) => semantic.search(
+                &state.index,
+                &sense,
+                self.settings.thresholds.semantic,
+                depth,
+            ),
+            _ => Vec::new(),
+        };
+        let ranked = rank(ranker, &bm25, &near, &state.index);
+        let hits = ranked.into_iter().take(top_k).filter_map(|(found, by)| {
+            let near = near.iter().find(|near| near.found.slot == found.slot);
+            hit(&state.index, &asked, found, by, near)
+        });
+        Ok(Found {
+            hits: hits.collect(),
+            ranker,
+            outdated: state.outdated,
+            waiting: self.semantic.as_ref().map_or(0, Semantic::waiting),
+        })
+    }
+
+    /// Waits until every passage is embedded and written down, so that the next search misses none.
+    pub fn finish(&self) {
+        if let Some(semantic) = &self.semantic {
+            semantic.finish();
+        }
+    }
+
+    /// Explicit mode: reads the index if it was written since it was read.
+    fn reread(&self) -> Result<(), SearchError> {
+        let path = index_file(&self.folder);
+        let failed = |problem: FileError| SearchError::Index {
+            path: path.clone(),
+            problem,
+        };
+        let stamp = Stamp::of(&path).map_err(|error| failed(error.into()))?;
+        let Some(stamp) = stamp else {
+            return Err(SearchError::NoIndex(path));
+        };
+        if self.read().read.as_ref() == Some(&stamp) {
+            return Ok(());
+        }
+        let bytes = folder::read(&path, INDEX_BYTES).map_err(failed)?;
+        let index = decode(&bytes, self.settings.weights).map_err(failed)?;
+        let mut state = self.write();
+        let update = Update {
+            vacated: state.index.slots().collect(),
+            occupied: index.slots().collect(),
+        };
+        *state = State {
+            index,
+            read: Some(stamp),
+            outdated: Outdated::default(),
+        };
+        drop(state);
+        self.embed(&update);
+        Ok(())
+    }
+
+    /// Has the passages follow an update of the index, which others may search meanwhile.
+    fn embed(&self, update: &Update) {
+        if let Some(semantic) = &self.semantic {
+            semantic.apply(&self.read().index, update);
+        }
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, State> {
+        self.state.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, State> {
+        self.state.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The ranking that is told, with which ranking has each.
+fn rank(ranker: Ranker, bm25: &[Match], near: &[Near], index: &Index) -> Vec<(Match, Ranker)> {
+    let near: Vec<Match> = near.iter().map(|near| near.found).collect();
+    let alone = |ranking: &[Match]| ranking.iter().map(|found| (*found, ranker)).collect();
+    match ranker {
+        Ranker::Bm25 => alone(bm25),
+        Ranker::Semantic => alone(&near),
+        Ranker::Hybrid => {
+            let mut fused = fusion::fuse(bm25, &near);
+            fused.sort_unstable_by(|(a, _), (b, _)| index.order(a, b));
+            fused
+        }
+    }
+}
+
+fn hit(
+    index: &Index,
+    query: &Query,
+    found: Match,
+    ranker: Ranker,
+    near: Option<&Near>,
+) -> Option<Hit> {
+    let document = index.document(found.slot)?;
+    // What has none of the terms is shown by the passage that says the same.
+    let snippet = match near.filter(|_| ranker == Ranker::Semantic) {
+        Some(near) => near.snippet(document),
+        None => snippet::snippet(document, |term| index.weight(query, term)),
+    };
+    Some(Hit {
+        spec_id: document.spec_id.clone(),
+        requirement: document.requirement.clone(),
+        score: found.score,
+        ranker,
+        snippet,
+        line: document.line,
+    })
+}

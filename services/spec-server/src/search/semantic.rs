@@ -1,0 +1,134 @@
+//! Search by sense: passages and queries become vectors, and what says the same is near, whatever its words.
+//!
+//! Embedding a passage takes tens of milliseconds, so a thread does it in the background, once for each text: vectors are
+//! kept on disk by what they are of. Until it is done, search uses those there are and tells how many are missing.
+
+mod bert;
+mod model;
+mod passage;
+mod segments;
+mod tokenizer;
+mod worker;
+
+use std::collections::HashMap;
+use std::path::Path;
+
+pub use self::model::{Model, ModelError, PIECES};
+pub use self::tokenizer::Tokenizer;
+
+use self::segments::Vector;
+use self::worker::{Place, Worker};
+use super::document::Document;
+use super::index::{Index, Match, Update};
+use super::snippet::{OMITTED, beginning};
+
+/// Finds documents by the sense of a query.
+#[derive(Debug)]
+pub(super) struct Semantic {
+    worker: Worker,
+}
+
+/// The vector of a query.
+#[derive(Debug)]
+pub(super) struct Sense(Vector);
+
+/// A document whose best passage is near.
+#[derive(Debug)]
+pub(super) struct Near {
+    pub(super) found: Match,
+    passage: Place,
+}
+
+impl Semantic {
+    /// With the model in one folder, and vectors kept in another.
+    pub(super) fn open(model: &Path, folder: &Path) -> Result<Self, ModelError> {
+        let worker = Worker::start(Model::open(model)?, folder)?;
+        Ok(Self { worker })
+    }
+
+    /// Follows the index: passages of documents that are gone are forgotten, those of new ones are embedded.
+    pub(super) fn apply(&self, index: &Index, update: &Update) {
+        self.worker.apply(index, update);
+    }
+
+    /// What a query means.
+    pub(super) fn sense(&self, query: &str) -> Sense {
+        let vectors = self.worker.model().embed(&[query]);
+        Sense(vectors.into_iter().flatten().collect())
+    }
+
+    /// The documents with a passage whose cosine is at least `threshold`: the best first, at most `limit`, ties by id and
+    /// line.
+    pub(super) fn search(
+        &self,
+        index: &Index,
+        Sense(sense): &Sense,
+        threshold: f64,
+        limit: usize,
+    ) -> Vec<Near> {
+        let mut best: HashMap<_, Near> = HashMap::new();
+        self.worker.each(|slot, passage, vector| {
+            // Vectors are of length 1, but for rounding.
+            let cosine = f64::from(dot(sense, vector)).min(1.0);
+            if cosine < threshold
+                || best
+                    .get(&slot)
+                    .is_some_and(|near| near.found.score >= cosine)
+            {
+                return;
+            }
+            let found = Match {
+                slot,
+                score: cosine,
+            };
+            let passage = passage.clone();
+            best.insert(slot, Near { found, passage });
+        });
+        // Between the update of the index and that of the passages, a place may be empty.
+        let near = best
+            .into_values()
+            .filter(|near| index.document(near.found.slot).is_some());
+        let mut near: Vec<Near> = near.collect();
+        near.sort_unstable_by(|a, b| index.order(&a.found, &b.found));
+        near.truncate(limit);
+        near
+    }
+
+    /// How many passages are not embedded yet.
+    pub(super) fn waiting(&self) -> usize {
+        self.worker.waiting()
+    }
+
+    /// Waits until none is waiting and all are written down.
+    pub(super) fn finish(&self) {
+        self.worker.finish();
+    }
+}
+
+impl Near {
+    /// How the passage begins in its document.
+    pub(super) fn snippet(&self, document: &Document) -> String {
+        let Place { part, range } = &self.passage;
+        let part = document.parts.get(*part);
+        let text = part.and_then(|part| part.text.get(range.clone()));
+        let beginning = beginning(text.unwrap_or_default());
+        match range.start {
+            0 => beginning,
+            _ => format!("{OMITTED}{beginning}"),
+        }
+    }
+}
+
+/// In eight sums, which a compiler can do at once.
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let (a, a_rest) = a.as_chunks::<8>();
+    let (b, b_rest) = b.as_chunks::<8>();
+    let mut sums = [0.0_f32; 8];
+    for (a, b) in a.iter().zip(b) {
+        for ((sum, a), b) in sums.iter_mut().zip(a).zip(b) {
+            *sum += a * b;
+        }
+    }
+    let rest = a_rest.iter().zip(b_rest).map(|(a, b)| a * b);
+    sums.into_iter().chain(rest).sum()
+}

@@ -1,0 +1,335 @@
+//! A sentence-embedding model in a local folder, as its publishers lay it out. Nothing is fetched.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use ndarray::{Array1, Array2};
+use safetensors::{Dtype, SafeTensors};
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use super::bert::{Bert, Layer, Linear, Norm};
+use super::tokenizer::Tokenizer;
+use crate::search::bytes::FileError;
+use crate::search::folder;
+
+/// The most pieces of a text that are looked at, those at its ends included: what all-MiniLM-L6-v2 was trained on.
+pub const PIECES: usize = 256;
+
+/// The most bytes of the weights, and of each other file.
+const WEIGHTS_BYTES: u64 = 1 << 30;
+const TEXT_BYTES: u64 = 64 << 20;
+
+/// The most layers and the most of any other size in `config.json`.
+const LAYERS: usize = 64;
+const SIZE: usize = 1 << 20;
+
+/// Why a model cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ModelError {
+    /// The folder is not one, or lacks a file.
+    #[error(
+        "{} has no {missing}: name a folder with `model.safetensors`, `config.json` and `vocab.txt` or `tokenizer.json`, \
+         such as that of all-MiniLM-L6-v2",
+        folder.display()
+    )]
+    Missing {
+        /// The folder.
+        folder: PathBuf,
+        /// The file.
+        missing: &'static str,
+    },
+    /// A file of it cannot be used.
+    #[error("{} {problem}", path.display())]
+    Unfit {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// The system lets it have no thread.
+    #[error("no thread for embedding: {0}")]
+    Thread(std::io::Error),
+}
+
+/// A model that makes vectors of texts, such that texts which say the same are near each other.
+#[derive(Debug)]
+pub struct Model {
+    bert: Bert,
+    tokenizer: Tokenizer,
+    identity: [u8; 32],
+    pieces: usize,
+}
+
+/// What is read of `config.json`.
+#[derive(Debug, Deserialize)]
+struct Config {
+    model_type: String,
+    hidden_act: String,
+    #[serde(default)]
+    position_embedding_type: Option<String>,
+    hidden_size: usize,
+    intermediate_size: usize,
+    num_attention_heads: usize,
+    num_hidden_layers: usize,
+    max_position_embeddings: usize,
+    type_vocab_size: usize,
+    vocab_size: usize,
+    layer_norm_eps: f32,
+}
+
+impl Model {
+    /// Reads the model in `folder`: a BERT with `gelu` and weights of 32 bits, uncased, whose vectors are the means of their
+    /// pieces', made one long, such as all-MiniLM-L6-v2.
+    ///
+    /// # Errors
+    /// [`ModelError`].
+    pub fn open(folder: &Path) -> Result<Self, ModelError> {
+        let config = Config::read(folder)?;
+        let tokenizer = read_tokenizer(folder, config.vocab_size)?;
+        let (path, bytes) = file(folder, "model.safetensors", WEIGHTS_BYTES)?;
+        let unfit = |problem: String| ModelError::Unfit {
+            path: path.clone(),
+            problem,
+        };
+        let tensors = SafeTensors::deserialize(&bytes)
+            .map_err(|error| unfit(format!("is no file of tensors: {error}")))?;
+        let bert = Tensors(&tensors).bert(&config).map_err(unfit)?;
+        Ok(Self {
+            bert,
+            tokenizer,
+            identity: Sha256::digest(&bytes).into(),
+            pieces: PIECES.min(config.max_position_embeddings),
+        })
+    }
+
+    /// The vectors of texts, each of length 1. What is behind the first [`PIECES`] of a text is not looked at.
+    #[must_use]
+    pub fn embed(&self, texts: &[&str]) -> Vec<Vec<f32>> {
+        let pieces = texts
+            .iter()
+            .map(|text| self.tokenizer.encode(text, self.pieces));
+        self.bert.embed(&pieces.collect::<Vec<_>>())
+    }
+
+    /// How many numbers a vector has.
+    #[must_use]
+    pub fn dimensions(&self) -> usize {
+        self.bert.words.ncols()
+    }
+
+    /// How text is cut.
+    #[must_use]
+    pub const fn tokenizer(&self) -> &Tokenizer {
+        &self.tokenizer
+    }
+
+    /// How many pieces of a text fit, without those at its ends.
+    pub(super) const fn room(&self) -> usize {
+        self.pieces.saturating_sub(2)
+    }
+
+    /// SHA-256 of the weights: what another model's vectors are told apart by.
+    pub(super) const fn identity(&self) -> [u8; 32] {
+        self.identity
+    }
+}
+
+impl Config {
+    fn read(folder: &Path) -> Result<Self, ModelError> {
+        let (path, bytes) = file(folder, "config.json", TEXT_BYTES)?;
+        let unfit = |problem: String| ModelError::Unfit {
+            path: path.clone(),
+            problem,
+        };
+        let config: Self = serde_json::from_slice(&bytes)
+            .map_err(|error| unfit(format!("is not the configuration of a BERT: {error}")))?;
+        let wants = |what: &str, found: &str, wanted: &str| match found == wanted {
+            true => Ok(()),
+            false => Err(unfit(format!(
+                "has the {what} {found:?}; wanted is {wanted:?}"
+            ))),
+        };
+        wants("model_type", &config.model_type, "bert")?;
+        wants("hidden_act", &config.hidden_act, "gelu")?;
+        let positions = config.position_embedding_type.as_deref();
+        wants(
+            "position_embedding_type",
+            positions.unwrap_or("absolute"),
+            "absolute",
+        )?;
+        let sizes = [
+            config.hidden_size,
+            config.intermediate_size,
+            config.num_attention_heads,
+            config.max_position_embeddings,
+            config.type_vocab_size,
+            config.vocab_size,
+        ];
+        if sizes.iter().any(|size| !(1..=SIZE).contains(size)) || config.num_hidden_layers > LAYERS
+        {
+            return Err(unfit(format!(
+                "has a size of 0, of more than {SIZE}, or more than {LAYERS} layers"
+            )));
+        }
+        if !config
+            .hidden_size
+            .is_multiple_of(config.num_attention_heads)
+        {
+            return Err(unfit(
+                "has a hidden_size that its heads do not divide".to_owned(),
+            ));
+        }
+        Ok(config)
+    }
+}
+
+/// From `vocab.txt`, one piece a line, or else from the `vocab` of `tokenizer.json`.
+fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, ModelError> {
+    #[derive(Deserialize)]
+    struct File {
+        model: Vocabulary,
+    }
+    #[derive(Deserialize)]
+    struct Vocabulary {
+        vocab: HashMap<String, u32>,
+    }
+    let (path, pieces) = match file(folder, "vocab.txt", TEXT_BYTES) {
+        Ok((path, bytes)) => {
+            let text = String::from_utf8_lossy(&bytes);
+            let pieces = (0..)
+                .zip(text.lines())
+                .map(|(number, piece)| (piece.to_owned(), number));
+            (path, pieces.collect())
+        }
+        Err(ModelError::Missing { .. }) => {
+            let (path, bytes) =
+                file(folder, "tokenizer.json", TEXT_BYTES).map_err(|error| match error {
+                    ModelError::Missing { folder, .. } => ModelError::Missing {
+                        folder,
+                        missing: "vocab.txt or tokenizer.json",
+                    },
+                    other => other,
+                })?;
+            let file: File = serde_json::from_slice(&bytes).map_err(|error| ModelError::Unfit {
+                path: path.clone(),
+                problem: format!("has no WordPiece vocabulary: {error}"),
+            })?;
+            (path, file.model.vocab)
+        }
+        Err(other) => return Err(other),
+    };
+    let tokenizer =
+        Tokenizer::new(pieces).filter(|tokenizer| (tokenizer.highest() as usize) < size);
+    tokenizer.ok_or_else(|| ModelError::Unfit {
+        path,
+        problem: format!("is not the vocabulary of this model: wanted are [UNK], [CLS], [SEP] and at most {size} pieces"),
+    })
+}
+
+fn file(folder: &Path, name: &'static str, most: u64) -> Result<(PathBuf, Vec<u8>), ModelError> {
+    let path = folder.join(name);
+    match folder::read(&path, most) {
+        Ok(bytes) => Ok((path, bytes)),
+        Err(FileError::Read(error)) if error.kind() == std::io::ErrorKind::NotFound => {
+            Err(ModelError::Missing {
+                folder: folder.to_owned(),
+                missing: name,
+            })
+        }
+        Err(error) => Err(ModelError::Unfit {
+            path,
+            problem: error.to_string(),
+        }),
+    }
+}
+
+/// The file of weights. Its errors are sentences without their subject.
+struct Tensors<'t>(&'t SafeTensors<'t>);
+
+impl Tensors<'_> {
+    fn bert(&self, config: &Config) -> Result<Bert, String> {
+        let width = config.hidden_size;
+        let segments = self.matrix(
+            "embeddings.token_type_embeddings",
+            config.type_vocab_size,
+            width,
+        )?;
+        let layers = (0..config.num_hidden_layers).map(|number| self.layer(number, config));
+        Ok(Bert {
+            words: self.matrix("embeddings.word_embeddings", config.vocab_size, width)?,
+            positions: self.matrix(
+                "embeddings.position_embeddings",
+                config.max_position_embeddings,
+                width,
+            )?,
+            segment: segments.row(0).to_owned(),
+            norm: self.norm("embeddings.LayerNorm", config)?,
+            layers: layers.collect::<Result<_, _>>()?,
+            heads: config.num_attention_heads,
+        })
+    }
+
+    fn layer(&self, number: usize, config: &Config) -> Result<Layer, String> {
+        let (width, inner) = (config.hidden_size, config.intermediate_size);
+        let linear = |name: &str, outputs, inputs| {
+            self.linear(&format!("encoder.layer.{number}.{name}"), outputs, inputs)
+        };
+        let norm =
+            |name: &str| self.norm(&format!("encoder.layer.{number}.{name}.LayerNorm"), config);
+        Ok(Layer {
+            query: linear("attention.self.query", width, width)?,
+            key: linear("attention.self.key", width, width)?,
+            value: linear("attention.self.value", width, width)?,
+            attention: linear("attention.output.dense", width, width)?,
+            attention_norm: norm("attention.output")?,
+            intermediate: linear("intermediate.dense", inner, width)?,
+            output: linear("output.dense", width, inner)?,
+            output_norm: norm("output")?,
+        })
+    }
+
+    fn linear(&self, name: &str, outputs: usize, inputs: usize) -> Result<Linear, String> {
+        Ok(Linear {
+            weight: self.matrix(name, outputs, inputs)?,
+            bias: self.vector(&format!("{name}.bias"), outputs)?,
+        })
+    }
+
+    fn norm(&self, name: &str, config: &Config) -> Result<Norm, String> {
+        Ok(Norm {
+            weight: self.vector(&format!("{name}.weight"), config.hidden_size)?,
+            bias: self.vector(&format!("{name}.bias"), config.hidden_size)?,
+            epsilon: config.layer_norm_eps,
+        })
+    }
+
+    fn matrix(&self, name: &str, rows: usize, columns: usize) -> Result<Array2<f32>, String> {
+        let values = self.values(&format!("{name}.weight"), &[rows, columns])?;
+        Array2::from_shape_vec((rows, columns), values)
+            .map_err(|error| format!("has a broken {name}: {error}"))
+    }
+
+    fn vector(&self, name: &str, length: usize) -> Result<Array1<f32>, String> {
+        Ok(Array1::from_vec(self.values(name, &[length])?))
+    }
+
+    fn values(&self, name: &str, shape: &[usize]) -> Result<Vec<f32>, String> {
+        let tensor = self
+            .0
+            .tensor(name)
+            .map_err(|error| format!("has no usable {name}: {error}"))?;
+        if tensor.dtype() != Dtype::F32 || tensor.shape() != shape {
+            let (kind, found) = (tensor.dtype(), tensor.shape());
+            return Err(format!(
+                "has a {name} of {kind:?} {found:?}; wanted is F32 {shape:?}"
+            ));
+        }
+        let (numbers, _) = tensor.data().as_chunks();
+        Ok(numbers
+            .iter()
+            .map(|number| f32::from_le_bytes(*number))
+            .collect())
+    }
+}

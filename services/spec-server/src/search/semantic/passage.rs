@@ -1,0 +1,98 @@
+//! The passages of a document that are embedded: its description and each of its scenarios, under the title of its spec and
+//! its name; what is too long for the model in several that overlap.
+
+use std::ops::Range;
+
+use super::tokenizer::Tokenizer;
+use crate::search::document::{Document, Field};
+
+/// How many pieces the heading before a passage may have, of those that fit.
+const HEADING_PIECES: usize = 64;
+
+/// How much of a passage that was cut is in the next one, too: one part in so many.
+const OVERLAP: usize = 4;
+
+/// A passage: what is embedded, and where it is from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Passage {
+    /// What is embedded.
+    pub(super) text: String,
+    /// Its part of the document.
+    pub(super) part: usize,
+    /// Where in the part.
+    pub(super) range: Range<usize>,
+}
+
+/// The passages of a document, none of more than `room` pieces unless one word alone has more.
+pub(super) fn passages(document: &Document, tokenizer: &Tokenizer, room: usize) -> Vec<Passage> {
+    let heading = match document.first(Field::Context) {
+        "" => document.first(Field::Name).to_owned(),
+        title => format!("{title}: {}", document.first(Field::Name)),
+    };
+    let pieces = tokenizer.count(&heading);
+    let (heading, room) = match pieces <= HEADING_PIECES.min(room / 2) {
+        true => (format!("{heading}. "), room - pieces - 1),
+        false => (String::new(), room),
+    };
+    let described = document
+        .parts
+        .iter()
+        .any(|part| is_told(part.field) && !part.text.trim().is_empty());
+    let mut passages = Vec::new();
+    for (number, part) in document.parts.iter().enumerate() {
+        // What has a name only is found by that.
+        let told = is_told(part.field) || !described && part.field == Field::Name;
+        if !told {
+            continue;
+        }
+        for range in windows(&part.text, tokenizer, room) {
+            let text = part.text.get(range.clone()).unwrap_or_default();
+            passages.push(Passage {
+                text: match part.field {
+                    Field::Name => text.to_owned(),
+                    _ => format!("{heading}{text}"),
+                },
+                part: number,
+                range,
+            });
+        }
+    }
+    passages
+}
+
+fn is_told(field: Field) -> bool {
+    matches!(field, Field::Description | Field::Scenario)
+}
+
+/// Cuts a text between words into ranges of at most `room` pieces.
+fn windows(text: &str, tokenizer: &Tokenizer, room: usize) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut at = 0;
+    for word in text.split_inclusive(char::is_whitespace) {
+        let end = at + word.len();
+        if !word.trim().is_empty() {
+            words.push((at..at + word.trim_end().len(), tokenizer.count(word)));
+        }
+        at = end;
+    }
+    let mut windows = Vec::new();
+    let mut rest = words.as_slice();
+    while let Some((first, _)) = rest.first() {
+        let mut pieces = 0;
+        let fitting = rest.iter().take_while(|(_, count)| {
+            pieces += count;
+            pieces <= room
+        });
+        let length = fitting.count().max(1);
+        let last = rest
+            .get(length - 1)
+            .map_or(first.end, |(range, _)| range.end);
+        windows.push(first.start..last);
+        if length == rest.len() {
+            break;
+        }
+        let step = (length - length / OVERLAP).max(1);
+        rest = rest.get(step..).unwrap_or_default();
+    }
+    windows
+}

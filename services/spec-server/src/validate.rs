@@ -1,0 +1,189 @@
+//! Whether specs and changes are what they ought to be: what is wrong, where, and what would be right.
+//!
+//! There are two sets of rules. In an OpenSpec project the verdict on each spec and change, strict or not, is that of
+//! OpenSpec's own tool; in a Spec Oxide project that of Spec Oxide, except that headings in code blocks do not count. Beyond
+//! both, two active changes that touch one requirement are told of each other; that is advice, and changes no verdict.
+//!
+//! Everything here looks at the disk and therefore blocks.
+
+mod conflicts;
+mod finding;
+mod openspec;
+mod report;
+mod spec_oxide;
+
+use std::path::Path;
+use std::sync::Arc;
+
+pub use finding::{Finding, MAX_FINDINGS, Part, Rule, Severity};
+pub use report::{Item, ItemKind, Report};
+
+use finding::{Findings, Place};
+
+use crate::model::{Change, Spec};
+use crate::project::{Dialect, Project, ReadError, Unreadable};
+
+/// A set of rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rules {
+    /// Those of Spec Oxide.
+    SpecOxide,
+    /// Those of OpenSpec.
+    OpenSpec,
+}
+
+/// A file or folder that cannot be read, in both sets.
+const UNREADABLE: Rule = Rule::error("unreadable");
+
+/// A folder that is a symbolic link, which nobody follows.
+const LINK: Rule = Rule::warning("link-not-followed").advice();
+
+/// Two changes touch one requirement.
+const CHANGE_CONFLICT: Rule = Rule::warning("change-conflict").advice();
+
+impl Rules {
+    /// Every rule of the set, those of both included.
+    #[must_use]
+    pub fn all(self) -> Vec<Rule> {
+        let own: &[Rule] = match self {
+            Self::SpecOxide => &spec_oxide::rules::ALL,
+            Self::OpenSpec => &openspec::rules::ALL,
+        };
+        let both = [UNREADABLE, LINK, CHANGE_CONFLICT];
+        own.iter().copied().chain(both).collect()
+    }
+}
+
+impl From<Dialect> for Rules {
+    fn from(dialect: Dialect) -> Self {
+        match dialect {
+            Dialect::SpecOxide => Self::SpecOxide,
+            Dialect::OpenSpec => Self::OpenSpec,
+        }
+    }
+}
+
+/// What is wrong with a spec, by line.
+#[must_use]
+pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    match rules {
+        Rules::SpecOxide => spec_oxide::check_spec(spec, &mut findings),
+        Rules::OpenSpec => openspec::check_spec(spec, &mut findings),
+    }
+    findings.into_sorted()
+}
+
+/// What is wrong with a change of `project`, by file and line. Conflicts with other changes are told by [`changes`].
+#[must_use]
+pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    match rules {
+        Rules::SpecOxide => spec_oxide::check_change(project, change, &mut findings),
+        Rules::OpenSpec => openspec::check_change(project, change, &mut findings),
+    }
+    findings.into_sorted()
+}
+
+/// All specs, or the one with the id `only`.
+///
+/// # Errors
+/// [`ReadError`] if the folder of specs cannot be listed, or `only` cannot be read.
+pub fn specs(project: &Project, rules: Rules, only: Option<&str>) -> Result<Vec<Item>, ReadError> {
+    let item = |read: &Arc<Spec>| Item {
+        kind: ItemKind::Spec,
+        id: read.id.clone(),
+        findings: spec(read, rules),
+    };
+    if let Some(id) = only {
+        return Ok(vec![item(&project.spec(id)?)]);
+    }
+    let listing = project.specs()?;
+    let mut items: Vec<Item> = listing.items.iter().map(item).collect();
+    let base = &project.layout().specs;
+    items.extend(unreadable(
+        project,
+        base,
+        ItemKind::Spec,
+        &listing.unreadable,
+    ));
+    items.sort_by(|a, b| a.id.cmp(&b.id));
+    Ok(items)
+}
+
+/// All active changes, or the one with the id `only`; what they touch together is told in both cases.
+///
+/// # Errors
+/// [`ReadError`] if the folder of changes cannot be listed, or `only` cannot be read.
+pub fn changes(
+    project: &Project,
+    rules: Rules,
+    only: Option<&str>,
+) -> Result<Vec<Item>, ReadError> {
+    if let Some(id) = only {
+        // For the error with the nearest ids, before all others are read.
+        project.change(id)?;
+    }
+    let listing = project.changes()?;
+    let conflicts = conflicts::between(&listing.items);
+    let mut items = Vec::new();
+    for (read, conflicts) in listing.items.iter().zip(conflicts) {
+        if only.is_none_or(|id| id == read.id) {
+            let mut findings = change(project, read, rules);
+            findings.extend(conflicts.into_sorted());
+            items.push(Item {
+                kind: ItemKind::Change,
+                id: read.id.clone(),
+                findings,
+            });
+        }
+    }
+    if only.is_none() {
+        let base = &project.layout().changes;
+        items.extend(unreadable(
+            project,
+            base,
+            ItemKind::Change,
+            &listing.unreadable,
+        ));
+        items.sort_by(|a, b| a.id.cmp(&b.id));
+    }
+    Ok(items)
+}
+
+/// All active changes and all specs.
+///
+/// # Errors
+/// [`ReadError`] if one of the folders cannot be listed.
+pub fn all(project: &Project, rules: Rules) -> Result<Vec<Item>, ReadError> {
+    let mut items = changes(project, rules, None)?;
+    items.extend(specs(project, rules, None)?);
+    Ok(items)
+}
+
+/// What is there and cannot be read, as items of their own.
+fn unreadable(project: &Project, base: &Path, kind: ItemKind, found: &[Unreadable]) -> Vec<Item> {
+    let base = format!("{}/", project.told(base));
+    let item = |unreadable: &Unreadable| {
+        let path = project.root().join(&unreadable.path);
+        let file = project.told(&path);
+        let mut findings = Findings::default();
+        let place = Place {
+            file: &file,
+            part: None,
+        };
+        let rule = if path.is_symlink() && path.is_dir() {
+            LINK
+        } else {
+            UNREADABLE
+        };
+        findings.add(rule, place, None, &unreadable.problem);
+        let id = file.strip_prefix(&base).unwrap_or(&file);
+        Item {
+            kind,
+            id: id.strip_suffix("/spec.md").unwrap_or(id).to_owned(),
+            findings: findings.into_sorted(),
+        }
+    };
+    found.iter().map(item).collect()
+}

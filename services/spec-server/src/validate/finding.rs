@@ -1,0 +1,206 @@
+//! What validation finds: one finding, and the list of all of one item, which has a bound.
+
+use crate::model::Line;
+
+/// How bad a finding is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// The item is not valid.
+    Error,
+    /// The item is not valid in strict mode.
+    Warning,
+    /// Worth knowing.
+    Info,
+}
+
+/// The part of a change that a finding is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Part {
+    /// `proposal.md`, and what is true of the change as a whole.
+    Proposal,
+    /// `tasks.md`, or the files a schema names in its place.
+    Tasks,
+    /// `design.md`.
+    Design,
+    /// The folder `specs`.
+    Deltas,
+}
+
+/// One rule: what is wrong if it is broken, and how bad that is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name, in kebab-case: stable, for programs and for looking it up.
+    pub name: &'static str,
+    /// How bad it is to break it.
+    pub severity: Severity,
+    /// Whether it is advice only: it makes nothing invalid, strict or not. Such rules are ours; the tools whose verdicts
+    /// we give do not have them.
+    pub advice: bool,
+}
+
+/// Something that breaks a rule.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// How bad it is.
+    pub severity: Severity,
+    /// The file or folder, below the root of the project, with `/` between its parts.
+    pub file: String,
+    /// The line, where one can be named.
+    pub line: Option<Line>,
+    /// The part of the change; `None` for a spec.
+    pub part: Option<Part>,
+    /// What is wrong and what would be right.
+    pub message: String,
+    /// The name of the broken rule.
+    pub rule: &'static str,
+    /// Whether it is advice only, see [`Rule::advice`].
+    pub advice: bool,
+}
+
+/// The findings of one item, in the order they were made.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    listed: Vec<Finding>,
+    unlisted: [usize; 3],
+    last: Option<Finding>,
+}
+
+/// The place a finding is made at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'p> {
+    pub(super) file: &'p str,
+    pub(super) part: Option<Part>,
+}
+
+/// At most so many findings of one item are listed; the rest is counted.
+pub const MAX_FINDINGS: usize = 1000;
+
+impl Severity {
+    /// As it is told to clients.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Error => "error",
+            Self::Warning => "warning",
+            Self::Info => "info",
+        }
+    }
+}
+
+impl Part {
+    /// As it is told to clients: the sections of a change.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proposal => "proposal",
+            Self::Tasks => "tasks",
+            Self::Design => "design",
+            Self::Deltas => "deltas",
+        }
+    }
+}
+
+impl Rule {
+    /// Breaking it makes the item invalid.
+    #[must_use]
+    pub const fn error(name: &'static str) -> Self {
+        Self::new(name, Severity::Error)
+    }
+
+    /// Breaking it makes the item invalid in strict mode.
+    #[must_use]
+    pub const fn warning(name: &'static str) -> Self {
+        Self::new(name, Severity::Warning)
+    }
+
+    /// Breaking it is worth knowing.
+    #[must_use]
+    pub const fn info(name: &'static str) -> Self {
+        Self::new(name, Severity::Info)
+    }
+
+    /// The same, as advice.
+    #[must_use]
+    pub const fn advice(self) -> Self {
+        Self {
+            advice: true,
+            ..self
+        }
+    }
+
+    const fn new(name: &'static str, severity: Severity) -> Self {
+        Self {
+            name,
+            severity,
+            advice: false,
+        }
+    }
+}
+
+impl Finding {
+    /// Whether it makes its item invalid.
+    #[must_use]
+    pub fn fails(&self, strict: bool) -> bool {
+        match self.severity {
+            Severity::Error => !self.advice,
+            Severity::Warning => strict && !self.advice,
+            Severity::Info => false,
+        }
+    }
+}
+
+impl Findings {
+    pub(super) fn add(
+        &mut self,
+        rule: Rule,
+        place: Place<'_>,
+        line: impl Into<Option<Line>>,
+        message: impl Into<String>,
+    ) {
+        let finding = Finding {
+            severity: rule.severity,
+            file: place.file.to_owned(),
+            line: line.into(),
+            part: place.part,
+            message: message.into(),
+            rule: rule.name,
+            advice: rule.advice,
+        };
+        if self.listed.len() < MAX_FINDINGS {
+            self.listed.push(finding);
+            return;
+        }
+        if let Some(count) = self.unlisted.get_mut(rule.severity as usize) {
+            *count += 1;
+        }
+        // The worst of the rest stands for it, so that the verdict is that of all findings.
+        let worse =
+            |last: &Finding| (finding.severity, finding.advice) < (last.severity, last.advice);
+        if self.last.as_ref().is_none_or(worse) {
+            self.last = Some(finding);
+        }
+    }
+
+    /// Whether a finding that makes its item invalid was made about `file`.
+    pub(super) fn fails(&self, file: &str) -> bool {
+        let listed = self.listed.iter().chain(&self.last);
+        listed
+            .into_iter()
+            .any(|finding| finding.file == file && finding.fails(false))
+    }
+
+    /// All of them by file and line; those of a file without a line first.
+    pub(super) fn into_sorted(mut self) -> Vec<Finding> {
+        self.listed
+            .sort_by(|a, b| (&a.file, a.line).cmp(&(&b.file, b.line)));
+        if let Some(mut last) = self.last {
+            let [errors, warnings, infos] = self.unlisted;
+            last.message = format!(
+                "{} (and so on: {errors} errors, {warnings} warnings and {infos} hints more than the {MAX_FINDINGS} findings listed)",
+                last.message
+            );
+            self.listed.push(last);
+        }
+        self.listed
+    }
+}

@@ -1,0 +1,43 @@
+//! The rules of OpenSpec projects, with the verdicts of OpenSpec's own tool: `openspec validate`, version 1.13.
+//!
+//! A requirement without a scenario is one finding here, where that tool makes an error and a warning of it. Otherwise there
+//! is one finding for each of its own, except that a spec that lacks both of its sections is told of both.
+
+mod against;
+mod block;
+mod change;
+mod delta;
+mod folder;
+mod glob;
+mod heading;
+mod operations;
+mod purpose;
+pub(super) mod rules;
+mod schema;
+mod spec;
+mod tasks;
+mod workflow;
+
+pub(super) use change::check as check_change;
+
+use super::finding::{Findings, Place};
+use crate::model::{Source, Spec};
+
+/// Checks a spec.
+pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
+    let file = path(&spec.source);
+    let place = Place {
+        file: &file,
+        part: None,
+    };
+    spec::check(spec, place, findings);
+}
+
+/// The path of a file as it is told.
+pub(super) fn path(source: &Source) -> String {
+    let parts = source
+        .path
+        .components()
+        .map(|part| part.as_os_str().to_string_lossy());
+    parts.collect::<Vec<_>>().join("/")
+}

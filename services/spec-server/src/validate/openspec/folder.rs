@@ -1,0 +1,133 @@
+//! What lies in the folder of a change.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// The deepest folder that is looked into, counted from the change's own.
+const MAX_DEPTH: usize = 16;
+
+/// The most files of one change that are looked at.
+const MAX_FILES: usize = 10_000;
+
+/// The files of a change, those in folders whose name begins with a dot left out.
+#[derive(Debug, Default)]
+pub(super) struct Folder {
+    files: Vec<File>,
+    /// Whether there is more than is looked at, or some of it cannot be read.
+    pub(super) is_partial: bool,
+}
+
+/// One of them; links to folders are among them, and not followed.
+#[derive(Debug)]
+pub(super) struct File {
+    /// Below the change's folder, with `/` between its parts.
+    pub(super) path: String,
+}
+
+impl Folder {
+    /// Looks at everything below `root`. A folder that is not there is empty.
+    pub(super) fn at(root: &Path) -> Self {
+        let mut folder = Self::default();
+        let mut waiting = vec![(root.to_owned(), String::new(), 0)];
+        while let Some((path, prefix, depth)) = waiting.pop() {
+            let entries = match fs::read_dir(&path) {
+                Ok(entries) => entries,
+                Err(error) => {
+                    folder.is_partial |= error.kind() != io::ErrorKind::NotFound;
+                    continue;
+                }
+            };
+            for entry in entries {
+                let Some((name, kind)) = entry.ok().and_then(|entry| {
+                    Some((
+                        entry.file_name().into_string().ok()?,
+                        entry.file_type().ok()?,
+                    ))
+                }) else {
+                    folder.is_partial = true;
+                    continue;
+                };
+                let below = format!("{prefix}{name}");
+                if kind.is_dir() {
+                    if name.starts_with('.') {
+                        continue;
+                    }
+                    match depth < MAX_DEPTH {
+                        true => waiting.push((path.join(name), format!("{below}/"), depth + 1)),
+                        false => folder.is_partial = true,
+                    }
+                } else if folder.files.len() < MAX_FILES {
+                    folder.files.push(File { path: below });
+                } else {
+                    folder.is_partial = true;
+                }
+            }
+        }
+        folder.files.sort_by(|a, b| a.path.cmp(&b.path));
+        folder
+    }
+
+    /// The files whose name does not begin with a dot, below a folder such as `specs/`.
+    pub(super) fn below(&self, folder: &str) -> impl Iterator<Item = &File> {
+        let first = self.files.partition_point(|file| *file.path < *folder);
+        let files = self.files.iter().skip(first);
+        files
+            .take_while(move |file| file.path.starts_with(folder))
+            .filter(|file| !file.name().starts_with('.'))
+    }
+
+    /// Whether there is a file of that path.
+    pub(super) fn has(&self, path: &str) -> bool {
+        let found = self.files.binary_search_by(|file| (*file.path).cmp(path));
+        found.is_ok()
+    }
+
+    /// The changes that lie in this folder although it is none itself, but only groups them: folders one to three levels
+    /// down that look like one.
+    pub(super) fn nested(&self) -> Vec<String> {
+        let own = self.below("").any(|file| !file.path.contains('/'));
+        if own || self.is_change("") {
+            return Vec::new();
+        }
+        let mut folders: Vec<&str> = Vec::new();
+        for file in &self.files {
+            let ends = file
+                .path
+                .match_indices('/')
+                .map(|(at, _)| at)
+                .take(MAX_NESTING);
+            let mut above = ends.filter_map(|at| file.path.get(..at));
+            if let Some(change) = above.find(|folder| self.is_change(&format!("{folder}/"))) {
+                folders.push(change);
+            }
+        }
+        folders.sort_unstable();
+        folders.dedup();
+        folders.into_iter().map(str::to_owned).collect()
+    }
+
+    /// Whether a folder, with `/` behind it, has what the folder of a change has.
+    fn is_change(&self, folder: &str) -> bool {
+        let marks = [".openspec.yaml", "proposal.md", "tasks.md", "design.md"];
+        marks
+            .iter()
+            .any(|mark| self.has(&format!("{folder}{mark}")))
+            || self.below(&format!("{folder}specs/")).next().is_some()
+    }
+}
+
+/// How far down a change may lie to be found.
+const MAX_NESTING: usize = 3;
+
+impl File {
+    /// The last part of its path.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The path above its name, without `/` at its end.
+    pub(super) fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |(folder, _)| folder)
+    }
+}

@@ -1,0 +1,86 @@
+//! Which files a pattern names.
+
+use super::folder::Folder;
+
+/// The files of a change that a schema's pattern names, sorted: `*`, `?` and `**` are known; a pattern with brackets or
+/// braces names nothing here.
+pub(super) fn matching(folder: &Folder, pattern: &str) -> Vec<String> {
+    if !pattern.contains(['*', '?', '[', '{']) {
+        let literal = pattern.strip_prefix("./").unwrap_or(pattern);
+        return folder
+            .has(literal)
+            .then(|| literal.to_owned())
+            .into_iter()
+            .collect();
+    }
+    if pattern.contains(['[', '{']) {
+        return Vec::new();
+    }
+    let wanted: Vec<&str> = pattern.split('/').collect();
+    let fits = |path: &&str| {
+        let parts: Vec<&str> = path.split('/').collect();
+        parts_match(&wanted, &parts)
+    };
+    let paths = folder.below("").map(|file| &*file.path);
+    paths.filter(fits).map(str::to_owned).collect()
+}
+
+/// Whether a path fits a pattern, part by part: one row of a table for each part of the pattern.
+fn parts_match(pattern: &[&str], path: &[&str]) -> bool {
+    let mut reached: Vec<bool> = vec![false; path.len() + 1];
+    if let Some(start) = reached.first_mut() {
+        *start = true;
+    }
+    for wanted in pattern {
+        let mut next = vec![false; path.len() + 1];
+        let mut any = false;
+        for (index, place) in next.iter_mut().enumerate() {
+            let here = reached.get(index).copied().unwrap_or(false);
+            if *wanted == "**" {
+                any |= here;
+                *place = any;
+            } else if let Some(before) = index.checked_sub(1) {
+                let part = path.get(before).copied().unwrap_or_default();
+                *place =
+                    reached.get(before).copied().unwrap_or(false) && part_matches(wanted, part);
+            }
+        }
+        reached = next;
+    }
+    reached.last().copied().unwrap_or(false)
+}
+
+/// Whether one part fits, with `*` for any text and `?` for one character.
+fn part_matches(pattern: &str, part: &str) -> bool {
+    let mut left = pattern.chars().peekable();
+    let mut rest = part.chars();
+    // Where to go on with one character more taken by the last `*`.
+    let mut again: Option<(
+        std::iter::Peekable<std::str::Chars<'_>>,
+        std::str::Chars<'_>,
+    )> = None;
+    loop {
+        if left.peek() == Some(&'*') {
+            left.next();
+            again = Some((left.clone(), rest.clone()));
+            continue;
+        }
+        let fits = match (left.next(), rest.next()) {
+            (None, None) => return true,
+            (Some('?'), Some(_)) => true,
+            (Some(wanted), Some(found)) => wanted == found,
+            _ => false,
+        };
+        if !fits {
+            let Some((pattern, mut text)) = again.take() else {
+                return false;
+            };
+            if text.next().is_none() {
+                return false;
+            }
+            left = pattern.clone();
+            rest = text.clone();
+            again = Some((pattern, text));
+        }
+    }
+}

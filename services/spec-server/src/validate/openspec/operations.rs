@@ -1,0 +1,246 @@
+//! The rules of a delta: what its operations say, and whether they go together.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::Hash;
+
+use super::block::{Block, is_normative};
+use super::delta::{Plan, Rename};
+use super::rules;
+use super::spec::{not_normative, text_missing};
+use crate::model::{Line, Operation};
+use crate::parse::{Outline, is_space};
+use crate::validate::finding::{Findings, Place, Rule};
+
+/// Checks a delta by itself.
+pub(super) fn check(
+    plan: &Plan<'_>,
+    outline: &Outline<'_>,
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    check_sections(plan, place, findings);
+    check_passed_over(plan, place, findings);
+    for block in plan.added.iter().chain(&plan.modified) {
+        check_block(block, outline, place, findings);
+    }
+    let added = first_lines(&plan.added, Operation::Added, place, findings);
+    let modified = first_lines(&plan.modified, Operation::Modified, place, findings);
+    let removed = plan.removed.iter().copied();
+    let removed = unique(
+        removed,
+        |name, first| {
+            (
+                rules::REQUIREMENT_DUPLICATE,
+                twice(name, Operation::Removed, first),
+            )
+        },
+        place,
+        findings,
+    );
+    check_clash(
+        [&modified, &removed],
+        ["MODIFIED", "REMOVED"],
+        place,
+        findings,
+    );
+    check_clash([&modified, &added], ["MODIFIED", "ADDED"], place, findings);
+    check_clash([&added, &removed], ["ADDED", "REMOVED"], place, findings);
+    check_renames(plan, [&added, &modified], place, findings);
+}
+
+fn check_sections(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings) {
+    if plan.operations() > 0 {
+        return;
+    }
+    let Some((_, line)) = plan.sections.first() else {
+        let message = "the file has none of the sections `## ADDED Requirements`, `## MODIFIED Requirements`, `## REMOVED \
+                       Requirements` and `## RENAMED Requirements`; write at least one, or keep notes outside of `specs/`";
+        return findings.add(rules::SECTIONS_MISSING, place, 1, message);
+    };
+    let message = "no section of this delta has an entry; write `### Requirement: <name>` below its heading, or for a rename \
+                   the two lines ``- FROM: `### Requirement: <old>` `` and ``- TO: `### Requirement: <new>` ``";
+    findings.add(rules::SECTIONS_EMPTY, place, *line, message);
+}
+
+fn check_passed_over(plan: &Plan<'_>, place: Place<'_>, findings: &mut Findings) {
+    for (title, line) in &plan.passed_over {
+        let message = format!(
+            "`### {title}` is not read as a requirement; if it is one, write `### Requirement: <name>`"
+        );
+        findings.add(rules::HEADING_IGNORED, place, *line, message);
+    }
+    for (name, line) in &plan.orphans {
+        let message = format!(
+            "the requirement {name:?} stands in no section of the delta and would be lost; move it below `## ADDED \
+             Requirements` or the section that is meant"
+        );
+        findings.add(rules::REQUIREMENT_IGNORED, place, *line, message);
+    }
+    for (is_new, name, line) in &plan.halves {
+        let (half, other) = if *is_new {
+            ("TO", "FROM")
+        } else {
+            ("FROM", "TO")
+        };
+        let message = format!(
+            "`{half}: {name}` has no `{other}:` with it; write each rename as a line FROM: and right below it a line TO:"
+        );
+        findings.add(rules::RENAME_HALF, place, *line, message);
+    }
+}
+
+fn check_block(
+    block: &Block<'_>,
+    outline: &Outline<'_>,
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    let prose = block.prose(outline);
+    if prose.is_empty() {
+        findings.add(
+            rules::TEXT_MISSING,
+            place,
+            block.line(),
+            text_missing(block.name),
+        );
+    } else if !is_normative(&prose) {
+        findings.add(
+            rules::NORMATIVE_WORD,
+            place,
+            block.line(),
+            not_normative(block.name),
+        );
+    }
+    if let Some((line, message)) = block.scenarios(outline).problem(block.name) {
+        findings.add(
+            rules::SCENARIO_MISSING,
+            place,
+            line.unwrap_or(block.line()),
+            message,
+        );
+    }
+}
+
+/// The first line of each name, by name; whoever comes later with the same name breaks a rule.
+fn unique<K: Copy + Eq + Hash>(
+    names: impl Iterator<Item = (K, Line)>,
+    broken: impl Fn(K, Line) -> (Rule, String),
+    place: Place<'_>,
+    findings: &mut Findings,
+) -> HashMap<K, Line> {
+    let mut first = HashMap::new();
+    for (name, line) in names {
+        let known = *first.entry(name).or_insert(line);
+        if known != line {
+            let (rule, message) = broken(name, known);
+            findings.add(rule, place, line, message);
+        }
+    }
+    first
+}
+
+fn first_lines<'t>(
+    blocks: &[Block<'t>],
+    operation: Operation,
+    place: Place<'_>,
+    findings: &mut Findings,
+) -> HashMap<&'t str, Line> {
+    let names = blocks.iter().map(|block| (block.name, block.line()));
+    unique(
+        names,
+        |name, first| (rules::REQUIREMENT_DUPLICATE, twice(name, operation, first)),
+        place,
+        findings,
+    )
+}
+
+fn twice(name: &str, operation: Operation, first: Line) -> String {
+    format!(
+        "the requirement {name:?} is {} on line {first} already; leave one of the two",
+        operation.name()
+    )
+}
+
+/// One requirement under two headings.
+fn check_clash(
+    [these, those]: [&HashMap<&str, Line>; 2],
+    [this, that]: [&str; 2],
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    let mut both: Vec<_> = these
+        .iter()
+        .filter_map(|(name, line)| Some((*line, name, *those.get(name)?)))
+        .collect();
+    both.sort_unstable();
+    for (line, name, other) in both {
+        let message = format!(
+            "the requirement {name:?} is under {this} here and under {that} on line {other}; one requirement takes one \
+             operation (a rename and a modification of the new name may go together)"
+        );
+        findings.add(rules::OPERATIONS_CLASH, place, line, message);
+    }
+}
+
+fn check_renames(
+    plan: &Plan<'_>,
+    [added, modified]: [&HashMap<&str, Line>; 2],
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    let from = plan.renamed.iter().map(|rename| (rename.from, rename.line));
+    unique(
+        from,
+        |name, first| {
+            let message = format!(
+                "{name:?} is renamed on line {first} already; a requirement has one new name"
+            );
+            (rules::RENAME_DUPLICATE, message)
+        },
+        place,
+        findings,
+    );
+    let to = plan.renamed.iter().map(|rename| (rename.to, rename.line));
+    unique(
+        to,
+        |name, first| {
+            let message = format!(
+                "{name:?} is the new name of the requirement on line {first} already; choose another"
+            );
+            (rules::RENAME_DUPLICATE, message)
+        },
+        place,
+        findings,
+    );
+    let removed: HashSet<String> = plan.removed.iter().map(|(name, _)| folded(name)).collect();
+    for Rename { from, to, line } in &plan.renamed {
+        if let Some(at) = modified.get(from) {
+            let message = format!(
+                "the requirement {from:?} is renamed on line {line}; modify it by its new name, `### Requirement: {to}`"
+            );
+            findings.add(rules::RENAME_CLASH, place, *at, message);
+        }
+        if let Some(at) = added.get(to) {
+            let message = format!(
+                "the requirement {to:?} is added here, and {from:?} gets that name on line {line}; give one of them another"
+            );
+            findings.add(rules::RENAME_CLASH, place, *at, message);
+        }
+        if removed.contains(&folded(from)) {
+            let message = format!(
+                "the requirement {from:?} is renamed here and removed as well; do one of the two"
+            );
+            findings.add(rules::RENAME_CLASH, place, *line, message);
+        }
+    }
+}
+
+/// A name in which capitals and the number of blanks do not matter.
+pub(super) fn folded(name: &str) -> String {
+    let lower = name.to_lowercase();
+    let words: Vec<&str> = lower
+        .split(is_space)
+        .filter(|word| !word.is_empty())
+        .collect();
+    words.join(" ")
+}

@@ -1,0 +1,83 @@
+//! The rules of OpenSpec projects, by name.
+
+use crate::validate::finding::Rule;
+
+// Of a spec.
+pub(super) const PURPOSE_MISSING: Rule = Rule::error("purpose-missing");
+pub(super) const PURPOSE_PLACEHOLDER: Rule = Rule::warning("purpose-placeholder");
+pub(super) const PURPOSE_SHORT: Rule = Rule::warning("purpose-short");
+pub(super) const REQUIREMENTS_MISSING: Rule = Rule::error("requirements-missing");
+pub(super) const REQUIREMENTS_EMPTY: Rule = Rule::error("requirements-empty");
+pub(super) const REQUIREMENT_LONG: Rule = Rule::info("requirement-long");
+pub(super) const REQUIREMENT_OUTSIDE: Rule = Rule::error("requirement-outside");
+pub(super) const REQUIREMENT_DUPLICATE: Rule = Rule::error("requirement-duplicate");
+pub(super) const DELTA_HEADING: Rule = Rule::error("delta-heading-in-spec");
+
+// Of a requirement, in a spec or a delta.
+pub(super) const TEXT_MISSING: Rule = Rule::error("requirement-text-missing");
+pub(super) const NORMATIVE_WORD: Rule = Rule::warning("normative-word-missing");
+pub(super) const SCENARIO_MISSING: Rule = Rule::error("scenario-missing");
+
+// Of a delta.
+pub(super) const SECTIONS_MISSING: Rule = Rule::error("delta-sections-missing");
+pub(super) const SECTIONS_EMPTY: Rule = Rule::error("delta-sections-empty");
+pub(super) const HEADING_IGNORED: Rule = Rule::info("heading-ignored");
+pub(super) const REQUIREMENT_IGNORED: Rule = Rule::warning("requirement-ignored");
+pub(super) const RENAME_HALF: Rule = Rule::error("rename-half");
+pub(super) const RENAME_DUPLICATE: Rule = Rule::error("rename-duplicate");
+pub(super) const OPERATIONS_CLASH: Rule = Rule::error("operations-clash");
+pub(super) const RENAME_CLASH: Rule = Rule::error("rename-clash");
+pub(super) const SCENARIOS_DROPPED: Rule = Rule::error("scenarios-dropped");
+pub(super) const NOT_APPLICABLE: Rule = Rule::info("delta-not-applicable");
+
+// Of a change.
+pub(super) const CHANGE_NESTED: Rule = Rule::error("change-nested");
+pub(super) const DELTA_AT_ROOT: Rule = Rule::error("delta-at-root");
+pub(super) const DELTA_UNREAD: Rule = Rule::error("delta-unread");
+pub(super) const DELTAS_MISSING: Rule = Rule::error("deltas-missing");
+pub(super) const METADATA_INVALID: Rule = Rule::error("metadata-invalid");
+pub(super) const SKIP_SPECS: Rule = Rule::info("skip-specs");
+pub(super) const SKIP_SPECS_CLASH: Rule = Rule::error("skip-specs-clash");
+pub(super) const TASK_GROUP: Rule = Rule::warning("task-group");
+pub(super) const TASK_DUPLICATE: Rule = Rule::warning("task-duplicate");
+pub(super) const TASK_BOXES: Rule = Rule::warning("task-boxes-missing");
+pub(super) const SPEC_UNREADABLE: Rule = Rule::error("spec-unreadable");
+pub(super) const FOLDER_PARTIAL: Rule = Rule::info("folder-partial");
+
+/// All of them.
+pub(in crate::validate) const ALL: [Rule; 34] = [
+    PURPOSE_MISSING,
+    PURPOSE_PLACEHOLDER,
+    PURPOSE_SHORT,
+    REQUIREMENTS_MISSING,
+    REQUIREMENTS_EMPTY,
+    REQUIREMENT_LONG,
+    REQUIREMENT_OUTSIDE,
+    REQUIREMENT_DUPLICATE,
+    DELTA_HEADING,
+    TEXT_MISSING,
+    NORMATIVE_WORD,
+    SCENARIO_MISSING,
+    SECTIONS_MISSING,
+    SECTIONS_EMPTY,
+    HEADING_IGNORED,
+    REQUIREMENT_IGNORED,
+    RENAME_HALF,
+    RENAME_DUPLICATE,
+    OPERATIONS_CLASH,
+    RENAME_CLASH,
+    SCENARIOS_DROPPED,
+    NOT_APPLICABLE,
+    CHANGE_NESTED,
+    DELTA_AT_ROOT,
+    DELTA_UNREAD,
+    DELTAS_MISSING,
+    METADATA_INVALID,
+    SKIP_SPECS,
+    SKIP_SPECS_CLASH,
+    TASK_GROUP,
+    TASK_DUPLICATE,
+    TASK_BOXES,
+    SPEC_UNREADABLE,
+    FOLDER_PARTIAL,
+];

@@ -1,0 +1,124 @@
+//! Items with their findings, and the sum of them.
+
+use super::finding::{Finding, Severity};
+
+/// A spec or a change, checked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Item {
+    /// Which of the two.
+    pub kind: ItemKind,
+    /// Its id; of what cannot be read, its path below the folder of specs or changes.
+    pub id: String,
+    /// What is wrong, by file and line; conflicts with other changes last.
+    pub findings: Vec<Finding>,
+}
+
+/// What an item is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ItemKind {
+    /// A change.
+    Change,
+    /// A spec.
+    Spec,
+}
+
+/// What was found in some items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Report {
+    /// Whether all of them are valid: without errors and, if strict, without warnings. Advice does not count.
+    pub valid: bool,
+    /// The errors, in the order of the items.
+    pub errors: Vec<Finding>,
+    /// The warnings, advice included.
+    pub warnings: Vec<Finding>,
+    /// What else is worth knowing.
+    pub infos: Vec<Finding>,
+    /// All of it in a sentence.
+    pub summary: String,
+}
+
+impl ItemKind {
+    /// As it is told to clients.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Change => "change",
+            Self::Spec => "spec",
+        }
+    }
+}
+
+impl Item {
+    /// Whether nothing found makes it invalid.
+    #[must_use]
+    pub fn is_valid(&self, strict: bool) -> bool {
+        !self.findings.iter().any(|finding| finding.fails(strict))
+    }
+}
+
+impl Report {
+    /// The sum of `items`.
+    #[must_use]
+    pub fn of(items: &[Item], strict: bool) -> Self {
+        let of = |severity| {
+            let findings = items.iter().flat_map(|item| &item.findings);
+            let findings = findings.filter(move |finding| finding.severity == severity);
+            findings.cloned().collect::<Vec<_>>()
+        };
+        let (errors, warnings) = (of(Severity::Error), of(Severity::Warning));
+        let invalid = items.iter().filter(|item| !item.is_valid(strict)).count();
+        Self {
+            valid: invalid == 0,
+            summary: summary(items, invalid, strict, [errors.len(), warnings.len()]),
+            errors,
+            warnings,
+            infos: of(Severity::Info),
+        }
+    }
+}
+
+fn summary(items: &[Item], invalid: usize, strict: bool, [errors, warnings]: [usize; 2]) -> String {
+    let things = things(items);
+    let found = match (errors, warnings) {
+        (0, 0) => "no errors, no warnings".to_owned(),
+        (0, warnings) => format!("no errors, {}", counted(warnings, "warning")),
+        (errors, 0) => format!("{}, no warnings", counted(errors, "error")),
+        (errors, warnings) => {
+            format!(
+                "{}, {}",
+                counted(errors, "error"),
+                counted(warnings, "warning")
+            )
+        }
+    };
+    let strictly = if strict { ", strictly" } else { "" };
+    match (items.len(), invalid) {
+        (0, _) => "Nothing to validate.".to_owned(),
+        (1, 0) => format!("{things} is valid{strictly}: {found}."),
+        (1, _) => format!("{things} is not valid{strictly}: {found}."),
+        (_, 0) => format!("All of {things} are valid{strictly}: {found}."),
+        (_, invalid) => format!("{invalid} of {things} not valid{strictly}: {found}."),
+    }
+}
+
+/// What the items are: `spec "auth"`, `3 changes and 12 specs`.
+fn things(items: &[Item]) -> String {
+    if let [only] = items {
+        return format!("The {} {:?}", only.kind.name(), only.id);
+    }
+    let count = |kind| items.iter().filter(|item| item.kind == kind).count();
+    match (count(ItemKind::Change), count(ItemKind::Spec)) {
+        (0, specs) => counted(specs, "spec"),
+        (changes, 0) => counted(changes, "change"),
+        (changes, specs) => format!(
+            "{} and {}",
+            counted(changes, "change"),
+            counted(specs, "spec")
+        ),
+    }
+}
+
+fn counted(count: usize, thing: &str) -> String {
+    let end = if count == 1 { "" } else { "s" };
+    format!("{count} {thing}{end}")
+}

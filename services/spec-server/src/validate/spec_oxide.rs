@@ -1,0 +1,76 @@
+//! The rules of Spec Oxide projects, with the verdicts of Spec Oxide's own code: `spox spec validate` and `spox change
+//! validate`, version 0.5.
+//!
+//! Its lines are trimmed before they are looked at. Where its documents and its code differ, the code counts; it counts in
+//! bytes what it calls characters, so that texts in other scripts pass sooner. Three things are read as everywhere here
+//! and not as there: a heading in a code block is none, a byte order mark hides nothing, and a lone CR ends a line. A task
+//! in another script is cut between characters, where that code panics.
+
+mod change;
+pub(super) mod rules;
+mod scenario;
+mod spec;
+mod tasks;
+
+use std::ops::Range;
+
+pub(super) use change::check as check_change;
+pub(super) use spec::check as check_spec;
+
+use crate::model::Line;
+use crate::parse::{Outline, trim};
+
+/// The least that a purpose or a Why should have.
+const MIN_TEXT: usize = 50;
+
+/// The lines of a file as they are looked at.
+#[derive(Debug)]
+struct Rows<'t> {
+    outline: Outline<'t>,
+}
+
+impl<'t> Rows<'t> {
+    fn of(text: &'t str) -> Self {
+        Self {
+            outline: Outline::of(text),
+        }
+    }
+
+    fn all(&self) -> Range<Line> {
+        1..self.outline.end()
+    }
+
+    /// A line, trimmed.
+    fn line(&self, line: Line) -> &'t str {
+        trim(self.outline.line(line))
+    }
+
+    /// A line, trimmed, unless it is code.
+    fn outside(&self, line: Line) -> &'t str {
+        if self.outline.is_code(line) {
+            ""
+        } else {
+            self.line(line)
+        }
+    }
+
+    /// The first line that is this heading, in whatever capitals.
+    fn find(&self, heading: &str) -> Option<Line> {
+        self.all()
+            .find(|line| self.outside(*line).eq_ignore_ascii_case(heading))
+    }
+
+    /// The lines below a line, up to the next heading of level 2.
+    fn section(&self, line: Line) -> Range<Line> {
+        let start = line.saturating_add(1);
+        let mut rest = start..self.outline.end();
+        let end = rest.find(|line| self.outside(*line).starts_with("## "));
+        start..end.unwrap_or(self.outline.end())
+    }
+
+    /// How many bytes some lines have, and how many characters.
+    fn length(&self, lines: Range<Line>) -> (usize, usize) {
+        let text = trim(self.outline.text_of(lines));
+        (text.len(), text.chars().count())
+    }
+}

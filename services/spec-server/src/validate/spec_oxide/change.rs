@@ -1,0 +1,199 @@
+//! The rules of a change.
+
+use std::ops::Range;
+
+use super::scenario::{self, Scenario};
+use super::{MIN_TEXT, Rows, rules, tasks};
+use crate::model::{CapabilityDelta, Change, Line, Operation, Proposal};
+use crate::parse::trim;
+use crate::project::Project;
+use crate::validate::finding::{Findings, Part, Place};
+use crate::validate::openspec::path;
+
+/// The four headings of a delta, for messages.
+const HEADINGS: &str = "`## ADDED Requirements`, `## MODIFIED Requirements`, `## REMOVED Requirements` or `## RENAMED \
+                        Requirements`";
+
+/// Checks a change. Without a proposal there is nothing else to check.
+pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &mut Findings) {
+    let base = match change.archived_on {
+        Some(_) => &project.layout().archive,
+        None => &project.layout().changes,
+    };
+    let own = project.told(&base.join(&change.id));
+    let at = |name: &str| format!("{own}/{name}");
+    let (proposal_file, tasks_file) = (at("proposal.md"), at("tasks.md"));
+    let place = part(&proposal_file, Part::Proposal);
+    let Some(proposal) = &change.proposal else {
+        let message =
+            "there is no proposal.md; write one, with the sections `## Why` and `## What Changes`";
+        findings.add(rules::PROPOSAL_MISSING, place, None, message);
+        return;
+    };
+    check_proposal(proposal, place, findings);
+    let about_tasks = part(&tasks_file, Part::Tasks);
+    match &change.tasks {
+        Some(tasks) => tasks::check(tasks, about_tasks, findings),
+        None => {
+            let message = "there is no tasks.md; write one, each task like `- [ ] 1.1 Do this`";
+            findings.add(rules::TASKS_MISSING, about_tasks, None, message);
+        }
+    }
+    let sections: usize = change
+        .deltas
+        .iter()
+        .map(|delta| check_delta(delta, findings))
+        .sum();
+    if sections == 0 {
+        let message = format!(
+            "this change says of no spec what is to change; write `specs/<capability>/spec.md` with {HEADINGS}"
+        );
+        findings.add(rules::DELTAS_MISSING, place, None, message);
+    }
+}
+
+const fn part(file: &str, part: Part) -> Place<'_> {
+    Place {
+        file,
+        part: Some(part),
+    }
+}
+
+fn check_proposal(proposal: &Proposal, place: Place<'_>, findings: &mut Findings) {
+    let rows = Rows::of(&proposal.source.text);
+    match rows.find("## Why") {
+        None => {
+            let message = "there is no section `## Why`; say there what this change is good for";
+            findings.add(rules::WHY_MISSING, place, 1, message);
+        }
+        Some(line) => {
+            let (bytes, characters) = rows.length(rows.section(line));
+            if bytes < MIN_TEXT {
+                let message = format!(
+                    "the section Why has {characters} characters; with {MIN_TEXT} or more it can say what this change is \
+                     good for"
+                );
+                findings.add(rules::WHY_SHORT, place, line, message);
+            }
+        }
+    }
+    if rows.find("## What Changes").is_none() {
+        let message = "there is no section `## What Changes`; list there what will be different";
+        findings.add(rules::WHAT_CHANGES_MISSING, place, 1, message);
+    }
+}
+
+/// Checks one delta; how many sections it has.
+fn check_delta(delta: &CapabilityDelta, findings: &mut Findings) -> usize {
+    let file = path(&delta.source);
+    let place = part(&file, Part::Deltas);
+    let rows = Rows::of(&delta.source.text);
+    let mut sections = 0;
+    let mut suspect = None;
+    for line in rows.all() {
+        let heading = rows.outside(line);
+        match operation(heading) {
+            Some(operation) => {
+                sections += 1;
+                check_section(&rows, rows.section(line), operation, place, findings);
+            }
+            None if heading.starts_with("##") && names_operation(heading) => {
+                suspect = suspect.or(Some(line));
+            }
+            None => {}
+        }
+    }
+    if let Some(line) = suspect.filter(|_| sections == 0) {
+        let message = format!("this heading is none of a delta; write {HEADINGS}");
+        findings.add(rules::DELTA_HEADING, place, line, message);
+    }
+    sections
+}
+
+fn operation(heading: &str) -> Option<Operation> {
+    let title = heading.strip_prefix("## ")?;
+    let (word, rest) = title.split_once(' ')?;
+    let named = |operation: &Operation| word.eq_ignore_ascii_case(operation.name());
+    let operation = Operation::IN_ORDER.into_iter().find(named)?;
+    rest.eq_ignore_ascii_case("Requirements")
+        .then_some(operation)
+}
+
+fn names_operation(heading: &str) -> bool {
+    let heading = heading.to_lowercase();
+    Operation::IN_ORDER
+        .iter()
+        .any(|operation| heading.contains(operation.name()))
+}
+
+/// Checks what is added or modified; what is removed or renamed needs no more than its heading.
+fn check_section(
+    rows: &Rows<'_>,
+    section: Range<Line>,
+    operation: Operation,
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    let mut lines = section.clone().peekable();
+    while let Some(line) = lines.next() {
+        let Some(name) = rows
+            .outside(line)
+            .strip_prefix("### Requirement:")
+            .map(trim)
+        else {
+            continue;
+        };
+        let start = line.saturating_add(1);
+        let mut end = start;
+        while let Some(next) = lines.next_if(|next| !rows.outside(*next).starts_with("### ")) {
+            end = next.saturating_add(1);
+        }
+        match operation {
+            Operation::Added => check_added(rows, (name, line), start..end, place, findings),
+            Operation::Modified => {
+                let says =
+                    |line| !rows.line(line).is_empty() && !rows.line(line).starts_with("####");
+                if !(start..end).any(says) {
+                    let message = format!(
+                        "the requirement {name:?} is to be replaced by a heading alone; write the whole requirement as it \
+                         is to be"
+                    );
+                    findings.add(rules::REQUIREMENT_INCOMPLETE, place, line, message);
+                }
+            }
+            Operation::Removed | Operation::Renamed => {}
+        }
+    }
+}
+
+fn check_added(
+    rows: &Rows<'_>,
+    (name, line): (&str, Line),
+    below: Range<Line>,
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    let mut scenarios: Vec<Scenario<'_>> = Vec::new();
+    let mut inside = false;
+    for line in below {
+        let structure = rows.outside(line);
+        if let Some(name) = scenario::name(structure) {
+            scenarios.push(Scenario::new(name, line));
+            inside = true;
+            continue;
+        }
+        inside &= !structure.starts_with("#### ");
+        if let Some(scenario) = scenarios.last_mut().filter(|_| inside) {
+            scenario.take_strictly(rows.line(line));
+        }
+    }
+    if scenarios.is_empty() {
+        let message = format!(
+            "the requirement {name:?} has no scenario; write `#### Scenario: <name>` with its steps below"
+        );
+        findings.add(rules::SCENARIO_MISSING, place, line, message);
+    }
+    for scenario in &scenarios {
+        scenario.check(name, place, findings);
+    }
+}

@@ -1,0 +1,55 @@
+//! The rules of Spec Oxide projects, by name. Those that OpenSpec has too have the same name.
+
+use crate::validate::finding::Rule;
+
+// Of a spec.
+pub(super) const PURPOSE_MISSING: Rule = Rule::error("purpose-missing");
+pub(super) const PURPOSE_SHORT: Rule = Rule::warning("purpose-short");
+pub(super) const REQUIREMENTS_MISSING: Rule = Rule::error("requirements-missing");
+pub(super) const REQUIREMENTS_EMPTY: Rule = Rule::warning("requirements-empty");
+pub(super) const TEXT_MISSING: Rule = Rule::error("requirement-text-missing");
+pub(super) const NORMATIVE_WORD: Rule = Rule::warning("normative-word-missing");
+
+// Of a requirement, in a spec or a delta.
+pub(super) const SCENARIO_MISSING: Rule = Rule::warning("scenario-missing");
+pub(super) const WHEN_MISSING: Rule = Rule::error("when-missing");
+pub(super) const THEN_MISSING: Rule = Rule::error("then-missing");
+
+// Of a change.
+pub(super) const PROPOSAL_MISSING: Rule = Rule::error("proposal-missing");
+pub(super) const WHY_MISSING: Rule = Rule::error("why-missing");
+pub(super) const WHY_SHORT: Rule = Rule::warning("why-short");
+pub(super) const WHAT_CHANGES_MISSING: Rule = Rule::error("what-changes-missing");
+pub(super) const TASKS_MISSING: Rule = Rule::error("tasks-missing");
+pub(super) const TASKS_EMPTY: Rule = Rule::error("tasks-empty");
+pub(super) const TASK_NUMBER: Rule = Rule::warning("task-number-missing");
+pub(super) const TASKS_GROUPED: Rule = Rule::info("tasks-grouped");
+pub(super) const TASK_PROGRESS: Rule = Rule::info("task-progress");
+pub(super) const DELTAS_MISSING: Rule = Rule::error("deltas-missing");
+pub(super) const DELTA_HEADING: Rule = Rule::error("delta-heading-wrong");
+pub(super) const REQUIREMENT_INCOMPLETE: Rule = Rule::warning("requirement-incomplete");
+
+/// All of them.
+pub(in crate::validate) const ALL: [Rule; 21] = [
+    PURPOSE_MISSING,
+    PURPOSE_SHORT,
+    REQUIREMENTS_MISSING,
+    REQUIREMENTS_EMPTY,
+    TEXT_MISSING,
+    NORMATIVE_WORD,
+    SCENARIO_MISSING,
+    WHEN_MISSING,
+    THEN_MISSING,
+    PROPOSAL_MISSING,
+    WHY_MISSING,
+    WHY_SHORT,
+    WHAT_CHANGES_MISSING,
+    TASKS_MISSING,
+    TASKS_EMPTY,
+    TASK_NUMBER,
+    TASKS_GROUPED,
+    TASK_PROGRESS,
+    DELTAS_MISSING,
+    DELTA_HEADING,
+    REQUIREMENT_INCOMPLETE,
+];

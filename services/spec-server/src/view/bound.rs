@@ -1,0 +1,122 @@
+//! How much one answer may have, and where the rest is.
+
+use serde::Serialize;
+
+/// How long an answer may be, in characters; about four make a token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget(pub usize);
+
+/// A part of a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Page<T> {
+    /// The items that fit.
+    pub items: Vec<T>,
+    /// How many there are in the whole list.
+    pub total: usize,
+    /// Which item comes next, counted from 0; `None` if there are no more.
+    pub next_offset: Option<usize>,
+}
+
+/// How many names are told beside something.
+pub(super) const MAX_NAMES: usize = 100;
+
+impl Budget {
+    /// What an answer has unless somebody says otherwise: about 15,000 tokens, which clients still pass on to a model.
+    pub const DEFAULT: Self = Self(60_000);
+
+    /// The smallest that is of any use.
+    pub const MIN: Self = Self(2_000);
+
+    /// What a name has; a longer one is none that anybody has given.
+    const NAME: Self = Self(300);
+
+    /// What a sentence has that repeats what is in a file.
+    const SENTENCE: Self = Self(1_000);
+
+    /// As many items of a list from `offset` on as fit, but at least one, so that who goes on gets to the end.
+    #[must_use]
+    pub fn page<T: Serialize>(self, list: impl IntoIterator<Item = T>, offset: usize) -> Page<T> {
+        let mut page = Page {
+            items: Vec::new(),
+            total: 0,
+            next_offset: None,
+        };
+        let mut used = 0;
+        for item in list {
+            let index = page.total;
+            page.total += 1;
+            if index < offset || page.next_offset.is_some() {
+                continue;
+            }
+            used += serde_json::to_string(&item).map_or(0, |json| json.len());
+            if used > self.0 && !page.items.is_empty() {
+                page.next_offset = Some(index);
+            } else {
+                page.items.push(item);
+            }
+        }
+        page
+    }
+
+    /// The characters of `text` from `offset` on that fit, and where the rest begins.
+    #[must_use]
+    pub fn part(self, text: &str, offset: usize) -> (String, Option<usize>) {
+        let mut left = text.chars().skip(offset);
+        let part: String = left.by_ref().take(self.0).collect();
+        let more = left.next().is_some();
+        (part, more.then_some(offset.saturating_add(self.0)))
+    }
+
+    /// [`Budget::part`] from the beginning, with a mark where it was cut; whether it was.
+    #[must_use]
+    pub fn beginning(self, text: &str) -> (String, bool) {
+        let (mut part, next) = self.part(text, 0);
+        if next.is_some() {
+            part.push('…');
+        }
+        (part, next.is_some())
+    }
+
+    /// One of so many equal shares.
+    #[must_use]
+    pub const fn share(self, of: usize) -> Self {
+        Self(match self.0.checked_div(of) {
+            Some(share) => share,
+            None => self.0,
+        })
+    }
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// A name or a title as it is told.
+pub(super) fn name(name: &str) -> String {
+    Budget::NAME.beginning(name).0
+}
+
+/// A sentence as it is told.
+pub(super) fn sentence(sentence: &str) -> String {
+    Budget::SENTENCE.beginning(sentence).0
+}
+
+/// Several notes as one.
+pub(super) fn notes(notes: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+    let notes: Vec<_> = notes.into_iter().flatten().collect();
+    (!notes.is_empty()).then(|| notes.join("; "))
+}
+
+impl<T> Page<T> {
+    /// Says how to get what is missing from a list of `what`, if anything is.
+    pub(super) fn note(&self, offset: usize, what: &str) -> Option<String> {
+        let next = self.next_offset?;
+        Some(format!(
+            "these are {what} {} to {next} of {}; call again with offset {next} for more",
+            offset.saturating_add(1),
+            self.total
+        ))
+    }
+}

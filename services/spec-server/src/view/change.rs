@@ -1,0 +1,99 @@
+//! The list of changes.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::bound::{Budget, name, notes};
+use super::spec::UnreadableFile;
+use crate::model::Change;
+use crate::project::Unreadable;
+
+/// All changes in brief.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangeList {
+    /// The changes, by id.
+    pub changes: Vec<ChangeSummary>,
+    /// How many there are.
+    pub total: usize,
+    /// Files that could not be read.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unreadable: Vec<UnreadableFile>,
+    /// The offset to call again with for the rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+    /// What is missing here and how to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One change in brief.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangeSummary {
+    /// Its id.
+    pub id: String,
+    /// What it is called.
+    pub title: String,
+    /// How far it is.
+    pub task_progress: TaskProgress,
+    /// The day on which it was archived, as YYYY-MM-DD.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub archived_on: Option<String>,
+}
+
+/// How many tasks are done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TaskProgress {
+    /// Ticked boxes.
+    pub completed: usize,
+    /// All boxes.
+    pub total: usize,
+}
+
+impl ChangeList {
+    /// The changes from `offset` on that fit.
+    #[must_use]
+    pub fn new(
+        changes: &[Arc<Change>],
+        unreadable: &[Unreadable],
+        offset: usize,
+        budget: Budget,
+    ) -> Self {
+        let page = budget.page(
+            changes.iter().map(|change| ChangeSummary::of(change)),
+            offset,
+        );
+        let (unreadable, unlisted) = UnreadableFile::some(unreadable, budget);
+        Self {
+            note: notes([page.note(offset, "changes"), unlisted]),
+            changes: page.items,
+            total: page.total,
+            unreadable,
+            next_offset: page.next_offset,
+        }
+    }
+}
+
+impl ChangeSummary {
+    fn of(change: &Change) -> Self {
+        Self {
+            id: change.id.clone(),
+            title: name(&change.title),
+            task_progress: TaskProgress::of(change),
+            archived_on: change.archived_on.clone(),
+        }
+    }
+}
+
+impl TaskProgress {
+    /// Of a change; nothing of nothing without tasks.
+    #[must_use]
+    pub fn of(change: &Change) -> Self {
+        let tasks = change.tasks.as_ref();
+        Self {
+            completed: tasks.map_or(0, |tasks| tasks.completed()),
+            total: tasks.map_or(0, |tasks| tasks.items.len()),
+        }
+    }
+}

@@ -1,0 +1,296 @@
+//! A change in full or in part.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::bound::{Budget, MAX_NAMES, name, notes};
+use super::change::TaskProgress;
+use crate::model::{CapabilityDelta, Change, Delta, Section};
+
+/// How the parts of a whole change share what an answer may have.
+const SECTIONS: usize = 5;
+
+/// One part of a change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChangeSection {
+    /// Why and what.
+    Proposal,
+    /// What is to be done, and what is.
+    Tasks,
+    /// How it is to be done.
+    Design,
+    /// What becomes of the requirements.
+    Deltas,
+}
+
+/// A change in full, or one section of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ChangeView {
+    /// The change.
+    pub change_id: String,
+    /// Why and what; both are empty without a proposal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proposal: Option<ProposalView>,
+    /// What is to be done.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tasks: Option<TasksView>,
+    /// How it is to be done, if there is a design.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub design: Option<String>,
+    /// What becomes of the requirements, by capability.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deltas: Option<BTreeMap<String, DeltaView>>,
+    /// The offset to call again with, with the same section, for the rest of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_offset: Option<usize>,
+    /// What is missing here and how to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// The proposal.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ProposalView {
+    /// The text under "Why".
+    pub why: String,
+    /// The text under "What Changes".
+    pub what_changes: String,
+}
+
+/// The tasks.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct TasksView {
+    /// The whole file.
+    pub content: String,
+    /// Ticked boxes.
+    pub completed: usize,
+    /// All boxes.
+    pub total: usize,
+}
+
+/// What becomes of one capability.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeltaView {
+    /// The file, below the root of the project.
+    pub file: String,
+    /// The purpose of a new capability.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<String>,
+    /// The changed requirements in the order of the file.
+    pub items: Vec<DeltaItem>,
+}
+
+/// What becomes of one requirement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DeltaItem {
+    /// One of added, modified, removed, renamed.
+    pub operation: String,
+    /// The requirement; its old name if it is renamed.
+    pub name: String,
+    /// Its new name if it is renamed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub renamed_to: Option<String>,
+    /// The names of its scenarios, at most 100.
+    pub scenarios: Vec<String>,
+    /// The requirement as it is to be, or what is said about it.
+    pub text: String,
+    /// The line of its heading.
+    pub line: u32,
+}
+
+impl ChangeSection {
+    /// As clients call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Proposal => "proposal",
+            Self::Tasks => "tasks",
+            Self::Design => "design",
+            Self::Deltas => "deltas",
+        }
+    }
+}
+
+impl ChangeView {
+    /// The whole change. What is too long is cut, each part by itself.
+    #[must_use]
+    pub fn whole(change: &Change, budget: Budget) -> Self {
+        let share = budget.share(SECTIONS);
+        let mut cut = Vec::new();
+        let mut text = |section: ChangeSection, text: &str| {
+            let (text, was_cut) = share.beginning(text);
+            if was_cut && !cut.contains(&section.name()) {
+                cut.push(section.name());
+            }
+            text
+        };
+        let proposal = ProposalView {
+            why: text(ChangeSection::Proposal, section(why(change))),
+            what_changes: text(ChangeSection::Proposal, section(what_changes(change))),
+        };
+        let tasks = TasksView {
+            content: text(ChangeSection::Tasks, tasks(change)),
+            ..TasksView::progress_of(change)
+        };
+        let design = change.design.as_ref();
+        let design = design.map(|design| text(ChangeSection::Design, &design.text));
+        let (deltas, more) = deltas(change, 0, share);
+        if more.is_some() {
+            cut.push(ChangeSection::Deltas.name());
+        }
+        let note = (!cut.is_empty()).then(|| {
+            format!(
+                "too long and cut: {}; call again with section for more of one",
+                cut.join(", ")
+            )
+        });
+        Self {
+            change_id: change.id.clone(),
+            proposal: Some(proposal),
+            tasks: Some(tasks),
+            design,
+            deltas: Some(deltas),
+            next_offset: None,
+            note,
+        }
+    }
+
+    /// One section: from the character `offset` on, of deltas from that requirement on. `None` if the change does not
+    /// have it.
+    #[must_use]
+    pub fn section(
+        change: &Change,
+        asked: ChangeSection,
+        offset: usize,
+        budget: Budget,
+    ) -> Option<Self> {
+        let mut view = Self {
+            change_id: change.id.clone(),
+            ..Self::default()
+        };
+        let unit = match asked {
+            ChangeSection::Proposal => {
+                change.proposal.as_ref()?;
+                let why = section(why(change));
+                let half = budget.share(2);
+                let (what_changes, next) = half.part(section(what_changes(change)), offset);
+                let (why, cut) = match offset {
+                    0 => half.beginning(why),
+                    // It was told with the first part.
+                    _ => (String::new(), false),
+                };
+                if cut {
+                    view.note =
+                        Some("`why` is too long and cut; the file has all of it".to_owned());
+                }
+                view.proposal = Some(ProposalView { why, what_changes });
+                view.next_offset = next;
+                "characters of what_changes"
+            }
+            ChangeSection::Tasks => {
+                change.tasks.as_ref()?;
+                let (content, next) = budget.part(tasks(change), offset);
+                view.tasks = Some(TasksView {
+                    content,
+                    ..TasksView::progress_of(change)
+                });
+                view.next_offset = next;
+                "characters"
+            }
+            ChangeSection::Design => {
+                let (design, next) = budget.part(&change.design.as_ref()?.text, offset);
+                view.design = Some(design);
+                view.next_offset = next;
+                "characters"
+            }
+            ChangeSection::Deltas => {
+                let (deltas, next) = deltas(change, offset, budget);
+                view.deltas = Some(deltas);
+                view.next_offset = next;
+                "requirements"
+            }
+        };
+        if let Some(next) = view.next_offset {
+            let more = format!("there are more {unit}; call again with offset {next}");
+            view.note = notes([view.note, Some(more)]);
+        }
+        Some(view)
+    }
+}
+
+impl TasksView {
+    /// Without the text.
+    fn progress_of(change: &Change) -> Self {
+        let progress = TaskProgress::of(change);
+        Self {
+            content: String::new(),
+            completed: progress.completed,
+            total: progress.total,
+        }
+    }
+}
+
+fn why(change: &Change) -> Option<&Section> {
+    change.proposal.as_ref()?.why.as_ref()
+}
+
+fn what_changes(change: &Change) -> Option<&Section> {
+    change.proposal.as_ref()?.what_changes.as_ref()
+}
+
+fn section(section: Option<&Section>) -> &str {
+    section.map_or("", |section| &section.text)
+}
+
+fn tasks(change: &Change) -> &str {
+    change.tasks.as_ref().map_or("", |tasks| &tasks.source.text)
+}
+
+/// The deltas from the requirement `offset` on that fit, counted over all capabilities, and where the rest begins. Every
+/// capability is there, if only by its name.
+fn deltas(
+    change: &Change,
+    offset: usize,
+    budget: Budget,
+) -> (BTreeMap<String, DeltaView>, Option<usize>) {
+    let view = |delta: &CapabilityDelta| {
+        let purpose = delta.purpose.as_ref();
+        let view = DeltaView {
+            file: delta.source.path.to_string_lossy().into_owned(),
+            purpose: purpose.map(|purpose| budget.share(8).beginning(&purpose.text).0),
+            items: Vec::new(),
+        };
+        (delta.capability.clone(), view)
+    };
+    let mut views: BTreeMap<_, _> = change.deltas.iter().map(view).collect();
+    let all = change.deltas.iter().flat_map(|delta| {
+        let item = move |operation| (&*delta.capability, DeltaItem::of(operation, budget));
+        delta.operations.iter().map(item)
+    });
+    let page = budget.page(all, offset);
+    for (capability, item) in page.items {
+        if let Some(view) = views.get_mut(capability) {
+            view.items.push(item);
+        }
+    }
+    (views, page.next_offset)
+}
+
+impl DeltaItem {
+    fn of(delta: &Delta, budget: Budget) -> Self {
+        let scenarios = delta.requirement.scenarios.iter();
+        Self {
+            operation: delta.operation.name().to_owned(),
+            name: name(&delta.requirement.name),
+            renamed_to: delta.renamed_to.as_deref().map(name),
+            scenarios: scenarios
+                .take(MAX_NAMES)
+                .map(|scenario| name(&scenario.name))
+                .collect(),
+            text: budget.beginning(&delta.requirement.text).0,
+            line: delta.line,
+        }
+    }
+}

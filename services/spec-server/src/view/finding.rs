@@ -1,0 +1,85 @@
+//! What validation says.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::bound::{Budget, sentence};
+use crate::validate::{Finding, Report};
+
+/// The verdict on specs or changes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Verdict {
+    /// Whether there is no error and, if it was asked strictly, no warning.
+    pub valid: bool,
+    /// What must be mended.
+    pub errors: Vec<FindingView>,
+    /// What should be mended, and must be if it was asked strictly.
+    pub warnings: Vec<FindingView>,
+    /// The verdict in a sentence.
+    pub summary: String,
+    /// What is missing here and how to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// One finding.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FindingView {
+    /// The file, below the root of the project.
+    pub file: String,
+    /// The line, counted from 1, where one can be named.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// What is wrong and what would be right.
+    pub description: String,
+    /// Of a change: proposal, tasks, design or deltas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+    /// The rule that is broken.
+    pub rule: String,
+    /// It is advice, and makes nothing invalid.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub advice: bool,
+}
+
+impl Verdict {
+    /// The findings of a report that fit, the errors first.
+    #[must_use]
+    pub fn of(report: &Report, budget: Budget) -> Self {
+        let half = budget.share(2);
+        let errors = half.page(report.errors.iter().map(FindingView::of), 0);
+        let warnings = half.page(report.warnings.iter().map(FindingView::of), 0);
+        let cut = errors.next_offset.is_some() || warnings.next_offset.is_some();
+        Self {
+            valid: report.valid,
+            note: cut.then(|| {
+                format!(
+                    "only the first {} of {} errors and {} of {} warnings are listed; mend them and ask again, or ask for one \
+                     id at a time",
+                    errors.items.len(),
+                    errors.total,
+                    warnings.items.len(),
+                    warnings.total
+                )
+            }),
+            errors: errors.items,
+            warnings: warnings.items,
+            summary: report.summary.clone(),
+        }
+    }
+}
+
+impl FindingView {
+    /// As it is told.
+    #[must_use]
+    pub fn of(finding: &Finding) -> Self {
+        Self {
+            file: finding.file.clone(),
+            line: finding.line,
+            description: sentence(&finding.message),
+            section: finding.part.map(|part| part.name().to_owned()),
+            rule: finding.rule.to_owned(),
+            advice: finding.advice,
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! One scenario of a spec, and what a spec does not have.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::bound::{Budget, MAX_NAMES, name};
+use super::names::named;
+use super::spec::file_of;
+use crate::model::{Requirement, Scenario, Spec};
+use crate::project::nearest;
+
+/// One scenario in full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct ScenarioView {
+    /// What the requirement says.
+    pub requirement_description: String,
+    /// The name of the scenario.
+    pub name: String,
+    /// What happens; further clauses in lines of their own after "AND ".
+    pub when: String,
+    /// What follows, clause by clause.
+    pub then: Vec<String>,
+    /// What holds before, clause by clause.
+    pub given: Vec<String>,
+    /// The spec.
+    pub spec_id: String,
+    /// The requirement.
+    pub requirement: String,
+    /// The file, below the root of the project.
+    pub file: String,
+    /// The line of the scenario's heading.
+    pub line: u32,
+    /// The other scenarios of the requirement, at most 100.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub other_scenarios: Vec<String>,
+    /// What is missing here and how to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// What a spec does not have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Missing {
+    /// No such requirement.
+    #[error("the spec {spec:?} has no requirement {asked:?}{}", or(.nearest))]
+    Requirement {
+        /// The spec.
+        spec: String,
+        /// What was asked for.
+        asked: String,
+        /// Names that are like it.
+        nearest: Vec<String>,
+    },
+    /// No such scenario, or none at all.
+    #[error("the requirement {requirement:?} of the spec {spec:?} has no scenario{}{}",
+        .asked.as_ref().map(|asked| format!(" {asked:?}")).unwrap_or_default(), or(.nearest))]
+    Scenario {
+        /// The spec.
+        spec: String,
+        /// The requirement.
+        requirement: String,
+        /// What was asked for; `None` for the first.
+        asked: Option<String>,
+        /// Names that are like it.
+        nearest: Vec<String>,
+    },
+}
+
+impl ScenarioView {
+    /// The scenario of that name, or the first one, of the requirement of that name. Names that differ only in case or
+    /// blanks will do.
+    ///
+    /// # Errors
+    /// [`Missing`].
+    pub fn find(
+        spec: &Spec,
+        requirement: &str,
+        scenario: Option<&str>,
+        budget: Budget,
+    ) -> Result<Self, Missing> {
+        let within = requirement_named(spec, requirement)?;
+        let found = match scenario {
+            Some(asked) => named(&within.scenarios, |scenario| &scenario.name, asked),
+            None => within.scenarios.first(),
+        };
+        let found = found.ok_or_else(|| Missing::Scenario {
+            spec: spec.id.clone(),
+            requirement: name(&within.name),
+            asked: scenario.map(name),
+            nearest: like(
+                scenario.unwrap_or_default(),
+                within.scenarios.iter().map(|scenario| &scenario.name),
+            ),
+        })?;
+        Ok(Self::new(spec, within, found, budget))
+    }
+
+    fn new(spec: &Spec, requirement: &Requirement, scenario: &Scenario, budget: Budget) -> Self {
+        let share = budget.share(4);
+        let (requirement_description, mut cut) = share.beginning(&requirement.description);
+        let (when, cut_when) = share.beginning(&scenario.when.join("\nAND "));
+        cut |= cut_when;
+        let mut clauses = |clauses: &[String]| {
+            let page = share.page(clauses.iter(), 0);
+            let kept = page.items.into_iter().map(|clause| {
+                let (clause, cut_clause) = share.beginning(clause);
+                cut |= cut_clause;
+                clause
+            });
+            let kept = kept.collect();
+            cut |= page.next_offset.is_some();
+            kept
+        };
+        let (then, given) = (clauses(&scenario.then), clauses(&scenario.given));
+        let note = cut.then(|| {
+            format!(
+                "parts were too long and are cut: the whole text begins at line {} of {}",
+                scenario.line,
+                file_of(spec)
+            )
+        });
+        let others = requirement.scenarios.iter();
+        let others = others.filter(|other| !std::ptr::eq(*other, scenario));
+        Self {
+            requirement_description,
+            name: name(&scenario.name),
+            when,
+            then,
+            given,
+            spec_id: spec.id.clone(),
+            requirement: name(&requirement.name),
+            file: file_of(spec),
+            line: scenario.line,
+            other_scenarios: others
+                .take(MAX_NAMES)
+                .map(|other| name(&other.name))
+                .collect(),
+            note,
+        }
+    }
+}
+
+/// The requirement of that name.
+fn requirement_named<'s>(spec: &'s Spec, asked: &str) -> Result<&'s Requirement, Missing> {
+    let found = named(&spec.requirements, |requirement| &requirement.name, asked);
+    found.ok_or_else(|| Missing::Requirement {
+        spec: spec.id.clone(),
+        asked: name(asked),
+        nearest: like(
+            asked,
+            spec.requirements
+                .iter()
+                .map(|requirement| &requirement.name),
+        ),
+    })
+}
+
+/// The names that are most like what was asked for.
+fn like<'n>(asked: &str, names: impl Iterator<Item = &'n String>) -> Vec<String> {
+    let nearest = nearest(asked, names.cloned());
+    nearest.iter().map(|nearest| name(nearest)).collect()
+}
+
+/// Names to offer, as the end of a sentence.
+fn or(nearest: &[String]) -> String {
+    match nearest {
+        [] => String::new(),
+        names => format!("; there is {}", quoted(names)),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let names: Vec<_> = names.iter().map(|name| format!("{name:?}")).collect();
+    names.join(", ")
+}

@@ -1,0 +1,282 @@
+//! Deltas that are refused, each in words that help, with nothing written.
+
+use super::{archive, refused, requirement, spec};
+use crate::project::{openspec, write};
+use spec_server::archive::{ArchiveError, archive_change, preview};
+
+/// The delta is refused for one reason that has these words, at this line of the delta.
+fn refuses(delta: &str, line: u32, words: &[&str]) {
+    let told = refused(&spec(&["Alpha", "Beta two"]), delta);
+    let at = format!("openspec/changes/c/specs/cap/spec.md:{line}: ");
+    assert!(
+        told.iter()
+            .any(|t| t.starts_with(&at) && words.iter().all(|word| t.contains(word))),
+        "{delta}: {told:?}"
+    );
+}
+
+fn rename(from: &str, to: &str) -> String {
+    format!(
+        "## RENAMED Requirements\n- FROM: `### Requirement: {from}`\n- TO: `### Requirement: {to}`\n"
+    )
+}
+
+#[test]
+fn names_that_are_nowhere_are_refused() {
+    refuses(
+        &format!("## MODIFIED Requirements\n{}", requirement("Nowhere")),
+        2,
+        &["MODIFIED", "Nowhere", "ADDED"],
+    );
+    refuses(&rename("Nowhere", "There"), 2, &["RENAMED", "Nowhere"]);
+}
+
+#[test]
+fn names_that_are_almost_right_are_refused_with_the_right_one() {
+    for near in ["alpha", "ALPHA"] {
+        refuses(
+            &format!("## MODIFIED Requirements\n{}", requirement(near)),
+            2,
+            &[near, "\"Alpha\""],
+        );
+        refuses(
+            &format!("## REMOVED Requirements\n### Requirement: {near}\n"),
+            2,
+            &[near, "\"Alpha\""],
+        );
+        refuses(&rename(near, "Other"), 2, &[near, "\"Alpha\""]);
+        refuses(
+            &format!("## ADDED Requirements\n{}", requirement(near)),
+            2,
+            &[near, "\"Alpha\""],
+        );
+        refuses(&rename("Beta two", near), 2, &[near, "\"Alpha\""]);
+    }
+    refuses(
+        "## REMOVED Requirements\n- `### Requirement: beta  two`\n",
+        2,
+        &["\"Beta two\""],
+    );
+    // The new name is there, and the old one almost: a slip, not a rename that is done.
+    refuses(&rename("alpha", "Beta two"), 2, &["\"Alpha\""]);
+}
+
+#[test]
+fn names_that_are_taken_are_refused() {
+    refuses(
+        &format!(
+            "## ADDED Requirements\n{}",
+            requirement("Alpha").replace("SHALL", "MUST")
+        ),
+        2,
+        &["Alpha", "says something else"],
+    );
+    refuses(&rename("Alpha", "Beta two"), 2, &["Beta two", "already"]);
+}
+
+#[test]
+fn a_modification_that_loses_scenarios_is_refused_with_their_names() {
+    let less = requirement("Alpha").replace("#### Scenario: S2", "#### Scenario: Other");
+    refuses(
+        &format!("## MODIFIED Requirements\n{less}"),
+        2,
+        &["\"S2\"", "repeat"],
+    );
+    // Two of one name are two.
+    let twice = spec(&["Alpha"]).replace("Scenario: S2", "Scenario: S1");
+    let once =
+        requirement("Alpha").replace("\n#### Scenario: S2\n- **WHEN** c\n- **THEN** d\n", "");
+    let told = refused(&twice, &format!("## MODIFIED Requirements\n{once}"));
+    assert!(told[0].contains("\"S1\""), "{told:?}");
+}
+
+#[test]
+fn what_contradicts_itself_is_refused() {
+    let alpha = requirement("Alpha");
+    for (delta, words) in [
+        (
+            format!(
+                "## MODIFIED Requirements\n{alpha}\n## REMOVED Requirements\n- `### Requirement: Alpha`\n"
+            ),
+            vec!["MODIFIED and REMOVED"],
+        ),
+        (
+            format!("## MODIFIED Requirements\n{alpha}\n## ADDED Requirements\n{alpha}"),
+            vec!["MODIFIED and ADDED"],
+        ),
+        (
+            format!(
+                "## ADDED Requirements\n{alpha}\n## REMOVED Requirements\n- `### Requirement: Alpha`\n"
+            ),
+            vec!["ADDED and REMOVED"],
+        ),
+        (
+            format!("## ADDED Requirements\n{alpha}\n{alpha}"),
+            vec!["twice under ADDED"],
+        ),
+        (
+            format!("## MODIFIED Requirements\n{alpha}\n## MODIFIED Requirements\n{alpha}"),
+            vec!["twice under MODIFIED"],
+        ),
+        (
+            "## REMOVED Requirements\n### Requirement: Alpha\n- `### Requirement: Alpha`\n"
+                .to_owned(),
+            vec!["twice under REMOVED"],
+        ),
+        (
+            rename("Alpha", "X") + &rename("Alpha", "Y"),
+            vec!["twice under RENAMED"],
+        ),
+        (
+            rename("Alpha", "X") + &rename("Beta two", "X"),
+            vec!["two requirements", "\"X\""],
+        ),
+        (
+            rename("Alpha", "X") + "## REMOVED Requirements\n- `### Requirement: alpha`\n",
+            vec!["RENAMED and REMOVED"],
+        ),
+        (
+            rename("Alpha", "X") + &format!("## MODIFIED Requirements\n{alpha}"),
+            vec!["must name it \"X\""],
+        ),
+        (
+            rename("Alpha", "X") + &format!("## ADDED Requirements\n{}", requirement("X")),
+            vec!["new name of \"Alpha\""],
+        ),
+        (
+            "## RENAMED Requirements\n- FROM: `### Requirement: Alpha`\n".to_owned(),
+            vec!["no new name"],
+        ),
+        (
+            "## RENAMED Requirements\n- TO: `### Requirement: Alpha`\n".to_owned(),
+            vec!["no FROM"],
+        ),
+        (
+            "## RENAMED Requirements\n### Requirement: Alpha\n".to_owned(),
+            vec!["no new name"],
+        ),
+        (
+            "## ADDED Requirements\n\n## Notes\n".to_owned(),
+            vec!["changes no requirement"],
+        ),
+    ] {
+        let told = refused(&spec(&["Alpha", "Beta two"]), &delta).join("\n");
+        for word in words {
+            assert!(told.contains(word), "{delta}: {told}");
+        }
+    }
+}
+
+#[test]
+fn a_spec_that_would_lose_requirements_is_refused() {
+    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    for (text, word) in [
+        (spec(&["A", "A"]), "twice"),
+        (
+            format!("{}\n## Notes\n### Requirement: Out\n", spec(&["A"])),
+            "outside",
+        ),
+        (
+            format!("{}\n## ADDED Requirements\n", spec(&["A"])),
+            "no section",
+        ),
+    ] {
+        let told = refused(&text, &delta);
+        assert!(
+            told[0].starts_with("openspec/specs/cap/spec.md:") && told[0].contains(word),
+            "{told:?}"
+        );
+    }
+}
+
+#[test]
+fn a_spec_that_would_be_wrong_is_refused() {
+    for (delta, word) in [
+        (
+            "## ADDED Requirements\n### Requirement: New\n#### Scenario: S\n- x\n",
+            "no text",
+        ),
+        (
+            "## ADDED Requirements\n### Requirement: New\nIt SHALL.\n#### Scenario: S\n",
+            "no scenario",
+        ),
+    ] {
+        let told = refused(&spec(&["A"]), delta).join("\n");
+        assert!(told.contains(word), "{told}");
+    }
+    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let told = refused(&spec(&["A"]).replace("Serves well.\n", ""), &delta).join("\n");
+    assert!(told.contains("no purpose"), "{told}");
+}
+
+#[test]
+fn every_problem_is_told_at_once() {
+    let delta = format!(
+        "## MODIFIED Requirements\n{}\n{}",
+        requirement("No"),
+        requirement("Nor")
+    );
+    assert_eq!(refused(&spec(&["A"]), &delta).len(), 2);
+}
+
+#[test]
+fn a_requirement_outside_the_sections_is_told() {
+    let delta = format!(
+        "### Requirement: Lost\n## ADDED Requirements\n{}",
+        requirement("New")
+    );
+    let (_root, project) = super::project(&spec(&["A"]), &delta);
+    let shown = preview(&project, "c").expect("a preview");
+    assert!(
+        shown
+            .warnings
+            .iter()
+            .any(|w| w.line == Some(1) && w.message.contains("Lost"))
+    );
+}
+
+#[test]
+fn metadata_that_is_wrong_or_says_otherwise_is_refused() {
+    let delta = format!("## ADDED Requirements\n{}", requirement("New"));
+    let (root, project) = super::project(&spec(&["A"]), &delta);
+    for (metadata, word) in [
+        ("schema: x\nskip_specs: true\n", "skip_specs"),
+        ("schema: x\nretire_capabilities: maybe\n", "true or false"),
+    ] {
+        write(
+            &root.path().join("openspec"),
+            &[("changes/c/.openspec.yaml", metadata)],
+        );
+        let error = archive(&project).expect_err("refused").to_string();
+        assert!(
+            error.contains(".openspec.yaml") && error.contains(word),
+            "{error}"
+        );
+    }
+}
+
+#[test]
+fn a_place_that_is_taken_and_a_day_that_is_none_are_refused() {
+    let (_root, project) = openspec(&[
+        ("changes/c/tasks.md", ""),
+        ("changes/archive/2026-01-02-c/tasks.md", ""),
+    ]);
+    let error = archive(&project).expect_err("refused").to_string();
+    assert!(
+        error.contains("openspec/changes/archive/2026-01-02-c") && error.contains("already"),
+        "{error}"
+    );
+    for day in ["", "today", "2026-1-2", "2026-01-02/..", "../../..//x"] {
+        assert!(
+            matches!(
+                archive_change(&project, "c", day),
+                Err(ArchiveError::BadDay(_))
+            ),
+            "{day}"
+        );
+    }
+    assert!(matches!(
+        archive_change(&project, "d", "2026-01-02"),
+        Err(ArchiveError::Read(_))
+    ));
+}

@@ -1,0 +1,17 @@
+//! The tests of `spec-server`, through its public surface.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
+
+mod archive;
+mod cli;
+mod mcp;
+mod oracle;
+mod parse;
+mod project;
+mod search;
+mod search_explicit;
+mod search_questions;
+#[cfg(feature = "semantic")]
+mod search_semantic;
+mod search_terms;
+mod validate;
+mod watch;

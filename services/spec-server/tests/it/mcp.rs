@@ -1,0 +1,13 @@
+//! The MCP server: in memory, over HTTP, and the binary on pipes.
+
+mod harness;
+mod hostile;
+mod limits;
+mod mutations;
+mod openspec;
+mod pipe;
+mod tools;
+mod transcripts;
+mod writes;
+
+pub(crate) use harness::{Copy, HANG, binary, client, settings, structured};

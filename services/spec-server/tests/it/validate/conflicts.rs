@@ -1,0 +1,148 @@
+//! Two active changes that touch one requirement.
+
+use spec_server::validate::{self, Item, Severity};
+
+use super::{GATE, SPOX, project, short};
+
+/// What is found in changes `a`, `b`, … with these deltas of the capability `gate`.
+fn changes(deltas: &[&str]) -> Vec<Item> {
+    let paths: Vec<String> = ["a", "b", "c"]
+        .iter()
+        .map(|id| format!("openspec/changes/{id}/specs/gate/spec.md"))
+        .collect();
+    let mut files = vec![("openspec/specs/gate/spec.md", GATE)];
+    files.extend(paths.iter().map(String::as_str).zip(deltas.iter().copied()));
+    let (_root, project, rules) = project(&files);
+    validate::changes(&project, rules, None).expect("listed")
+}
+
+const ADDS: &str = "## ADDED Requirements\n### Requirement: Ring\nIt SHALL.\n#### Scenario: S\n- **WHEN** a\n- **THEN** b\n";
+const REMOVES: &str = "## REMOVED Requirements\n\n### Requirement: Open\n";
+const RENAMES: &str =
+    "## RENAMED Requirements\n- FROM: `### Requirement: Open`\n- TO: `### Requirement: Gape`\n";
+const MODIFIES: &str = "## MODIFIED Requirements\n\n\n### Requirement: Open\nIt SHALL.\n#### By day\n- a\n#### By night\n- b\n";
+
+#[test]
+fn both_are_told_of_each_other() {
+    let items = changes(&[MODIFIES, REMOVES]);
+    for (item, line, other) in [
+        (&items[0], 4, "\"b\" removes it"),
+        (&items[1], 3, "\"a\" modifies it"),
+    ] {
+        assert_eq!(
+            short(&item.findings),
+            [(Severity::Warning, "change-conflict", Some(line))]
+        );
+        let finding = &item.findings[0];
+        assert!(
+            finding
+                .message
+                .contains(&format!("the change {:?}", item.id)),
+            "{}",
+            finding.message
+        );
+        assert!(finding.message.contains(other), "{}", finding.message);
+        assert!(
+            finding.message.contains("\"Open\" of gate"),
+            "{}",
+            finding.message
+        );
+        assert_eq!(
+            finding.file,
+            format!("openspec/changes/{}/specs/gate/spec.md", item.id)
+        );
+        // It is advice: the verdict is that of OpenSpec, which does not compare changes.
+        assert!(item.is_valid(true));
+    }
+}
+
+#[test]
+fn renames_are_followed() {
+    let by_old_name = changes(&[RENAMES, MODIFIES]);
+    assert_eq!(by_old_name[0].findings.len(), 1);
+    assert!(
+        by_old_name[1].findings[0]
+            .message
+            .contains("\"a\" renames it"),
+        "{}",
+        by_old_name[1].findings[0].message
+    );
+    let new_name = ADDS.replace("Ring", "Gape");
+    let by_new_name = changes(&[RENAMES, &new_name]);
+    assert_eq!(by_new_name[1].findings[0].rule, "change-conflict");
+}
+
+#[test]
+fn what_stands_apart_is_no_conflict() {
+    for deltas in [
+        &[ADDS, REMOVES][..],
+        &[MODIFIES],
+        &[&format!("{RENAMES}\n{}", MODIFIES.replace("Open", "Gape"))],
+    ] {
+        let rules = changes(deltas).into_iter().flat_map(|item| item.findings);
+        assert!(
+            rules
+                .into_iter()
+                .all(|finding| finding.rule != "change-conflict")
+        );
+    }
+    let (_root, project, rules) = project(&[
+        ("openspec/changes/a/specs/gate/spec.md", ADDS),
+        ("openspec/changes/b/specs/bell/spec.md", ADDS),
+        (
+            "openspec/changes/archive/2025-01-01-c/specs/gate/spec.md",
+            ADDS,
+        ),
+    ]);
+    assert!(
+        validate::changes(&project, rules, None)
+            .expect("listed")
+            .iter()
+            .all(|item| item.findings.is_empty())
+    );
+}
+
+#[test]
+fn three_are_told_together_and_one_alone_is_told_of_all() {
+    let items = changes(&[ADDS, ADDS, ADDS]);
+    let message = |item: &Item| {
+        item.findings
+            .iter()
+            .find(|f| f.rule == "change-conflict")
+            .expect("told")
+            .message
+            .clone()
+    };
+    for (index, others) in [["b", "c"], ["a", "c"], ["a", "b"]].into_iter().enumerate() {
+        assert!(
+            others
+                .iter()
+                .all(|id| message(&items[index]).contains(&format!("{id:?} adds it")))
+        );
+    }
+    let (_root, project, rules) = project(&[
+        ("openspec/changes/a/specs/gate/spec.md", ADDS),
+        ("openspec/changes/b/specs/gate/spec.md", ADDS),
+    ]);
+    let one = validate::changes(&project, rules, Some("b")).expect("read");
+    assert_eq!(one.len(), 1);
+    assert!(message(&one[0]).contains("\"a\" adds it"));
+}
+
+#[test]
+fn spec_oxide_projects_have_them_too() {
+    let (_root, project, rules) = project(&[
+        (".spox/config.toml", SPOX),
+        (
+            "specs/_changes/a/specs/gate/spec.md",
+            "## RENAMED Requirements\n### Requirement: Open → Gape\n",
+        ),
+        ("specs/_changes/b/specs/gate/spec.md", REMOVES),
+    ]);
+    let items = validate::changes(&project, rules, None).expect("listed");
+    assert!(items.iter().all(|item| {
+        item.findings
+            .iter()
+            .any(|finding| finding.rule == "change-conflict")
+    }));
+}

@@ -1,0 +1,223 @@
+//! The rules of the folder of a change and its metadata in OpenSpec projects.
+
+use spec_server::validate::{self, Severity};
+
+use super::{openspec_change, project, short};
+
+const DELTA: &str = "## ADDED Requirements\n### Requirement: Ring\nIt SHALL.\n#### Scenario: S\n- **WHEN** a\n- **THEN** b\n";
+
+const ERROR: Severity = Severity::Error;
+
+fn files(files: &[(&str, &str)]) -> Vec<(String, &'static str)> {
+    let findings = openspec_change(files);
+    let file = |file: &str| {
+        file.strip_prefix("openspec/changes/go")
+            .unwrap_or(file)
+            .to_owned()
+    };
+    findings
+        .iter()
+        .map(|finding| (file(&finding.file), finding.rule))
+        .collect()
+}
+
+fn found(file: &str, rule: &'static str) -> (String, &'static str) {
+    (file.to_owned(), rule)
+}
+
+#[test]
+fn a_change_has_deltas_where_they_are_read() {
+    assert_eq!(files(&[("specs/gate/spec.md", DELTA)]), []);
+    assert_eq!(files(&[("specs/a/b/c/spec.md", DELTA)]), []);
+    assert_eq!(
+        files(&[("proposal.md", "## Why\n")]),
+        [found("", "deltas-missing")]
+    );
+    assert_eq!(
+        files(&[("specs/spec.md", DELTA)]),
+        [found("/specs/spec.md", "delta-at-root")]
+    );
+    let misplaced = openspec_change(&[("specs/gate.md", DELTA), ("specs/gate/more.MD", DELTA)]);
+    assert_eq!(
+        short(&misplaced),
+        [(ERROR, "delta-unread", None), (ERROR, "delta-unread", None)]
+    );
+    assert!(
+        misplaced[0]
+            .message
+            .contains("move it to specs/gate/spec.md"),
+        "{}",
+        misplaced[0].message
+    );
+    assert_eq!(misplaced[1].file, "openspec/changes/go/specs/gate/more.MD");
+    assert_eq!(
+        files(&[
+            ("specs/gate/spec.md", DELTA),
+            ("specs/notes.md", "# Notes\n"),
+            ("specs/.x/a.md", DELTA)
+        ]),
+        []
+    );
+}
+
+#[test]
+fn a_change_may_say_that_it_has_no_deltas() {
+    let skip = "schema: spec-driven\nskip_specs: true\n";
+    let findings = openspec_change(&[(".openspec.yaml", skip)]);
+    assert_eq!(short(&findings), [(Severity::Info, "skip-specs", None)]);
+    for extra in ["specs/gate/spec.md", "specs/note.txt"] {
+        assert_eq!(
+            files(&[(".openspec.yaml", skip), (extra, DELTA)]),
+            [found("/.openspec.yaml", "skip-specs-clash")],
+            "{extra}"
+        );
+    }
+    assert_eq!(
+        files(&[(".openspec.yaml", skip), ("specs/.keep", "")]),
+        [found("/.openspec.yaml", "skip-specs")]
+    );
+    assert_eq!(
+        files(&[(".openspec.yaml", "schema: spec-driven\nskip_specs: false\n")]),
+        [found("", "deltas-missing")]
+    );
+}
+
+#[test]
+fn that_counts_only_in_metadata_that_are_right() {
+    for metadata in [
+        "skip_specs: true\n",
+        "schema: spec-driven\nskip_specs: yes\n",
+        "schema: nowhere\nskip_specs: true\n",
+        "schema: spec-driven\nskip_specs: true\ncreated: yesterday\n",
+        "schema: spec-driven\nskip_specs: true\nschema: spec-driven\n",
+        "schema: [\n  skip_specs: true\n",
+    ] {
+        let findings =
+            openspec_change(&[(".openspec.yaml", metadata), ("specs/gate/spec.md", DELTA)]);
+        assert_eq!(
+            short(&findings),
+            [(ERROR, "metadata-invalid", None)],
+            "{metadata}"
+        );
+    }
+    // Broken metadata that do not speak of deltas are another's business.
+    assert_eq!(
+        files(&[
+            (".openspec.yaml", "schema: [\n"),
+            ("specs/gate/spec.md", DELTA)
+        ]),
+        []
+    );
+}
+
+#[test]
+fn a_folder_around_changes_is_none() {
+    let nested = openspec_change(&[
+        ("inner/proposal.md", "x"),
+        ("two/deep/specs/a/spec.md", DELTA),
+    ]);
+    assert_eq!(short(&nested), [(ERROR, "change-nested", None)]);
+    assert!(
+        nested[0].message.contains("inner, two/deep"),
+        "{}",
+        nested[0].message
+    );
+    assert!(
+        nested[0].message.contains("go-inner"),
+        "{}",
+        nested[0].message
+    );
+    assert_eq!(
+        files(&[("inner/proposal.md", "x"), ("README.md", "x")]),
+        [found("", "deltas-missing")]
+    );
+    assert_eq!(
+        files(&[("a/b/c/d/proposal.md", "x")]),
+        [found("", "deltas-missing")]
+    );
+}
+
+#[test]
+fn a_folder_too_deep_to_look_through_is_told() {
+    let deep = format!("{}x", "d/".repeat(17));
+    let findings = openspec_change(&[("specs/gate/spec.md", DELTA), (&deep, "x")]);
+    assert_eq!(short(&findings), [(Severity::Info, "folder-partial", None)]);
+}
+
+#[test]
+fn what_cannot_be_read_is_an_item_of_its_own() {
+    let root = crate::project::folder(&[("openspec/specs/ok/spec.md", super::GATE)]);
+    for path in ["openspec/specs/deep/bad", "openspec/changes/bad/specs/gate"] {
+        let folder = root.path().join(path);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        std::fs::write(folder.join("spec.md"), b"# A\n\xff\n").expect("a file");
+    }
+    let project = spec_server::project::Project::open(root.path()).expect("a project");
+    let items = validate::all(&project, validate::Rules::OpenSpec).expect("listed");
+    let ids: Vec<&str> = items.iter().map(|item| item.id.as_str()).collect();
+    assert_eq!(ids, ["bad", "deep/bad", "ok"]);
+    for item in &items[..2] {
+        assert_eq!(short(&item.findings), [(ERROR, "unreadable", None)]);
+        assert!(
+            item.findings[0].message.contains("line 2"),
+            "{}",
+            item.findings[0].message
+        );
+    }
+}
+
+#[test]
+fn a_spec_that_cannot_be_compared_is_told() {
+    let (_root, project, rules) = project(&[
+        ("openspec/specs/gate/spec.md/x", ""),
+        (
+            "openspec/changes/go/specs/gate/spec.md",
+            &DELTA.replace("ADDED", "MODIFIED"),
+        ),
+    ]);
+    let items = validate::changes(&project, rules, None).expect("listed");
+    assert_eq!(
+        short(&items[0].findings),
+        [(ERROR, "spec-unreadable", None)]
+    );
+}
+
+#[test]
+fn ids_that_lead_elsewhere_are_refused() {
+    let (_root, project, rules) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
+    for id in [
+        "../../etc",
+        "/etc/passwd",
+        "a\\b",
+        "..",
+        "a/../b",
+        "x\0",
+        "",
+    ] {
+        assert!(
+            validate::specs(&project, rules, Some(id)).is_err(),
+            "{id:?}"
+        );
+        assert!(
+            validate::changes(&project, rules, Some(id)).is_err(),
+            "{id:?}"
+        );
+    }
+    let error = validate::specs(&project, rules, Some("gat")).expect_err("there is none");
+    assert!(error.to_string().contains("gate"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_linked_folder_is_told_and_changes_no_verdict() {
+    let (root, project, rules) = project(&[("openspec/specs/gate/spec.md", super::GATE)]);
+    let specs = root.path().join("openspec/specs");
+    std::os::unix::fs::symlink(specs.join("gate"), specs.join("twin")).expect("a link");
+    let items = validate::specs(&project, rules, None).expect("listed");
+    assert_eq!(items.len(), 2);
+    assert_eq!(
+        short(&items[1].findings),
+        [(Severity::Warning, "link-not-followed", None)]
+    );
+    assert!(items[1].is_valid(true));
+}

@@ -1,0 +1,290 @@
+//! Changes of files are told to who has subscribed, in both eras.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use mcp_proto::Era;
+use mcp_proto::client::Client;
+use mcp_proto::jsonrpc::Notification;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
+
+use crate::mcp::{Copy, HANG, binary, client, settings, structured};
+
+const UPDATED: &str = "notifications/resources/updated";
+const LIST_CHANGED: &str = "notifications/resources/list_changed";
+
+/// A client that has subscribed, and what it hears.
+struct Listener {
+    client: Client,
+    heard: Receiver<Notification>,
+}
+
+impl Listener {
+    async fn of(client: Client, uris: &[&str]) -> Self {
+        // Who has the list hears of all that changes in it afterwards; where there is no project yet, it is an error.
+        drop(client.request("resources/list", json!({})).await);
+        let mut listener = Self {
+            heard: client.notifications(),
+            client,
+        };
+        match listener.client.era() {
+            Era::Legacy => {
+                for uri in uris {
+                    let asked = json!({ "uri": uri });
+                    let subscribed = listener.client.request("resources/subscribe", asked).await;
+                    subscribed.unwrap();
+                }
+            }
+            Era::Modern => {
+                let wanted = json!({"resourcesListChanged": true, "resourceSubscriptions": uris});
+                let (client, asked) = (listener.client.clone(), json!({ "notifications": wanted }));
+                let long = 10 * HANG;
+                tokio::spawn(async move {
+                    let ended = client
+                        .request_within("subscriptions/listen", asked, long)
+                        .await;
+                    drop(ended);
+                });
+                let acknowledged = listener.next().await;
+                assert_eq!(acknowledged.0, "notifications/subscriptions/acknowledged");
+            }
+        }
+        listener
+    }
+
+    /// The next notification: its method and the URI in it.
+    async fn next(&mut self) -> (String, Value) {
+        let heard = tokio::time::timeout(HANG, self.heard.recv()).await;
+        let mut heard = heard.expect("nothing is told").unwrap();
+        let uri = heard.params.get_mut("uri").map(Value::take);
+        (heard.method.clone(), uri.unwrap_or_default())
+    }
+
+    /// Waits until all of these were heard, whatever comes between. One may be told more than once: a file is written
+    /// in steps.
+    async fn hears(&mut self, expected: &[(&str, Value)]) {
+        let mut missing: Vec<_> = expected.to_vec();
+        while !missing.is_empty() {
+            let (method, uri) = self.next().await;
+            missing.retain(|(name, of)| (*name, of) != (method.as_str(), &uri));
+        }
+    }
+
+    /// Waits for `last`, and tells what came until then.
+    async fn until(&mut self, last: &str) -> BTreeSet<String> {
+        let mut all = BTreeSet::new();
+        loop {
+            let (method, uri) = self.next().await;
+            if uri == last {
+                return all;
+            }
+            all.insert(format!("{method} {}", uri.as_str().unwrap_or_default()));
+        }
+    }
+}
+
+const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
+
+#[tokio::test]
+async fn who_subscribes_to_a_spec_hears_of_it_and_of_no_other() {
+    for era in BOTH {
+        let project = Copy::of("library");
+        let client = client(settings(project.root()), era).await;
+        let uris = ["spec://lending", "spec://notices"];
+        let mut listener = Listener::of(client, &uris).await;
+        project.write("specs/members/spec.md", "# Members\n");
+        project.write("specs/mission.md", "# Mission\n");
+        project.write("specs/lending/spec.md", "# Lending anew\n");
+        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+        // What is told last has come after everything before it.
+        project.write("specs/notices/spec.md", "# Notices anew\n");
+        let between = listener.until("spec://notices").await;
+        assert!(
+            between.iter().all(|told| told.ends_with("spec://lending")),
+            "{between:?}"
+        );
+
+        let listed = structured(&listener.client, "list_specs", json!({})).await;
+        assert_eq!(listed["specs"][0]["title"], "Lending anew");
+    }
+}
+
+#[tokio::test]
+async fn any_file_of_a_change_is_told_as_the_change() {
+    for era in BOTH {
+        let project = Copy::of("counter");
+        let client = client(settings(project.root()), era).await;
+        let mut listener = Listener::of(client, &["change://extend-hours"]).await;
+        for file in [
+            "tasks.md",
+            "proposal.md",
+            "design.md",
+            "specs/hours/spec.md",
+            "specs/new/spec.md",
+        ] {
+            project.write(
+                &format!("openspec/changes/extend-hours/{file}"),
+                "- [x] 1.1 Changed\n",
+            );
+            listener
+                .hears(&[(UPDATED, json!("change://extend-hours"))])
+                .await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_comes_and_goes_changes_the_list() {
+    for era in BOTH {
+        let project = Copy::of("library");
+        let client = client(settings(project.root()), era).await;
+        let mut listener =
+            Listener::of(client, &["spec://lending", "change://shorten-notice"]).await;
+        project.write("specs/fees/spec.md", "# Fees\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        let archive = project.path("specs/_archive");
+        fs::create_dir_all(&archive).unwrap();
+        let change = project.path("specs/_changes/shorten-notice");
+        fs::rename(change, archive.join("2026-01-01-shorten-notice")).unwrap();
+        listener
+            .hears(&[
+                (LIST_CHANGED, Value::Null),
+                (UPDATED, json!("change://shorten-notice")),
+            ])
+            .await;
+        // A folder that goes as a whole, and comes back.
+        fs::rename(project.path("specs/lending"), project.path("lending")).unwrap();
+        listener
+            .hears(&[
+                (LIST_CHANGED, Value::Null),
+                (UPDATED, json!("spec://lending")),
+            ])
+            .await;
+        fs::rename(project.path("lending"), project.path("specs/lending")).unwrap();
+        listener
+            .hears(&[
+                (LIST_CHANGED, Value::Null),
+                (UPDATED, json!("spec://lending")),
+            ])
+            .await;
+    }
+}
+
+#[tokio::test]
+async fn folders_that_come_later_are_watched() {
+    for era in BOTH {
+        let project = Copy::of("empty");
+        let client = client(settings(project.root()), era).await;
+        let mut listener = Listener::of(client, &[]).await;
+        project.write("specs/late/spec.md", "# Late\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        let mut listener = Listener::of(listener.client.clone(), &["spec://late"]).await;
+        project.write("specs/late/spec.md", "# Later\n");
+        listener.hears(&[(UPDATED, json!("spec://late"))]).await;
+        // Another folder of the same name.
+        fs::remove_dir_all(project.path("specs")).unwrap();
+        listener
+            .hears(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
+            .await;
+        project.write("specs/late/spec.md", "# Back\n");
+        listener
+            .hears(&[(LIST_CHANGED, Value::Null), (UPDATED, json!("spec://late"))])
+            .await;
+        project.write("specs/late/spec.md", "# And again\n");
+        listener.hears(&[(UPDATED, json!("spec://late"))]).await;
+    }
+}
+
+#[tokio::test]
+async fn another_folder_of_the_same_name_is_watched() {
+    for era in BOTH {
+        let project = Copy::of("library");
+        let client = client(settings(project.root()), era).await;
+        let mut listener = Listener::of(client, &[]).await;
+        project.write("other/late/spec.md", "# Late\n");
+        fs::rename(project.path("specs"), project.path("old")).unwrap();
+        fs::rename(project.path("other"), project.path("specs")).unwrap();
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        project.write("specs/later/spec.md", "# Later\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+    }
+}
+
+#[tokio::test]
+async fn a_project_that_comes_later_is_watched() {
+    for era in BOTH {
+        let project = Copy::empty();
+        let client = client(settings(project.root()), era).await;
+        let mut listener = Listener::of(client, &[]).await;
+        project.write("openspec/specs/first/spec.md", "# First\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        project.write("openspec/specs/second/spec.md", "# Second\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+    }
+}
+
+#[tokio::test]
+async fn what_is_not_there_cannot_be_subscribed_to() {
+    let project = Copy::of("library");
+    for uri in [
+        "spec://nothing",
+        "change://nothing",
+        "spec://..",
+        "file:///etc/passwd",
+        "spec://",
+    ] {
+        let client = client(settings(project.root()), Era::Legacy).await;
+        let subscribed = client
+            .request("resources/subscribe", json!({ "uri": uri }))
+            .await;
+        let error = subscribed.unwrap_err().to_string();
+        assert!(error.contains("-32002"), "{uri}: {error}");
+    }
+    // However it is written, it is the same spec, and told as it was written.
+    let client = client(settings(project.root()), Era::Legacy).await;
+    let mut listener = Listener::of(client, &["spec://LEND%69NG"]).await;
+    project.write("specs/lending/spec.md", "# Lending anew\n");
+    listener
+        .hears(&[(UPDATED, json!("spec://LEND%69NG"))])
+        .await;
+}
+
+#[tokio::test]
+async fn the_binary_tells_over_its_pipes() {
+    for era in BOTH {
+        let project = Copy::of("library");
+        let mut command = binary();
+        command.arg("mcp").arg("--root").arg(project.root());
+        let config = mcp_proto::client::ClientConfig::new(era);
+        let client = Client::stdio(command, config).await.unwrap();
+        let mut listener = Listener::of(client, &["spec://lending"]).await;
+        project.write("specs/lending/spec.md", "# Lending anew\n");
+        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+        listener.client.close().await.unwrap();
+    }
+}
+
+#[tokio::test]
+async fn the_watching_ends_with_the_server() {
+    let project = Copy::of("library");
+    let before = tokio::runtime::Handle::current()
+        .metrics()
+        .num_alive_tasks();
+    let server = spec_server::mcp::server(settings(project.root())).unwrap();
+    let tasks = || {
+        tokio::runtime::Handle::current()
+            .metrics()
+            .num_alive_tasks()
+    };
+    assert!(tasks() > before, "nobody watches");
+    drop(server);
+    let ended = async {
+        while tasks() > before {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(HANG, ended)
+        .await
+        .expect("it watches for ever");
+}

@@ -1,0 +1,90 @@
+//! OpenSpec's own tool as the judge of the spec server's verdicts.
+//!
+//! The tests are those of the crate (`services/spec-server/tests/it/oracle.rs`); this installs the tool and runs them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+use clap::Args;
+
+use crate::install::{self, Toolbox};
+use crate::{Result, interop, root, say, target};
+
+/// Where the lock file of the tool is, below `xtask`.
+const SOURCE: &str = "oracle";
+
+/// The tool's script among what is installed.
+const SCRIPT: &str = "node_modules/@fission-ai/openspec/bin/openspec.js";
+
+#[derive(Debug, Default, Args)]
+pub(crate) struct Arguments {
+    /// Compare the verdicts on this OpenSpec repository instead; may be given more than once.
+    #[arg(long = "repository", value_name = "DIR")]
+    repositories: Vec<PathBuf>,
+    /// Write what differs, in full, into this file.
+    #[arg(long, value_name = "FILE")]
+    details: Option<PathBuf>,
+    /// Fail when the tool cannot be installed, instead of skipping.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
+}
+
+impl Arguments {
+    /// The corpus and the project the tool makes, as a step of the whole test.
+    pub(crate) fn whole(ci: bool) -> Self {
+        Self {
+            ci,
+            ..Self::default()
+        }
+    }
+}
+
+/// Compares the verdicts. `true` when none differs without a reason.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let folder = target().join(SOURCE);
+    let installed = match install::install(Toolbox::Node, SOURCE, &folder) {
+        Ok(installed) => installed,
+        Err(missing) if arguments.ci => {
+            say(&format!("the oracle FAILED to install: {missing}"))?;
+            return Ok(false);
+        }
+        Err(missing) => {
+            say(&format!(
+                "oracle skipped: {missing} (set CI=true to make this a failure)"
+            ))?;
+            return Ok(true);
+        }
+    };
+    let tests = match arguments.repositories.is_empty() {
+        true => "oracle::verdicts_on_the_",
+        false => "oracle::verdicts_on_repositories_",
+    };
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command
+        .args([
+            "test",
+            "--locked",
+            "-p",
+            "spec-server",
+            "--test",
+            "it",
+            tests,
+        ])
+        .args(["--", "--ignored", "--nocapture", "--test-threads", "1"])
+        .env("ORACLE_NODE", installed.interpreter())
+        .env("ORACLE_SCRIPT", folder.join(SCRIPT))
+        .current_dir(root());
+    if !arguments.repositories.is_empty() {
+        let absolute: std::io::Result<Vec<PathBuf>> = arguments
+            .repositories
+            .iter()
+            .map(std::path::absolute)
+            .collect();
+        command.env("ORACLE_REPOSITORIES", std::env::join_paths(absolute?)?);
+    }
+    if let Some(details) = &arguments.details {
+        command.env("ORACLE_DETAILS", std::path::absolute(details)?);
+    }
+    Ok(command.status()?.success())
+}

@@ -1,0 +1,111 @@
+//! The lints and tests of spec-server with the feature `semantic`, on a real model that is installed for them.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::install::{self, Toolbox};
+use crate::test::{self, Step};
+use crate::{Result, interop, process, say, target};
+
+/// Where the lock file of the model is, below `xtask`.
+const SOURCE: &str = "semantic";
+
+/// How long the interpreter may take to say where the model is.
+const WHERE_DEADLINE: Duration = Duration::from_secs(60);
+
+/// In which variable the tests look for the model.
+const MODEL: &str = "SPEC_SERVER_MODEL";
+
+const STEPS: [Step; 2] = [
+    Step {
+        name: "lints with search by sense",
+        cargo: &[
+            "clippy",
+            "--locked",
+            "-p",
+            "spec-server",
+            "--features",
+            "semantic",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        environment: &[],
+    },
+    // Tells how good search is, which tests print.
+    Step {
+        name: "tests with search by sense",
+        cargo: &[
+            "test",
+            "--locked",
+            "-p",
+            "spec-server",
+            "--features",
+            "semantic",
+            "--",
+            "--show-output",
+        ],
+        environment: &[],
+    },
+];
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The folder of the model; by default one is installed.
+    #[arg(long, value_name = "DIR")]
+    model: Option<PathBuf>,
+    /// Fail when the model cannot be installed, instead of leaving out what needs it.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
+}
+
+impl Arguments {
+    /// Everything, as a step of the whole test.
+    pub(crate) const fn whole(ci: bool) -> Self {
+        Self { model: None, ci }
+    }
+}
+
+/// Installs the model and runs the steps. `true` when nothing failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let model = match arguments.model.clone().map_or_else(install_model, Ok) {
+        Ok(model) => Some(model),
+        Err(missing) if arguments.ci => {
+            say(&format!("the model FAILED to install: {missing}"))?;
+            return Ok(false);
+        }
+        Err(missing) => {
+            say(&format!(
+                "SKIPPED what needs a model: {missing} (set CI=true to make this a failure)"
+            ))?;
+            None
+        }
+    };
+    for step in &STEPS {
+        let mut command = test::command(step);
+        match &model {
+            Some(model) => command.env(MODEL, model),
+            None => command.env_remove(MODEL),
+        };
+        if !command.status()?.success() {
+            say(&format!("{} FAILED", step.name))?;
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn install_model() -> std::result::Result<PathBuf, String> {
+    let folder = target().join("semantic");
+    let installed = install::install(Toolbox::Python, SOURCE, &folder)?;
+    let told = process::run(&mut installed.command("where.py"), WHERE_DEADLINE);
+    let told = told.map_err(|error| error.to_string())?;
+    let model = PathBuf::from(told.stdout.trim());
+    match model.join("model.safetensors").is_file() {
+        true => Ok(model),
+        false => Err(format!("no model in {}", folder.display())),
+    }
+}
