@@ -122,7 +122,10 @@ impl Arguments {
 }
 
 fn universe(arguments: &Arguments) -> Result<Subject> {
-    let binary = arguments.server.clone().map_or_else(|| built_server("universe-server"), Ok)?;
+    let binary = arguments
+        .server
+        .clone()
+        .map_or_else(|| built_server("universe-server"), Ok)?;
     let with = |transport: &[&str]| -> Vec<OsString> {
         let arguments = transport.iter().chain(&UNIVERSE_ARGUMENTS);
         arguments.map(OsString::from).collect()
