@@ -1,0 +1,4 @@
+//! The server through its public surface, in one binary.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
+
+mod import;
