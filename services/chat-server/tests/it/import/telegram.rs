@@ -154,17 +154,17 @@ fn replies_forwards_reactions_and_files() {
 fn places_contacts_polls_and_what_else_there_is() {
     let read = chat(&json!([
         message(
-            json!({"location_information": {"latitude": 1.5, "longitude": 2.5}, "place_name": "Pier", "text": ""})
+            &json!({"location_information": {"latitude": 1.5, "longitude": 2.5}, "place_name": "Pier", "text": ""})
         ),
         message(
-            json!({"contact_information": {"first_name": "Cleo", "last_name": "", "phone_number": "+1"}, "text": ""})
+            &json!({"contact_information": {"first_name": "Cleo", "last_name": "", "phone_number": "+1"}, "text": ""})
         ),
         message(
-            json!({"poll": {"question": "When?", "answers": [{"text": [{"type": "plain", "text": "Now"}], "voters": 2}]}, "text": ""})
+            &json!({"poll": {"question": "When?", "answers": [{"text": [{"type": "plain", "text": "Now"}], "voters": 2}]}, "text": ""})
         ),
         message(&json!({"game_title": "Chess", "text": ""})),
         message(
-            json!({"type": "service", "actor": "Anna", "actor_id": "user123", "action": "invite_members", "members": ["Bert", null], "text": ""})
+            &json!({"type": "service", "actor": "Anna", "actor_id": "user123", "action": "invite_members", "members": ["Bert", null], "text": ""})
         ),
     ]));
     assert_eq!(
