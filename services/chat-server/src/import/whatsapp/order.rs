@@ -1,7 +1,8 @@
 //! Which number of a date is the day: found out from all dates of a file.
 
 /// How a date is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum DayOrder {
     /// 31/12/2023.
     DayFirst,
