@@ -1,6 +1,7 @@
 //! Exports: files and folders that a person has saved from a network, read as a stream of events in bounded memory.
 
 mod archive;
+mod fingerprint;
 mod identity;
 mod lines;
 mod signal;
@@ -17,6 +18,7 @@ use jiff::tz::TimeZone;
 use crate::source::Event;
 
 pub use archive::{Attached, attachment};
+pub use fingerprint::fingerprint;
 pub use whatsapp::DayOrder;
 
 /// The largest single message, in bytes of the export.

@@ -5,5 +5,6 @@
 
 pub mod config;
 pub mod import;
+pub mod live;
 pub mod model;
 pub mod source;
