@@ -3,3 +3,4 @@
 mod back_off;
 pub mod export;
 pub mod signal_cli;
+pub mod telegram_bot;
