@@ -3,5 +3,7 @@
 //! Exports and live networks are *sources*. Each feeds what it has, in one common model, into one local index, and
 //! everything that is asked is answered from there. Only the room `mcp` knows of MCP.
 
+pub mod index;
 pub mod model;
+pub mod query;
 pub mod source;
