@@ -189,7 +189,7 @@ fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     }
 }
 
-/// Names that are alike for at least a half, by Jaro and Winkler, who look at letters in common and in place.
+/// Names that are much alike, by Jaro and Winkler, who look at letters in common and in place.
 fn nearest(chats: Vec<ChatSummary>, names: &[String], folded: &str) -> Vec<ChatSummary> {
     // Nobody mistypes a long name all through, and comparing costs the product of the lengths.
     let short = |text: &str| text.chars().take(64).collect::<String>();
@@ -198,7 +198,7 @@ fn nearest(chats: Vec<ChatSummary>, names: &[String], folded: &str) -> Vec<ChatS
         .into_iter()
         .zip(names)
         .map(|(chat, name)| (strsim::jaro_winkler(&wanted, &short(name)), chat))
-        .filter(|(likeness, _)| *likeness > 0.5)
+        .filter(|(likeness, _)| *likeness > 0.7)
         .collect();
     alike.sort_by(|one, other| other.0.total_cmp(&one.0));
     alike
