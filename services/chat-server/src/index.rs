@@ -6,20 +6,26 @@
 
 mod answer;
 mod chats;
+mod context;
 mod cursor;
 mod directory;
 mod error;
 mod fold;
+mod follow;
 mod keep;
 mod matcher;
 mod messages;
+mod people;
 mod readers;
 mod schema;
+mod search;
+mod statistics;
 mod stored;
 mod writer;
 
 use std::fmt;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use futures_util::FutureExt as _;
@@ -31,7 +37,12 @@ pub use self::answer::{
     SourceSummary, StoredMessage,
 };
 pub use self::chats::{ChatFilter, FoundChat};
+pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
+pub use self::follow::{Followed, Follower, Lag};
+pub use self::people::{Alias, AliasMember, Identity, PeopleQuery, Person};
+pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
+pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 
 use self::cursor::Secret;
 use self::directory::{Directory, Lock};
@@ -47,11 +58,16 @@ pub const MAX_SOURCES: usize = 64;
 pub struct Options {
     /// Most reads at a time, each with a connection and a blocking thread; 1 to 64. Default 4.
     pub readers: usize,
+    /// How many messages a follower may be behind before it is told that it lags. Default 10,000.
+    pub max_lag: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { readers: 4 }
+        Self {
+            readers: 4,
+            max_lag: 10_000,
+        }
     }
 }
 
@@ -65,10 +81,13 @@ struct Inner {
     directory: Directory,
     /// Set once this process writes.
     writer: OnceLock<Writer>,
+    /// Whether it is set, for those who do not keep the index open.
+    writes: Arc<AtomicBool>,
     readers: Arc<Readers>,
     secret: Secret,
     /// Counts the commits of this process.
     commits: watch::Sender<u64>,
+    max_lag: u64,
 }
 
 impl Index {
@@ -99,10 +118,12 @@ impl Index {
         Ok(Self {
             inner: Arc::new(Inner {
                 directory,
+                writes: Arc::new(AtomicBool::new(writer.get().is_some())),
                 writer,
                 readers: Arc::new(readers),
                 secret: Secret::new(secret),
                 commits,
+                max_lag: options.max_lag,
             }),
         })
     }
@@ -136,6 +157,7 @@ impl Index {
         if let Some(lock) = directory.lock()? {
             // Two who come here at once are told apart by the lock.
             let _first = writer.set(start(directory, lock, commits)?);
+            self.inner.writes.store(true, Ordering::Relaxed);
         }
         Ok(self.is_writer())
     }
@@ -164,6 +186,8 @@ impl Inner {
         if let Some(writer) = self.writer.get() {
             writer.close();
         }
+        // So that followers look once more, and see that it is closed.
+        self.commits.send_modify(|commits| *commits += 1);
     }
 }
 

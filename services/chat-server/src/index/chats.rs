@@ -152,10 +152,13 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
     })
 }
 
+/// Whether a chat, with its name folded, fits.
+type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
+
 fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     let folded = fold(text.trim());
     let names: Vec<String> = chats.iter().map(|chat| fold(&chat.chat.name)).collect();
-    let rules: [&dyn Fn(&ChatSummary, &str) -> bool; 5] = [
+    let rules: [Rule<'_>; 5] = [
         &|chat, _| chat.chat.id == text,
         &|chat, _| chat.chat.name == text,
         &|_, name| name == folded,

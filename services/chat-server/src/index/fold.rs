@@ -1,6 +1,9 @@
 //! One way of making words alike for everything that compares them: case, diacritics and compatibility forms do not
 //! count. `Ö`, `ö` and `o` are the same, as are `ß` and `ss`.
 
+use std::ops::RangeInclusive;
+use std::sync::LazyLock;
+
 use unicode_normalization::UnicodeNormalization as _;
 
 /// The text with small letters, without diacritics, in compatibility form (NFKC), and with blanks for control
@@ -16,31 +19,72 @@ pub(super) fn fold(text: &str) -> String {
 /// [`fold`] into a buffer, which is emptied first.
 pub(super) fn fold_into(text: &str, folded: &mut String) {
     folded.clear();
-    if text.is_ascii() {
-        folded.extend(text.chars().map(|c| plain(c.to_ascii_lowercase())));
-        return;
+    for c in text.chars() {
+        match c {
+            '\0'..='\x7F' => folded.push(plain(c.to_ascii_lowercase())),
+            // Emoji are as they are.
+            '\u{1F300}'..='\u{1FAFF}' => folded.push(c),
+            _ => match simple(c) {
+                Some(known) => folded.push_str(known),
+                None => {
+                    folded.clear();
+                    folded.extend(exact(text));
+                    return;
+                }
+            },
+        }
     }
-    let bare = text.nfkd().filter(|&c| !is_diacritic(c));
-    // By way of capitals, so that letters with several small forms become one: ß and ss, ς and σ.
-    let small = bare
+}
+
+/// By the book, which is slow.
+fn exact(text: &str) -> impl Iterator<Item = char> {
+    text.nfkd()
+        .filter(|&c| !is_diacritic(c))
+        // By way of capitals, so that letters with several small forms become one: ß and ss, ς and σ.
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .filter(|&c| !is_diacritic(c))
-        .map(plain);
-    folded.extend(small.nfc());
+        .map(plain)
+        .nfc()
+}
+
+/// What becomes of characters that stand for themselves, whatever is beside them: those of Latin, Greek and Cyrillic
+/// scripts, of punctuation and symbols. Made once.
+fn simple(c: char) -> Option<&'static str> {
+    static LETTERS: LazyLock<Vec<String>> = LazyLock::new(|| table(FIRST_LETTER..=LAST_LETTER));
+    static SYMBOLS: LazyLock<Vec<String>> = LazyLock::new(|| table(FIRST_SYMBOL..=LAST_SYMBOL));
+    let (table, first) = match c {
+        FIRST_LETTER..=LAST_LETTER => (&LETTERS, FIRST_LETTER),
+        FIRST_SYMBOL..=LAST_SYMBOL => (&SYMBOLS, FIRST_SYMBOL),
+        _ => return None,
+    };
+    let place = usize::try_from(u32::from(c) - u32::from(first)).ok()?;
+    table.get(place).map(String::as_str)
+}
+
+const FIRST_LETTER: char = '\u{80}';
+const LAST_LETTER: char = '\u{52F}';
+const FIRST_SYMBOL: char = '\u{2000}';
+const LAST_SYMBOL: char = '\u{2BFF}';
+
+fn table(chars: RangeInclusive<char>) -> Vec<String> {
+    chars
+        .map(|c| exact(c.encode_utf8(&mut [0; 4])).collect())
+        .collect()
 }
 
 /// The words of a text, folded: runs of letters, digits and their marks.
-pub(super) fn words(text: &str) -> impl Iterator<Item = String> {
-    runs(text).flat_map(|(_, run)| {
-        let folded = fold(run);
-        let parts: Vec<String> = folded
-            .split(|c: char| !in_word(c))
-            .filter(|part| !part.is_empty())
-            .map(str::to_owned)
-            .collect();
-        parts
-    })
+pub(super) fn words(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut folded = String::new();
+    for (_, run) in runs(text) {
+        fold_into(run, &mut folded);
+        let parts = folded
+            .split(|c| !in_word(c))
+            .filter(|part| !part.is_empty());
+        words.extend(parts.map(str::to_owned));
+    }
+    words
 }
 
 /// The runs of a text that are words, as they are written, each with the byte where it begins.
@@ -60,7 +104,7 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn in_word(c: char) -> bool {
-    c.is_alphanumeric() || unicode_normalization::char::is_combining_mark(c)
+    c.is_alphanumeric() || !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
 }
 
 fn plain(c: char) -> char {

@@ -6,17 +6,29 @@ use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
+use super::MAX_SOURCES;
+use super::error::IndexError;
 use super::stored::micros;
 use crate::model::{Chat, ChatKind, Participant};
 use crate::source::{Batch, Event};
 
-/// Applies a batch of a source, which is made known if it is not.
-pub(super) fn keep(connection: &Connection, source: &str, batch: &Batch) -> rusqlite::Result<()> {
-    let mut keeper = Keeper::new(connection, source)?;
+/// Applies a batch of a source, which is made known if it is not. The inner error is for a source too many, and then
+/// nothing has changed.
+pub(super) fn keep(
+    connection: &Connection,
+    source: &str,
+    batch: &Batch,
+) -> rusqlite::Result<Result<(), IndexError>> {
+    let Some(mut keeper) = Keeper::new(connection, source)? else {
+        return Ok(Err(IndexError::TooLarge(format!(
+            "there are {MAX_SOURCES} sources in the index already, which is the most"
+        ))));
+    };
     for event in &batch.events {
         keeper.event(event)?;
     }
-    keeper.finish(batch.mark.as_deref())
+    keeper.finish(batch.mark.as_deref())?;
+    Ok(Ok(()))
 }
 
 /// A batch on its way in.
@@ -34,20 +46,24 @@ struct Keeper<'a> {
 }
 
 impl<'a> Keeper<'a> {
-    fn new(connection: &'a Connection, source: &str) -> rusqlite::Result<Self> {
-        let sql = "INSERT INTO source (id, last) VALUES (?1, 0) \
+    /// `None` for a source too many.
+    fn new(connection: &'a Connection, source: &str) -> rusqlite::Result<Option<Self>> {
+        let sql = "INSERT INTO source (id, last) SELECT ?1, 0 \
+                   WHERE (SELECT count(*) FROM source WHERE id <> ?1) < ?2 \
                    ON CONFLICT (id) DO UPDATE SET last = last RETURNING src, last";
-        let (src, last) = connection
+        let most = i64::try_from(MAX_SOURCES).unwrap_or(i64::MAX);
+        let found = connection
             .prepare_cached(sql)?
-            .query_row([source], |row| Ok((row.get(0)?, row.get(1)?)))?;
-        Ok(Self {
+            .query_row(params![source, most], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        Ok(found.map(|(src, last)| Self {
             connection,
             src,
             last,
             chats: HashMap::new(),
             news: HashMap::new(),
             credits: HashMap::new(),
-        })
+        }))
     }
 
     fn statement(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {

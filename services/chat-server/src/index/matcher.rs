@@ -12,7 +12,7 @@ const GRAMS: usize = 12;
 #[derive(Debug)]
 pub(super) enum Matcher {
     /// This, anywhere, neither case nor diacritics counting.
-    Part(Part),
+    Part(Box<Part>),
     /// All of these.
     Terms(Vec<Term>),
 }
@@ -49,11 +49,11 @@ impl Matcher {
         if folded.is_empty() {
             return None;
         }
-        Some(Self::Part(Part {
+        Some(Self::Part(Box::new(Part {
             finder: memmem::Finder::new(&folded).into_owned(),
             folded,
             buffer: String::new(),
-        }))
+        })))
     }
 
     pub(super) fn matches(&mut self, text: &str) -> bool {
@@ -63,7 +63,7 @@ impl Matcher {
                 part.finder.find(part.buffer.as_bytes()).is_some()
             }
             Self::Terms(terms) => {
-                let words: Vec<String> = words(text).collect();
+                let words = words(text);
                 terms.iter().all(|term| term.is_in(&words))
             }
         }

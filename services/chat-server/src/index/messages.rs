@@ -9,13 +9,14 @@ use rusqlite::{Connection, OptionalExtension as _, params};
 
 use super::Index;
 use super::answer::{ChatKey, MessageQuery, Page, StoredMessage};
-use super::cursor::{Place, Secret};
+use super::cursor::{Cursor, Place, Secret};
 use super::error::IndexError;
 use super::matcher::Matcher;
 use super::readers::ReadError;
 use crate::model::Attachment;
+use crate::query::Invalid;
 
-pub(super) use fetch::fetch;
+pub(super) use fetch::{fetch, weight};
 pub(super) use filter::{Filter, Range, Scope};
 pub(super) use select::select;
 pub(super) use walk::Position;
@@ -34,7 +35,7 @@ impl Index {
         let (query, secret) = (query.clone(), self.inner.secret.clone());
         self.inner
             .readers
-            .read(move |view| page(view, &query, &secret))
+            .read(move |view| page(view, &query, None, &secret))
             .await
     }
 
@@ -78,6 +79,15 @@ pub(super) struct Found {
     pub(super) position: Position,
 }
 
+/// Where a message is that was read in the same view.
+pub(super) fn find_stored(view: &Connection, message: &StoredMessage) -> rusqlite::Result<Found> {
+    let key = ChatKey {
+        source: message.source.clone(),
+        id: message.chat.clone(),
+    };
+    find(view, &key, &message.message.id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
 pub(super) fn find(view: &Connection, chat: &ChatKey, id: &str) -> rusqlite::Result<Option<Found>> {
     let sql = "SELECT message.chat, at, msg FROM source JOIN chat USING (src) \
                JOIN message ON message.chat = chat.chat \
@@ -95,73 +105,83 @@ pub(super) fn find(view: &Connection, chat: &ChatKey, id: &str) -> rusqlite::Res
         .optional()
 }
 
-fn page(view: &Connection, query: &MessageQuery, secret: &Secret) -> Result<Page, ReadError> {
+/// A page of what fits and says `what` too.
+pub(super) fn page(
+    view: &Connection,
+    query: &MessageQuery,
+    what: Option<Matcher>,
+    secret: &Secret,
+) -> Result<Page, ReadError> {
     let scope = Scope::resolve(view, query.source.as_deref(), query.chats.as_deref())?;
+    let part = query.search.as_deref().and_then(Matcher::part);
     let filter = Filter::resolve(
         view,
         &scope,
         query.sender.as_deref(),
-        query.search.as_deref().and_then(Matcher::part),
+        what.into_iter().chain(part).collect(),
         &query.kinds,
     )?;
     let range = Range::new(query.since, query.before);
-    let place = query.cursor.as_ref().map(|cursor| secret.open(cursor));
-    match place.transpose()? {
+    let rows = match opened(query, secret)? {
         Some(Place::After { src, sequence }) => {
             if !scope.sources.contains(&src) {
-                return Err(IndexError::from(foreign_cursor()).into());
+                return Err(foreign_cursor().into());
             }
-            let rows = select::after(view, src, sequence, &scope, filter, range, query.into())?;
-            to_page(view, &rows, query.limit, |message, _| {
-                secret.seal(Place::After {
-                    src,
-                    sequence: message.sequence,
-                })
-            })
+            select::after(view, src, sequence, &scope, filter, range, query.into())?
         }
-        place => {
-            let from = match place {
-                Some(Place::Older { at, msg }) => Position { at, msg },
-                _ => Position::NEWEST,
-            };
-            let rows = select(view, &scope, filter, range, from, query.into())?;
-            to_page(view, &rows, query.limit, |_, Position { at, msg }| {
-                secret.seal(Place::Older { at, msg })
-            })
+        Some(Place::Older { at, msg }) => {
+            let from = Position { at, msg };
+            select(view, &scope, filter, range, from, query.into())?
         }
-    }
-}
-
-fn foreign_cursor() -> crate::query::Invalid {
-    crate::query::Invalid::new(
-        "cursor",
-        "it belongs to another source: give it together with the source it came from, or with none",
-    )
-}
-
-/// Reads up to `limit` of the rows; there is a next page if there are more.
-fn to_page(
-    view: &Connection,
-    rows: &[Position],
-    limit: usize,
-    next: impl Fn(&StoredMessage, Position) -> super::Cursor,
-) -> Result<Page, ReadError> {
+        None => select(view, &scope, filter, range, Position::NEWEST, query.into())?,
+    };
     let mut page = Page::default();
     let mut bytes = 0;
-    let mut last = None;
-    for position in rows.iter().take(limit) {
+    for Position { msg, .. } in rows.iter().take(query.limit) {
         if bytes > PAGE_BYTES {
             break;
         }
-        let message = fetch(view, position.msg)?;
-        bytes += fetch::weight(&message);
-        last = Some(*position);
+        let message = fetch(view, *msg)?;
+        bytes += weight(&message);
         page.messages.push(message);
     }
-    if let (Some(message), Some(last)) = (page.messages.last(), last)
-        && page.messages.len() < rows.len()
-    {
-        page.next = Some(next(message, last));
+    if page.messages.len() < rows.len() {
+        page.next = next(view, query, page.messages.last(), secret)?;
     }
     Ok(page)
+}
+
+/// Where a page that ends with this message is followed by the next.
+pub(super) fn next(
+    view: &Connection,
+    query: &MessageQuery,
+    last: Option<&StoredMessage>,
+    secret: &Secret,
+) -> Result<Option<Cursor>, ReadError> {
+    let Some(message) = last else {
+        return Ok(None);
+    };
+    let place = match opened(query, secret)? {
+        Some(Place::After { src, .. }) => Place::After {
+            src,
+            sequence: message.sequence,
+        },
+        _ => {
+            let Position { at, msg } = find_stored(view, message)?.position;
+            Place::Older { at, msg }
+        }
+    };
+    Ok(Some(secret.seal(place)))
+}
+
+fn opened(query: &MessageQuery, secret: &Secret) -> Result<Option<Place>, Invalid> {
+    let cursor = query.cursor.as_ref();
+    cursor.map(|cursor| secret.open(cursor)).transpose()
+}
+
+fn foreign_cursor() -> Invalid {
+    Invalid::new(
+        "cursor",
+        "it belongs to another source: give it together with the source it came from, or with none",
+    )
 }

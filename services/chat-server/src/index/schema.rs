@@ -74,9 +74,9 @@ CREATE TABLE message (
 ) STRICT;
 CREATE UNIQUE INDEX message_by_id ON message (chat, id);
 CREATE UNIQUE INDEX message_by_sequence ON message (src, seq);
-CREATE INDEX message_by_source ON message (src, at, msg, person, chat);
-CREATE INDEX message_by_chat ON message (chat, at, msg, person);
-CREATE INDEX message_by_person ON message (person, at, msg, chat);
+CREATE INDEX message_by_source ON message (src, at, msg, person, chat, kinds);
+CREATE INDEX message_by_chat ON message (chat, at, msg, person, kinds);
+CREATE INDEX message_by_person ON message (person, at, msg, chat, kinds);
 CREATE VIRTUAL TABLE word USING fts5 (
     text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
 );

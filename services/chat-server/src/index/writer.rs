@@ -171,13 +171,16 @@ fn transact(
     group: Vec<Job>,
     commits: &watch::Sender<u64>,
 ) -> ControlFlow<()> {
-    let Err(error) = commit(connection, &group) else {
-        for job in group {
-            // Who has gone does not want to know.
-            let _gone = job.reply.send(Ok(()));
+    let error = match commit(connection, &group) {
+        Ok(kept) => {
+            for (job, kept) in group.into_iter().zip(kept) {
+                // Who has gone does not want to know.
+                let _gone = job.reply.send(kept);
+            }
+            commits.send_modify(|commits| *commits += 1);
+            return ControlFlow::Continue(());
         }
-        commits.send_modify(|commits| *commits += 1);
-        return ControlFlow::Continue(());
+        Err(error) => error,
     };
     tracing::error!(%error, batches = group.len(), "a transaction of the index failed");
     // A commit that failed may have ended the transaction or not.
@@ -198,12 +201,15 @@ fn transact(
     }
 }
 
-fn commit(connection: &Connection, group: &[Job]) -> rusqlite::Result<()> {
+/// What became of each batch: one that is refused changes nothing and leaves the others be.
+fn commit(connection: &Connection, group: &[Job]) -> rusqlite::Result<Vec<Result<(), IndexError>>> {
     connection.execute_batch("BEGIN IMMEDIATE")?;
-    for job in group {
-        keep::keep(connection, &job.source, &job.batch)?;
-    }
-    connection.execute_batch("COMMIT")
+    let kept = group
+        .iter()
+        .map(|job| keep::keep(connection, &job.source, &job.batch))
+        .collect::<rusqlite::Result<_>>()?;
+    connection.execute_batch("COMMIT")?;
+    Ok(kept)
 }
 
 /// About how many bytes a batch has: its texts, and something for each event.

@@ -172,7 +172,7 @@ impl Keeper<'_> {
             return Ok(());
         }
         self.statement("INSERT INTO word (rowid, text) VALUES (?1, ?2)")?
-            .execute(params![msg, joined_words(text)])?;
+            .execute(params![msg, words(text).join(" ")])?;
         self.statement("INSERT INTO gram (rowid, text) VALUES (?1, ?2)")?
             .execute(params![msg, fold(text)])?;
         Ok(())
@@ -184,20 +184,9 @@ impl Keeper<'_> {
             return Ok(());
         }
         self.statement("INSERT INTO word (word, rowid, text) VALUES ('delete', ?1, ?2)")?
-            .execute(params![msg, joined_words(text)])?;
+            .execute(params![msg, words(text).join(" ")])?;
         self.statement("INSERT INTO gram (gram, rowid, text) VALUES ('delete', ?1, ?2)")?
             .execute(params![msg, fold(text)])?;
         Ok(())
     }
-}
-
-fn joined_words(text: &str) -> String {
-    let mut joined = String::with_capacity(text.len());
-    for word in words(text) {
-        if !joined.is_empty() {
-            joined.push(' ');
-        }
-        joined.push_str(&word);
-    }
-    joined
 }

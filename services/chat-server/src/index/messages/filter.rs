@@ -34,8 +34,8 @@ pub(in crate::index) struct Filter {
     pub(in crate::index) persons: Option<HashSet<i64>>,
     /// It is in one of these. Set only where the lists that are walked do not see to it.
     pub(in crate::index) chats: Option<HashSet<i64>>,
-    /// It says this.
-    pub(in crate::index) matcher: Option<Matcher>,
+    /// It says all this.
+    pub(in crate::index) matchers: Vec<Matcher>,
     /// It has one of these bits; 0 for any.
     kinds: i64,
 }
@@ -105,7 +105,7 @@ impl Filter {
         view: &Connection,
         scope: &Scope,
         sender: Option<&str>,
-        matcher: Option<Matcher>,
+        matchers: Vec<Matcher>,
         kinds: &[Kind],
     ) -> rusqlite::Result<Self> {
         let sender = sender.map(fold).filter(|sender| !sender.is_empty());
@@ -116,13 +116,13 @@ impl Filter {
         Ok(Self {
             persons,
             chats: None,
-            matcher,
+            matchers,
             kinds: kinds.iter().fold(0, |bits, kind| bits | kind.bit()),
         })
     }
 
     pub(in crate::index) const fn reads_text(&self) -> bool {
-        self.matcher.is_some() || self.kinds != 0
+        !self.matchers.is_empty()
     }
 
     /// Whether a row fits: after its position it has person, chat, kinds and text.
@@ -141,10 +141,14 @@ impl Filter {
         if self.kinds != 0 && row.get::<_, i64>(4)? & self.kinds == 0 {
             return Ok(false);
         }
-        match &mut self.matcher {
-            Some(matcher) => Ok(matcher.matches(row.get_ref(5)?.as_str()?)),
-            None => Ok(true),
+        if self.matchers.is_empty() {
+            return Ok(true);
         }
+        let text = row.get_ref(5)?.as_str()?;
+        Ok(self
+            .matchers
+            .iter_mut()
+            .all(|matcher| matcher.matches(text)))
     }
 }
 

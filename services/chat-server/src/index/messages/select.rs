@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 use super::filter::{Filter, Range, Scope};
 use super::walk::{Basket, By, Ended, MAX_LISTS, Position, position, walk};
 use crate::index::answer::{MessageQuery, Sequence};
+use crate::index::matcher::Matcher;
 
 /// How many messages are looked at before another way is tried. At about a microsecond each.
 const PATIENCE: usize = 8_192;
@@ -65,10 +66,7 @@ pub(in crate::index) fn select(
         .persons
         .as_ref()
         .map(|persons| persons.iter().copied().collect());
-    let candidates = filter
-        .matcher
-        .as_ref()
-        .and_then(|matcher| matcher.candidates());
+    let candidates = filter.matchers.iter().find_map(Matcher::candidates);
     let few = persons.filter(|persons| persons.len() <= MAX_LISTS);
     let most = match candidates.is_some() || few.is_some() {
         true => PATIENCE,

@@ -137,10 +137,10 @@ fn sql(by: By, with_text: bool) -> String {
         By::Chat => ("message_by_chat", "chat"),
         By::Person => ("message_by_person", "person"),
     };
-    // Without them the index alone is read.
-    let text = if with_text { "kinds, text" } else { "0, ''" };
+    // Without it the index alone is read.
+    let text = if with_text { "text" } else { "''" };
     format!(
-        "SELECT at, msg, person, chat, {text} FROM message INDEXED BY {index} \
+        "SELECT at, msg, person, chat, kinds, {text} FROM message INDEXED BY {index} \
          WHERE {column} = ?1 AND at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) \
          ORDER BY at DESC, msg DESC"
     )
