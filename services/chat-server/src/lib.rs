@@ -5,6 +5,9 @@
 
 pub mod config;
 pub mod import;
+pub mod index;
 pub mod live;
 pub mod model;
+pub mod query;
+pub mod registry;
 pub mod source;

@@ -2,3 +2,4 @@
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod import;
+mod index;
