@@ -1,3 +1,4 @@
 //! The library from outside.
 
 mod index;
+mod query;
