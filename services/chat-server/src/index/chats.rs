@@ -192,21 +192,26 @@ fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     }
 }
 
-/// Names that are much alike, by Jaro and Winkler, who look at letters in common and in place.
+/// Names that are much alike, or that have a word that is, by Jaro and Winkler, who look at letters in common and in
+/// place.
 fn nearest(chats: Vec<ChatSummary>, names: &[String], folded: &str) -> Vec<ChatSummary> {
     // Nobody mistypes a long name all through, and comparing costs the product of the lengths.
     let short = |text: &str| text.chars().take(64).collect::<String>();
     let wanted = short(folded);
+    let likeness = |name: &str| {
+        let name = short(name);
+        std::iter::once(name.as_str())
+            .chain(name.split_whitespace())
+            .map(|part| strsim::jaro_winkler(&wanted, part))
+            .fold(0.0, f64::max)
+    };
     let mut alike: Vec<(f64, ChatSummary)> = chats
         .into_iter()
         .zip(names)
-        .map(|(chat, name)| (strsim::jaro_winkler(&wanted, &short(name)), chat))
+        .map(|(chat, name)| (likeness(name), chat))
         .filter(|(likeness, _)| *likeness > 0.7)
         .collect();
     alike.sort_by(|one, other| other.0.total_cmp(&one.0));
-    alike
-        .into_iter()
-        .take(NEAREST)
-        .map(|(_, chat)| chat)
-        .collect()
+    let nearest = alike.into_iter().take(NEAREST);
+    nearest.map(|(_, chat)| chat).collect()
 }

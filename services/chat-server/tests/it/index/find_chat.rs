@@ -58,6 +58,7 @@ async fn by_id_then_name_then_part() {
         ("MÖKKILÄISET", ('f', vec!["Mökkiläiset"])),
         ("fam", ('a', vec!["family friends", "Family"])),
         ("Antty", ('n', vec!["Antti", "Antti Virtanen"])),
+        ("Virtannen", ('n', vec!["Antti Virtanen"])),
         ("qqqq", ('n', vec![])),
         ("", ('n', vec![])),
     ];

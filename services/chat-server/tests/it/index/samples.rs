@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use chat_server::index::{Index, MessageQuery, Options, Page, StoredMessage};
+use chat_server::index::{ChatKey, Index, MessageQuery, Options, Page, StoredMessage};
 use chat_server::model::{Body, Chat, ChatKind, Message, Participant};
 use chat_server::source::{Batch, Event, Sink};
 use jiff::Timestamp;
@@ -100,5 +100,12 @@ pub(super) fn said(chat: &str, message: Message) -> Event {
     Event::Message {
         chat: chat.to_owned(),
         message: Box::new(message),
+    }
+}
+
+pub(super) fn key(source: &str, id: &str) -> ChatKey {
+    ChatKey {
+        source: source.to_owned(),
+        id: id.to_owned(),
     }
 }
