@@ -36,13 +36,15 @@ pub use self::answer::{
     ChatKey, ChatSummary, Cursor, DEFAULT_LIMIT, Kind, MAX_LIMIT, MessageQuery, Page, Sequence,
     SourceSummary, StoredMessage,
 };
-pub use self::chats::{ChatFilter, FoundChat};
+pub use self::chats::{ChatFilter, FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};
 pub use self::people::{Alias, AliasMember, Identity, PeopleQuery, Person};
 pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
 pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
+
+pub use self::fold::contains;
 
 use self::cursor::Secret;
 use self::directory::{Directory, Lock};
@@ -171,6 +173,13 @@ impl Index {
             index: self.clone(),
             source: source.to_owned(),
         })
+    }
+
+    /// A name that stands for a text that is not told: the same for the same text for as long as the index lives, and
+    /// no way back without it. Ten digits of base 16.
+    #[must_use]
+    pub fn pseudonym(&self, text: &str) -> String {
+        self.inner.secret.pseudonym(text)
     }
 
     /// Commits what is queued and ends: all further calls answer that the index is not available. Blocks for up to

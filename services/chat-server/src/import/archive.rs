@@ -38,6 +38,26 @@ impl std::fmt::Debug for Attached {
 /// # Errors
 /// [`ImportError`] for a path that is absolute, has `..` in it, leads out by a link, or is not there.
 pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError> {
+    attachment_within(export, relative, super::MAX_TEXT_BYTES)
+}
+
+/// [`attachment`], unless it has more than `most` bytes.
+///
+/// # Errors
+/// [`ImportError::TooLarge`], and those of [`attachment`].
+pub fn attachment_within(
+    export: &Path,
+    relative: &str,
+    most: u64,
+) -> Result<Attached, ImportError> {
+    let within = |size: u64| match size > most {
+        true => Err(ImportError::TooLarge {
+            path: PathBuf::from(relative),
+            size,
+            most,
+        }),
+        false => Ok(size),
+    };
     let refuse = |problem: &str| ImportError::Unknown {
         path: PathBuf::from(relative),
         problem: problem.to_owned(),
@@ -61,10 +81,7 @@ pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError
         let entry = zip
             .by_name(&name)
             .map_err(|error| damaged_zip(export, &error))?;
-        let size = entry.size();
-        if size > super::MAX_TEXT_BYTES {
-            return Err(refuse("is larger than 1 GiB"));
-        }
+        let size = within(entry.size())?;
         let mut bytes = Vec::new();
         entry
             .take(size)
@@ -88,7 +105,7 @@ pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError
         return Err(refuse("is no file"));
     }
     Ok(Attached {
-        size: metadata.len(),
+        size: within(metadata.len())?,
         reader: Box::new(file),
     })
 }

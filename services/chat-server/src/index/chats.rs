@@ -155,7 +155,9 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
 /// Whether a chat, with its name folded, fits.
 type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
 
-fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
+/// [`Index::find_chat`] among these.
+#[must_use]
+pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     let folded = fold(text.trim());
     let names: Vec<String> = chats.iter().map(|chat| fold(&chat.chat.name)).collect();
     let rules: [Rule<'_>; 5] = [

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use data_encoding::BASE64URL_NOPAD;
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
 use sha2::{Digest as _, Sha256};
 
 use super::answer::Sequence;
@@ -116,6 +116,15 @@ impl Secret {
             }),
             _ => None,
         }
+    }
+
+    /// Told apart from tags by what stands between key and text.
+    pub(super) fn pseudonym(&self, text: &str) -> String {
+        let digest = Sha256::new()
+            .chain_update(self.0)
+            .chain_update(b"pseudonym\0")
+            .chain_update(text);
+        HEXLOWER.encode(digest.finalize().get(..5).unwrap_or_default())
     }
 
     /// Keyed by going first: what is hashed has one length, so nothing can be appended to it.

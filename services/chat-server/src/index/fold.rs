@@ -16,6 +16,12 @@ pub(super) fn fold(text: &str) -> String {
     folded
 }
 
+/// Whether a text has this in it; neither case nor diacritics count.
+#[must_use]
+pub fn contains(text: &str, part: &str) -> bool {
+    fold(text).contains(&fold(part))
+}
+
 /// [`fold`] into a buffer, which is emptied first.
 pub(super) fn fold_into(text: &str, folded: &mut String) {
     folded.clear();

@@ -46,6 +46,8 @@ pub struct Export {
     options: Options,
     connection: Mutex<Connection>,
     progress: watch::Sender<Progress>,
+    /// Whether it was read once, or could not be.
+    settled: watch::Sender<bool>,
 }
 
 /// Why a reading has ended too soon.
@@ -82,6 +84,7 @@ impl Export {
             options,
             connection: Mutex::new(connection),
             progress: watch::Sender::new(Progress::default()),
+            settled: watch::Sender::new(false),
         }
     }
 
@@ -89,6 +92,19 @@ impl Export {
     #[must_use]
     pub fn progress(&self) -> watch::Receiver<Progress> {
         self.progress.subscribe()
+    }
+
+    /// Resolves once it was read since the program began, was found to be known already, or could not be read.
+    pub async fn settled(&self) {
+        let mut settled = self.settled.subscribe();
+        // The sender is here, so it does not end.
+        let _settled = settled.wait_for(|settled| *settled).await;
+    }
+
+    /// Whether it was.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        *self.settled.borrow()
     }
 
     /// The folder or file, for the bytes of attachments.
@@ -107,7 +123,9 @@ impl Export {
         again: bool,
         stop: &CancellationToken,
     ) -> Result<(), SourceError> {
-        match self.read(sink, again, stop).await {
+        let read = self.read(sink, again, stop).await;
+        self.settled.send_replace(true);
+        match read {
             Ok(()) => {
                 self.is(Connection::Connected);
                 Ok(())
