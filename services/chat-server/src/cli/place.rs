@@ -22,6 +22,11 @@ pub(super) struct Place {
     /// The configuration; by default $XDG_CONFIG_HOME/chat-server/config.toml, which is ~/.config/chat-server/config.toml.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
+
+    /// Where the index is kept; by default what the configuration says, or $XDG_DATA_HOME/chat-server, which is
+    /// ~/.local/share/chat-server.
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
 }
 
 impl Place {
@@ -44,7 +49,7 @@ impl Place {
     /// The chats behind the rules of the configuration.
     pub(super) async fn desk(&self, mode: Mode) -> Result<Desk, CliError> {
         let config = self.config()?;
-        let dir = match &config.data_dir {
+        let dir = match self.data_dir.as_ref().or(config.data_dir.as_ref()) {
             Some(dir) => dir.clone(),
             None => directory("XDG_DATA_HOME", ".local/share")?,
         };

@@ -2,7 +2,7 @@
 
 use super::{Desk, Failure};
 use crate::config::ChatFilter as Seen;
-use crate::index::{ChatFilter, ChatKey, ChatSummary, FoundChat, find_among};
+use crate::index::{ChatFilter, ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::Entry;
 use crate::source::Connection;
@@ -137,7 +137,27 @@ impl Desk {
         source: Option<&str>,
         chat: &str,
     ) -> Result<SeenChat, Failure> {
-        let seen = self.seen_chats(source).await?;
+        let mut seen = self.seen_chats(source).await?;
+        if source.is_none() {
+            // Some networks have names for ids: an id of one is no better than a name of another.
+            let is_called = |seen: &SeenChat| {
+                let known = &seen.shown.chat;
+                known.id == chat
+                    || contains(&known.name, chat) && contains(chat, &known.name)
+            };
+            let called: Vec<ChatSummary> = seen
+                .iter()
+                .filter(|chat| is_called(chat))
+                .map(|chat| chat.shown.clone())
+                .collect();
+            let told: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
+            if called.len() > 1 {
+                return Err(Failure::ambiguous(chat, &told, called.len()));
+            }
+            if let [only] = called.as_slice() {
+                seen.retain(|chat| chat.shown == *only);
+            }
+        }
         let shown = seen.iter().map(|chat| chat.shown.clone()).collect();
         let told = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
         match find_among(shown, chat) {
