@@ -67,7 +67,7 @@ async fn answer(mut stream: TcpStream, api: Shared) {
             let mut api = api.lock().unwrap();
             let path = text.split(' ').nth(1).unwrap().to_owned();
             api.asked.push(path);
-            if api.breaks_every > 0 && api.asked.len() % api.breaks_every == 0 {
+            if api.breaks_every > 0 && api.asked.len().is_multiple_of(api.breaks_every) {
                 return;
             }
             reply(&mut api, &question)
@@ -114,10 +114,10 @@ fn bot(url: &str, dir: &Path) -> Arc<TelegramBot> {
     ))
 }
 
-fn update(n: i64, members: Value) -> Value {
+fn update(n: i64, members: &Value) -> Value {
     let mut message = json!({
         "message_id": n, "date": 1_700_000_000 + n, "from": {"id": 5, "first_name": "Anna", "last_name": "B", "username": "anna"},
-        "chat": {"id": -100_7, "type": "supergroup", "title": "Team"},
+        "chat": {"id": -1007, "type": "supergroup", "title": "Team"},
     });
     for (name, value) in members.as_object().unwrap() {
         message[name] = value.clone();
@@ -132,7 +132,7 @@ async fn a_thousand_updates_arrive_once_over_breaking_connections_and_a_restart(
     {
         let mut api = api.lock().unwrap();
         api.updates = (0..1_000)
-            .map(|n| update(n, json!({"text": format!("number {n}")})))
+            .map(|n| update(n, &json!({"text": format!("number {n}")})))
             .collect();
         api.breaks_every = 4;
     }
@@ -190,26 +190,26 @@ async fn what_updates_say() {
     api.lock().unwrap().updates = vec![
         update(
             1,
-            json!({"text": "hello", "reply_to_message": {"message_id": 9}}),
+            &json!({"text": "hello", "reply_to_message": {"message_id": 9}}),
         ),
         update(
             2,
-            json!({"chat": private, "caption": "look", "photo": [{"file_id": "small"}, {"file_id": "large", "file_size": 9}]}),
+            &json!({"chat": private, "caption": "look", "photo": [{"file_id": "small"}, {"file_id": "large", "file_size": 9}]}),
         ),
         update(
             3,
-            json!({"location": {"latitude": 1.5, "longitude": 2.5}, "venue": {"title": "Pier", "location": {"latitude": 1.5, "longitude": 2.5}}}),
+            &json!({"location": {"latitude": 1.5, "longitude": 2.5}, "venue": {"title": "Pier", "location": {"latitude": 1.5, "longitude": 2.5}}}),
         ),
         update(
             4,
-            json!({"new_chat_members": [{"id": 6, "first_name": "Bert"}]}),
+            &json!({"new_chat_members": [{"id": 6, "first_name": "Bert"}]}),
         ),
         json!({"update_id": 1_005, "edited_message": {"message_id": 1, "date": 1_700_000_001, "edit_date": 1_700_000_050, "text": "hello!",
-            "chat": {"id": -100_7, "type": "supergroup", "title": "Team"}, "from": {"id": 5, "first_name": "Anna"}}}),
-        json!({"update_id": 1_006, "message_reaction": {"chat": {"id": -100_7}, "message_id": 1, "user": {"id": 6, "first_name": "Bert"},
+            "chat": {"id": -1007, "type": "supergroup", "title": "Team"}, "from": {"id": 5, "first_name": "Anna"}}}),
+        json!({"update_id": 1_006, "message_reaction": {"chat": {"id": -1007}, "message_id": 1, "user": {"id": 6, "first_name": "Bert"},
             "old_reaction": [], "new_reaction": [{"type": "emoji", "emoji": "🎉"}]}}),
         json!({"update_id": 1_007, "poll_answer": {}}),
-        update(8, json!({"text": "last"})),
+        update(8, &json!({"text": "last"})),
     ];
     let url = serve(Arc::clone(&api)).await;
     let live = Live::start(bot(&url, dir.path()));
