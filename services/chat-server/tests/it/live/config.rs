@@ -42,7 +42,7 @@ aliases = ["anna", "+1"]
 
 #[test]
 fn a_whole_file_is_understood() {
-    let config = Config::parse(ALL, Path::new("/home/antti")).unwrap();
+    let config = Config::parse(ALL, Path::new("/people/antti")).unwrap();
     assert!(config.redact_phone_numbers);
     assert_eq!(config.people[0].aliases, ["anna", "+1"]);
     let [telegram, whatsapp, bot, signal] = config.sources.as_slice() else {
@@ -50,7 +50,7 @@ fn a_whole_file_is_understood() {
     };
     assert!(
         matches!(&telegram.kind, SourceKind::Export { path, watch: true, zone, .. }
-        if path == Path::new("/home/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki"))
+        if path == Path::new("/people/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki"))
     );
     assert!(
         matches!(&whatsapp.kind, SourceKind::Export { path, watch: false, me: Some(_), day_order: Some(_), .. }
@@ -58,7 +58,7 @@ fn a_whole_file_is_understood() {
     );
     assert_eq!(whatsapp.name, "whatsapp");
     assert!(
-        matches!(&bot.kind, SourceKind::TelegramBot { token_file, .. } if token_file == Path::new("/home/antti/token"))
+        matches!(&bot.kind, SourceKind::TelegramBot { token_file, .. } if token_file == Path::new("/people/antti/token"))
     );
     assert!(matches!(
         &signal.kind,
