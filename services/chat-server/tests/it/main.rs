@@ -3,4 +3,5 @@
 
 mod import;
 mod index;
+mod live;
 mod query;
