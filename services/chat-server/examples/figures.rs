@@ -39,15 +39,20 @@ async fn main() -> Result<()> {
 async fn measure(count: u64) -> Result<()> {
     let dir = tempfile::TempDir::new()?;
     let index = Index::open(dir.path(), Options::default())?;
-    let start = Instant::now();
+    let (start, cpu) = (Instant::now(), cpu_time()?);
     let bytes = write(&index, count).await?;
-    let took = start.elapsed();
+    let (took, cpu) = (start.elapsed(), cpu_time()?.saturating_sub(cpu));
     say(&format!("\n## {count} messages\n"))?;
     say("| what | figure |\n|---|---|")?;
     let rate = count as f64 / took.as_secs_f64();
     row(
         "written, durably, in batches of 1,000",
         &format!("{rate:.0} messages/s"),
+    )?;
+    let each = cpu.as_secs_f64() * 1e6 / count as f64;
+    row(
+        "CPU time of it, making the messages too",
+        &format!("{each:.0} µs a message"),
     )?;
     row("text", &mebibytes(bytes))?;
     row("most memory of the process so far", &peak()?)?;
@@ -64,7 +69,9 @@ async fn measure(count: u64) -> Result<()> {
     let index = Index::open(dir.path(), Options::default())?;
     row("opened in", &millis(start.elapsed()))?;
     scan(dir.path())?;
-    say("\n| question | found | p50 | p99 | in memory, at 100,000 |\n|---|---|---|---|---|")?;
+    say(
+        "\n| question | found | p50 | p99 | CPU | in memory, at 100,000 |\n|---|---|---|---|---|---|",
+    )?;
     questions::measure(&index, count).await?;
     row("most memory of the process so far", &peak()?)
 }
@@ -134,6 +141,17 @@ fn millis(time: Duration) -> String {
 
 fn mebibytes(bytes: u64) -> String {
     format!("{:.1} MiB", bytes as f64 / f64::from(1 << 20))
+}
+
+/// What all threads have used. The ticks of Linux are hundredths of a second.
+fn cpu_time() -> Result<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat")?;
+    let (_, fields) = stat.rsplit_once(')').ok_or("no process state")?;
+    let times = fields.split_whitespace().skip(11).take(2);
+    let ticks = times
+        .map(str::parse::<u64>)
+        .sum::<std::result::Result<u64, std::num::ParseIntError>>()?;
+    Ok(Duration::from_millis(ticks * 10))
 }
 
 fn peak() -> Result<String> {

@@ -198,9 +198,14 @@ impl Desk {
             .iter()
             .filter(|entry| source.is_none_or(|source| source == entry.source.id()))
             .filter_map(|entry| {
-                let export = entry.export.as_ref().filter(|export| !export.is_settled())?;
+                let export = entry
+                    .export
+                    .as_ref()
+                    .filter(|export| !export.is_settled())?;
                 let progress = export.progress().borrow().clone();
-                let percent = (progress.done * 100).checked_div(progress.total).unwrap_or(0);
+                let percent = (progress.done * 100)
+                    .checked_div(progress.total)
+                    .unwrap_or(0);
                 Some(format!("{} ({percent} %)", entry.source.id()))
             })
             .collect();

@@ -1,34 +1,77 @@
-//! Every filter of `get_messages`, alone and together, asked again and again.
+//! Every filter of `get_messages`, alone and together, and the other questions, asked again and again.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use chat_server::index::{ChatKey, Index, Kind, MessageQuery};
+use chat_server::index::{
+    ChatFilter, ChatKey, Index, Kind, MessageQuery, PeopleQuery, SearchQuery, StatisticsQuery,
+};
 use jiff::Timestamp;
+use jiff::tz::TimeZone;
 
 use super::made::{END, SOURCES, word};
-use super::{Result, millis, percentile, say};
+use super::{Result, cpu_time, millis, percentile, say};
 
-/// How often each is asked.
+/// How often each is asked, but no more after so long.
 const ROUNDS: u32 = 200;
+const PATIENCE: Duration = Duration::from_secs(5);
 const DAY: i64 = 86_400;
 
 pub(crate) async fn measure(index: &Index, count: u64) -> Result<()> {
     for (name, in_memory, query) in questions(index, count).await? {
-        let mut times = Vec::new();
-        let mut found = 0;
-        for _ in 0..ROUNDS {
-            let start = Instant::now();
-            found = index.messages(&query).await?.messages.len();
-            times.push(start.elapsed());
-        }
-        times.sort_unstable();
-        say(&format!(
-            "| {name} | {found} | {} | {} | {in_memory} |",
-            millis(percentile(&times, 50)),
-            millis(percentile(&times, 99))
-        ))?;
+        let ask = async || Ok(index.messages(&query).await?.messages.len());
+        time(&name, in_memory, ask).await?;
     }
-    Ok(())
+    for (name, text) in [
+        ("a frequent word", word(0)),
+        ("a rare word", word(19_990)),
+        ("a phrase", format!("\"{} {}\"", word(0), word(300))),
+        ("a beginning, rare", format!("{}*", word(14_000))),
+    ] {
+        let query = SearchQuery {
+            text,
+            before: 1,
+            after: 1,
+            ..SearchQuery::default()
+        };
+        let ask = async || Ok(index.search(&query).await?.hits.len());
+        time(&format!("`search`, {name}, one around"), "", ask).await?;
+    }
+    let all = StatisticsQuery {
+        source: None,
+        chats: None,
+        since: None,
+        before: None,
+        zone: TimeZone::UTC,
+    };
+    let ask = async || Ok(index.statistics(&all).await?.senders.len());
+    time("`statistics` of all", "", ask).await?;
+    let ask = async || Ok(index.chats(None, &ChatFilter::default()).await?.len());
+    time("`chats` of all", "", ask).await?;
+    let ask = async || Ok(index.people(&PeopleQuery::default()).await?.len());
+    time("`people`", "", ask).await
+}
+
+/// Asks again and again; gives a row of the table.
+async fn time(name: &str, in_memory: &str, ask: impl AsyncFn() -> Result<usize>) -> Result<()> {
+    let mut times = Vec::new();
+    let mut found = 0;
+    let (begin, cpu) = (Instant::now(), cpu_time()?);
+    for _ in 0..ROUNDS {
+        if begin.elapsed() > PATIENCE {
+            break;
+        }
+        let start = Instant::now();
+        found = ask().await?;
+        times.push(start.elapsed());
+    }
+    let cpu = cpu_time()?.saturating_sub(cpu) / u32::try_from(times.len())?;
+    times.sort_unstable();
+    say(&format!(
+        "| {name} | {found} | {} | {} | {} | {in_memory} |",
+        millis(percentile(&times, 50)),
+        millis(percentile(&times, 99)),
+        millis(cpu)
+    ))
 }
 
 /// Names, the reference's figures in memory where it has one, and questions.

@@ -91,7 +91,11 @@ impl Arguments {
 
     /// The ids of the exports that are meant.
     fn exports(&self, desk: &Desk) -> Result<Vec<String>, CliError> {
-        let all = || desk.registry().iter().filter(|entry| entry.export.is_some());
+        let all = || {
+            desk.registry()
+                .iter()
+                .filter(|entry| entry.export.is_some())
+        };
         let ids: Vec<String> = all().map(|entry| entry.source.id().to_owned()).collect();
         let wrong = self.sources.iter().find(|id| !ids.contains(id));
         if let Some(wrong) = wrong {
@@ -149,7 +153,9 @@ impl<'i> Bar<'i> {
             u64::try_from(share).unwrap_or(most).min(most)
         };
         let filled = of(CELLS);
-        let cells: String = (0..CELLS).map(|n| if n < filled { '█' } else { '░' }).collect();
+        let cells: String = (0..CELLS)
+            .map(|n| if n < filled { '█' } else { '░' })
+            .collect();
         let mut stderr = io::stderr().lock();
         // Whoever looked has gone: nothing is lost.
         let _shown = write!(stderr, "\r{} {cells} {:3} %", self.id, of(100));

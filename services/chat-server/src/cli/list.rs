@@ -48,7 +48,15 @@ impl Sources {
         match self.format {
             Format::Json => output.json(&json!({ "sources": sources }))?,
             Format::Csv => {
-                output.row(&["id", "name", "is_connected", "streams", "chats", "messages", "status"])?;
+                output.row(&[
+                    "id",
+                    "name",
+                    "is_connected",
+                    "streams",
+                    "chats",
+                    "messages",
+                    "status",
+                ])?;
                 for source in &sources {
                     output.row(&[
                         &source.id,

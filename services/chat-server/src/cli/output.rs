@@ -41,7 +41,11 @@ impl Output {
             c => c,
         };
         match self.is_terminal {
-            true => writeln!(self.writer, "{}", line.chars().map(visible).collect::<String>()),
+            true => writeln!(
+                self.writer,
+                "{}",
+                line.chars().map(visible).collect::<String>()
+            ),
             false => writeln!(self.writer, "{line}"),
         }
     }

@@ -52,10 +52,12 @@ impl Desk {
             let mut bytes = Vec::new();
             // It may have grown since it was opened.
             let mut reader = attached.reader.take(MAX_ATTACHMENT_BYTES);
-            reader.read_to_end(&mut bytes).map_err(|error| ImportError::Io {
-                path: path.into(),
-                error,
-            })?;
+            reader
+                .read_to_end(&mut bytes)
+                .map_err(|error| ImportError::Io {
+                    path: path.into(),
+                    error,
+                })?;
             Ok(bytes)
         };
         let bytes = match tokio::task::spawn_blocking(read).await {

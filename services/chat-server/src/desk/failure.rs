@@ -45,11 +45,7 @@ impl Failure {
         .with_data(json!({ "sources": sources }))
     }
 
-    pub(super) fn chat_not_found(
-        chat: &str,
-        source: Option<&str>,
-        nearest: &[view::Chat],
-    ) -> Self {
+    pub(super) fn chat_not_found(chat: &str, source: Option<&str>, nearest: &[view::Chat]) -> Self {
         let chat = short(chat);
         let message = match source {
             Some(source) => format!("Chat '{chat}' not found in source '{source}'"),

@@ -5,7 +5,9 @@ use jiff::Timestamp;
 use super::chats::within;
 use super::scope::Scope;
 use super::{Desk, Failure};
-use crate::index::{self, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage};
+use crate::index::{
+    self, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
+};
 use crate::query;
 use crate::view;
 
@@ -98,8 +100,18 @@ impl Desk {
                 // Marks may stand within a number.
                 snippet: (raw == message.content).then(|| hit.snippet.marked("**", "**")),
                 message,
-                before: hit.around.before.into_iter().map(|it| self.shown(it)).collect(),
-                after: hit.around.after.into_iter().map(|it| self.shown(it)).collect(),
+                before: hit
+                    .around
+                    .before
+                    .into_iter()
+                    .map(|it| self.shown(it))
+                    .collect(),
+                after: hit
+                    .around
+                    .after
+                    .into_iter()
+                    .map(|it| self.shown(it))
+                    .collect(),
             }
         };
         Ok(view::Hits {
@@ -116,7 +128,9 @@ impl Desk {
         let most = MAX_AROUND.try_into().unwrap_or(i64::MAX);
         let before = within("before", asked.before.unwrap_or(5), 0, most)?;
         let after = within("after", asked.after.unwrap_or(5), 0, most)?;
-        let scope = self.scope(asked.source.as_deref(), Some(&asked.chat), true).await?;
+        let scope = self
+            .scope(asked.source.as_deref(), Some(&asked.chat), true)
+            .await?;
         let Some([key]) = scope.chats.as_deref() else {
             let reason = "give one chat, by id or name";
             return Err(query::Invalid::new("chat", reason).into());
@@ -152,7 +166,9 @@ impl Desk {
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
         let (since, before) = self.range(asked.source.as_deref(), &asked.since, &asked.before)?;
         let source = asked.source.as_deref();
-        let Scope { source, chats } = self.scope(source, asked.chat.as_deref(), asked.stored).await?;
+        let Scope { source, chats } = self
+            .scope(source, asked.chat.as_deref(), asked.stored)
+            .await?;
         Ok(MessageQuery {
             source,
             chats,
@@ -177,7 +193,8 @@ impl Desk {
         let (now, zone) = (Timestamp::now(), self.zone(source));
         let time = |parameter, text: &Option<String>| {
             let text = text.as_deref();
-            text.map(|text| query::time(parameter, text, now, &zone)).transpose()
+            text.map(|text| query::time(parameter, text, now, &zone))
+                .transpose()
         };
         let (since, before) = (time("since", since)?, time("before", before)?);
         query::range(since, before)?;

@@ -94,7 +94,10 @@ impl Following {
                     });
                 }
                 Followed::Message(stored) if self.tells(&stored) => {
-                    let place = self.desk.index().cursor_after(&stored.source, stored.sequence);
+                    let place = self
+                        .desk
+                        .index()
+                        .cursor_after(&stored.source, stored.sequence);
                     let cursor = place.await.ok().flatten();
                     return Some(News::Told(Box::new(Told {
                         message: self.desk.shown(*stored),
@@ -135,7 +138,10 @@ impl News {
                     && to.chat_filter.as_deref().is_none_or(|part| {
                         message.chat_id == part || index::contains(&message.chat, part)
                     })
-                    && to.sender.as_deref().is_none_or(|part| is_sender(message, part))
+                    && to
+                        .sender
+                        .as_deref()
+                        .is_none_or(|part| is_sender(message, part))
                     && to
                         .search
                         .as_deref()
@@ -153,5 +159,8 @@ fn is_called(message: &view::Message, name: &str) -> bool {
 fn is_sender(message: &view::Message, part: &str) -> bool {
     let sender = &message.sender;
     let names = [Some(&sender.display_name), sender.username.as_ref()];
-    names.into_iter().flatten().any(|name| index::contains(name, part))
+    names
+        .into_iter()
+        .flatten()
+        .any(|name| index::contains(name, part))
 }

@@ -110,7 +110,11 @@ impl Desk {
             };
             let found = self.index().people(&query).await?;
             let is_last = found.len() < PEOPLE;
-            people.extend(found.into_iter().filter_map(|person| self.person(person, &seen)));
+            people.extend(
+                found
+                    .into_iter()
+                    .filter_map(|person| self.person(person, &seen)),
+            );
             if is_last {
                 break;
             }

@@ -35,7 +35,9 @@ impl Redactor {
 
     /// An id: only what is a number beyond doubt, since ids are digits too.
     pub(super) fn id(&self, id: &mut String) {
-        self.replace(id, &|number| number.starts_with('+') || number.starts_with("00"));
+        self.replace(id, &|number| {
+            number.starts_with('+') || number.starts_with("00")
+        });
     }
 
     pub(super) fn chat(&self, chat: &mut ChatSummary) {
@@ -50,7 +52,10 @@ impl Redactor {
         participant.phone = None;
         self.id(&mut participant.id);
         self.text(&mut participant.name);
-        participant.username.iter_mut().for_each(|name| self.text(name));
+        participant
+            .username
+            .iter_mut()
+            .for_each(|name| self.text(name));
     }
 
     pub(super) fn stored(&self, stored: &mut StoredMessage) {
@@ -71,10 +76,17 @@ impl Redactor {
             reactions,
             attachments,
         } = &mut stored.message;
-        sender.iter_mut().for_each(|sender| self.participant(sender));
+        sender
+            .iter_mut()
+            .for_each(|sender| self.participant(sender));
         self.body(body);
         forwarded_from.iter_mut().for_each(|from| self.text(from));
-        for Reaction { emoji, count: _, by } in reactions {
+        for Reaction {
+            emoji,
+            count: _,
+            by,
+        } in reactions
+        {
             self.text(emoji);
             by.iter_mut().for_each(|name| self.text(name));
         }
@@ -177,7 +189,8 @@ fn end_of(run: &str) -> usize {
 const fn is_between(c: char) -> bool {
     matches!(
         c,
-        ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}' | '-' | '\u{2010}'..='\u{2013}' | '.' | '/' | '(' | ')'
+        ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}' | '-' | '\u{2010}'
+            ..='\u{2013}' | '.' | '/' | '(' | ')'
     )
 }
 

@@ -14,7 +14,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::directory::Lock;
 use super::error::IndexError;
-use super::keep;
+use super::{keep, stored};
 use crate::source::{Batch, Event};
 
 /// The most bytes of batches that wait or are being written, as [`weight`] counts them. A batch that finds no room
@@ -218,7 +218,7 @@ fn weight(batch: &Batch) -> usize {
     let texts = batch.events.iter().map(|event| match event {
         Event::Chat(chat) => chat.id.len() + chat.name.len(),
         Event::Message { message, .. } => {
-            super::stored::words(&message.body).len() + 128 * message.attachments.len()
+            stored::length(&message.body) + 128 * message.attachments.len()
         }
         Event::Edited { text, .. } => text.len(),
         Event::Deleted { .. } | Event::Reacted { .. } => 0,

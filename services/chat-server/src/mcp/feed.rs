@@ -70,7 +70,8 @@ impl Feed {
     pub(super) async fn admit(&self, desk: &Desk, uri: &str) -> Result<(), Failure> {
         let listening = match Listening::parse(uri) {
             None => {
-                let message = "there are messages://SOURCE/CHAT and messages://SOURCE/* to subscribe to";
+                let message =
+                    "there are messages://SOURCE/CHAT and messages://SOURCE/* to subscribe to";
                 return Err(Failure::new("RESOURCE_NOT_FOUND", message));
             }
             Some(Err(unknown)) => {
@@ -96,7 +97,10 @@ impl Feed {
 
     /// Whether an update belongs to a URI that was subscribed to.
     pub(super) fn concerns(&self, subscribed: &str, update: &ResourceUpdate) -> bool {
-        let news = update.detail.as_ref().and_then(|detail| detail.downcast_ref::<News>());
+        let news = update
+            .detail
+            .as_ref()
+            .and_then(|detail| detail.downcast_ref::<News>());
         let Some((news, Some(Ok(listening)))) = news.zip(Some(Listening::parse(subscribed))) else {
             return false;
         };
@@ -154,7 +158,10 @@ fn update(news: News) -> ResourceUpdate {
                 (META_MESSAGE, json!(message)),
                 (META_CURSOR, json!(told.cursor)),
             ];
-            (uri::messages(&message.source, &message.chat_id), Vec::from(meta))
+            (
+                uri::messages(&message.source, &message.chat_id),
+                Vec::from(meta),
+            )
         }
         News::Missed {
             source,
@@ -167,5 +174,7 @@ fn update(news: News) -> ResourceUpdate {
     };
     let meta = meta.into_iter().filter(|(_, value)| !value.is_null());
     let meta: Map<String, Value> = meta.map(|(name, value)| (name.to_owned(), value)).collect();
-    ResourceUpdate::new(uri).with_meta(meta).with_detail(Arc::new(news))
+    ResourceUpdate::new(uri)
+        .with_meta(meta)
+        .with_detail(Arc::new(news))
 }

@@ -140,10 +140,18 @@ async fn prompt(desk: &Desk, task: &str, asked: Recent) -> Result<GetPromptResul
         names.join(", "),
         chat.message_count,
     );
-    let lines: Vec<String> = said.messages.iter().rev().map(|message| message.line()).collect();
+    let lines: Vec<String> = said
+        .messages
+        .iter()
+        .rev()
+        .map(|message| message.line())
+        .collect();
     let messages = [
         PromptMessage::user(ContentBlock::text(about)),
         PromptMessage::user(ContentBlock::text(lines.join("\n"))),
     ];
-    Ok(GetPromptResult::new(messages).with_description(format!("{} in {}", chat.name, chat.source)))
+    Ok(
+        GetPromptResult::new(messages)
+            .with_description(format!("{} in {}", chat.name, chat.source)),
+    )
 }

@@ -48,7 +48,9 @@ pub(super) fn add(builder: ServerBuilder<State>, feed: &Arc<Feed>) -> ServerBuil
         .resource_template(
             ResourceTemplate::new(ATTACHMENT, "attachment")
                 .with_title("A file of a message")
-                .with_description("The bytes of the n-th file of a message, from 0; at most 10 MiB."),
+                .with_description(
+                    "The bytes of the n-th file of a message, from 0; at most 10 MiB.",
+                ),
             read_attachment,
         )
         .list_resources(list)

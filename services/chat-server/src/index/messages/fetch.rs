@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use crate::index::answer::StoredMessage;
-use crate::index::stored::{Detail, timestamp};
+use crate::index::stored::{Detail, length, timestamp};
 use crate::model::{Message, Participant};
 
 /// The message with this number, which must exist.
@@ -50,5 +50,5 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
 
 /// About how many bytes of text a message has.
 pub(in crate::index) fn weight(message: &StoredMessage) -> usize {
-    crate::index::stored::words(&message.message.body).len()
+    length(&message.message.body)
 }

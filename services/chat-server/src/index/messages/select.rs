@@ -4,6 +4,8 @@
 //! not after [`PATIENCE`] messages, what is asked is rare, and an index that knows where it is gives all there are:
 //! few enough to be sorted. Should they be too many after all, the walk goes on.
 
+use std::collections::HashSet;
+
 use rusqlite::{Connection, params};
 
 use super::filter::{Filter, Range, Scope};
@@ -54,6 +56,9 @@ pub(in crate::index) fn select(
     window: Window,
 ) -> rusqlite::Result<Vec<Position>> {
     let mut basket = Basket::from(window);
+    if filter.persons.as_ref().is_some_and(HashSet::is_empty) {
+        return Ok(basket.rows);
+    }
     let lists = match &scope.chats {
         Some(chats) if chats.len() <= MAX_LISTS => (By::Chat, chats.as_slice()),
         Some(chats) => {

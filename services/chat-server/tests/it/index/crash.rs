@@ -13,7 +13,7 @@ use tempfile::TempDir;
 
 use super::samples::{chat, message, said};
 
-const KILLS: u64 = 24;
+const KILLS: u64 = 20;
 const SOURCES: [&str; 3] = ["telegram", "signal", "whatsapp"];
 /// The most acknowledged batches before a kill.
 const MOST: u64 = 40;

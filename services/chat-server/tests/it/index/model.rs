@@ -319,7 +319,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(32))]
 
     #[test]
     fn the_index_answers_as_the_model(
