@@ -1,9 +1,11 @@
 // npm @modelcontextprotocol/client, the v2 line: both eras, the legacy one by default.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { chat } from "./chat.mjs";
 import { everything } from "./everything.mjs";
 import { check, parseArguments, report, REVISIONS } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
+import { starmap } from "./starmap.mjs";
 import { universe } from "./universe.mjs";
 
 const options = parseArguments(process.argv.slice(2));
@@ -33,4 +35,4 @@ async function open({ capabilities, answers, sessionId, revision }) {
 
 open.revisions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
-await report("client-v2", options, () => (options.scenario === "universe" ? universe : everything)(open, options));
+await report("client-v2", options, () => ({ chat, everything, starmap, universe })[options.scenario](open, options));

@@ -9,11 +9,13 @@ import warnings
 
 from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning
+from python_chat import chat
 from python_everything import everything
 from python_harness import REVISIONS, Checks
+from python_starmap import starmap
 from python_universe import universe
 
-SCENARIOS = {"universe": universe, "everything": everything}
+SCENARIOS = {"universe": universe, "everything": everything, "starmap": starmap, "chat": chat}
 
 
 def main():

@@ -6,9 +6,11 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import {
   CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { chat } from "./chat.mjs";
 import { everything } from "./everything.mjs";
 import { parseArguments, report } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
+import { starmap } from "./starmap.mjs";
 import { universe } from "./universe.mjs";
 
 const options = parseArguments(process.argv.slice(2));
@@ -38,5 +40,5 @@ async function open({ capabilities, answers, sessionId }) {
 
 await report("sdk-v1", options, async () => {
   assert.equal(options.era, "legacy", "this client has no modern era");
-  return (options.scenario === "universe" ? universe : everything)(open, options);
+  return { chat, everything, starmap, universe }[options.scenario](open, options);
 });

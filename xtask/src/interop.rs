@@ -3,7 +3,8 @@
 //! Each client is a small script beside this crate (`interop/`). With the universe server it lists the tools, adds a
 //! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the fixture
 //! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
-//! and gives up a call. It prints one line of JSON and exits with 0 or 1.
+//! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With
+//! the chat server it reads and searches the exports made for it. It prints one line of JSON and exits with 0 or 1.
 
 mod case;
 mod verdict;
@@ -18,7 +19,7 @@ use self::case::{Case, Scenario, Transport, cases};
 use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
-use crate::{Result, fixture, say, target};
+use crate::{Result, chat, fixture, root, say, target};
 
 /// Where the scripts and their lock files are, below `xtask`.
 const SOURCE: &str = "interop";
@@ -27,7 +28,10 @@ const SOURCE: &str = "interop";
 const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
 
 /// What the universe server is started with, before the choice of a transport.
-const UNIVERSE_ARGUMENTS: [&str; 3] = ["--demo", "--store", "memory"];
+const UNIVERSE_ARGUMENTS: [&str; 4] = ["--stdio", "--demo", "--store", "memory"];
+
+/// The map of the star-map server, beside its transcripts.
+pub(crate) const STARMAP: &str = "conformance/transcripts/starmap/map.json";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -40,6 +44,12 @@ pub(crate) struct Arguments {
     /// The fixture to test, `mcp-proto/examples/everything.rs`; by default it is built in release.
     #[arg(long, value_name = "PATH")]
     fixture: Option<PathBuf>,
+    /// The star-map server to test; by default the newest of the two that cargo builds.
+    #[arg(long, value_name = "PATH")]
+    starmap: Option<PathBuf>,
+    /// The chat server to test; by default the newest of the two that cargo builds.
+    #[arg(long, value_name = "PATH")]
+    chat: Option<PathBuf>,
     /// Fail when a client cannot be installed, instead of skipping it.
     #[arg(long, env = "CI", default_value = "false", value_parser = is_true, action = clap::ArgAction::Set)]
     pub(crate) ci: bool,
@@ -56,15 +66,20 @@ pub(crate) fn is_true(text: &str) -> std::result::Result<bool, String> {
 struct Subject {
     scenario: Scenario,
     binary: PathBuf,
-    /// What it is started with, before the choice of a transport.
-    arguments: &'static [&'static str],
+    /// What it is started with to serve stdin and stdout.
+    stdio: Vec<OsString>,
     /// The one that listens. Ends when this is dropped.
     server: Server,
 }
 
 /// Runs every case and tells a table and a closing line. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let subjects = [universe(arguments)?, everything(arguments)?];
+    let subjects = [
+        universe(arguments)?,
+        everything(arguments)?,
+        starmap(arguments)?,
+        chat(arguments)?,
+    ];
     let folder = target().join("interop");
     let node = install::install(Toolbox::Node, SOURCE, &folder);
     let python = install::install(Toolbox::Python, SOURCE, &folder);
@@ -105,14 +120,16 @@ impl Arguments {
 }
 
 fn universe(arguments: &Arguments) -> Result<Subject> {
-    let binary = arguments.server.clone().map_or_else(built_server, Ok)?;
-    let mut with: Vec<OsString> = UNIVERSE_ARGUMENTS.map(OsString::from).to_vec();
+    let built = || built_server("universe-server");
+    let binary = arguments.server.clone().map_or_else(built, Ok)?;
+    let [_, with @ ..] = UNIVERSE_ARGUMENTS.map(OsString::from);
+    let mut with = with.to_vec();
     with.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
     Ok(Subject {
         scenario: Scenario::Universe,
         server: Server::start(&binary, &with)?,
         binary,
-        arguments: &UNIVERSE_ARGUMENTS,
+        stdio: UNIVERSE_ARGUMENTS.map(OsString::from).to_vec(),
     })
 }
 
@@ -122,8 +139,40 @@ fn everything(arguments: &Arguments) -> Result<Subject> {
         scenario: Scenario::Everything,
         server: fixture::start(&binary)?,
         binary,
-        arguments: &[],
+        stdio: vec!["--stdio".into()],
     })
+}
+
+fn starmap(arguments: &Arguments) -> Result<Subject> {
+    let built = || built_server("starmap-server");
+    let binary = arguments.starmap.clone().map_or_else(built, Ok)?;
+    let stdio = starmap_arguments();
+    let mut with = stdio.clone();
+    with.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
+    Ok(Subject {
+        scenario: Scenario::Starmap,
+        server: Server::start(&binary, &with)?,
+        binary,
+        stdio,
+    })
+}
+
+fn chat(arguments: &Arguments) -> Result<Subject> {
+    let built = || built_server("chat-server");
+    let binary = arguments.chat.clone().map_or_else(built, Ok)?;
+    let [server, ..] = chat::SERVERS;
+    Ok(Subject {
+        scenario: Scenario::Chat,
+        server: server.start(&binary)?,
+        binary,
+        stdio: server.arguments("stdio"),
+    })
+}
+
+/// What the star-map server is started with, before the choice of a transport.
+pub(crate) fn starmap_arguments() -> Vec<OsString> {
+    let map = root().join(STARMAP).into_os_string();
+    vec!["mcp".into(), "--graph".into(), map]
 }
 
 fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
@@ -139,8 +188,7 @@ fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
         Transport::Stdio => command
             .arg("--command")
             .arg(&subject.binary)
-            .arg("--stdio")
-            .args(subject.arguments),
+            .args(&subject.stdio),
     };
     match process::run(&mut command, CLIENT_DEADLINE) {
         Ok(finished) => Verdict::of(&finished),
@@ -149,8 +197,8 @@ fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
 }
 
 /// The server cargo built last, release or debug.
-fn built_server() -> Result<PathBuf> {
-    let name = format!("universe-server{}", std::env::consts::EXE_SUFFIX);
+fn built_server(program: &str) -> Result<PathBuf> {
+    let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
     ["release", "debug"]
         .map(|profile| target().join(profile).join(&name))
         .into_iter()
@@ -158,7 +206,7 @@ fn built_server() -> Result<PathBuf> {
         .max()
         .map(|(_, path)| path)
         .ok_or_else(|| {
-            "no universe-server is built: run `cargo build` or give --server PATH".into()
+            format!("no {program} is built: run `cargo build -p {program}` or give its path").into()
         })
 }
 

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, process, root, say, suites, target};
+use crate::{Result, chat, interop, process, root, say, suites, target};
 
 /// One step of the test; the first that fails ends it.
 struct Step {
@@ -52,6 +52,10 @@ const STEPS: [Step; 5] = [
             "-p",
             "universe-server",
             "-p",
+            "starmap-server",
+            "-p",
+            "chat-server",
+            "-p",
             "mcp-conformance",
         ],
         environment: &[],
@@ -66,11 +70,19 @@ pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
         }
     }
     let replayed = timed("transcripts against the binary, in both eras", replay)?;
+    let mapped = timed(
+        "transcripts against the star-map server, in both eras",
+        replay_starmap,
+    )?;
+    let chatted = timed(
+        "transcripts against the chat server, in both eras",
+        replay_chat,
+    )?;
     let conforming = timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(arguments.ci))
     })?;
     let understood = timed("official clients", || interop::run(arguments))?;
-    Ok(replayed && conforming && understood)
+    Ok(replayed && mapped && chatted && conforming && understood)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
@@ -107,4 +119,37 @@ fn replay() -> Result<bool> {
         .arg(root().join("conformance/transcripts/universe"))
         .status()?;
     Ok(status.success())
+}
+
+/// The same of the star-map server, on the map beside its transcripts.
+fn replay_starmap() -> Result<bool> {
+    let binaries = target().join("release");
+    let mut arguments = interop::starmap_arguments();
+    arguments.extend(["--listen", "127.0.0.1:0"].map(Into::into));
+    let server = process::Server::start(&binaries.join("starmap-server"), &arguments)?;
+    let status = Command::new(binaries.join("mcp-conformance"))
+        .args(["replay", "--era", "both", "--url"])
+        .arg(server.url().trim_end_matches("/mcp"))
+        .arg(root().join("conformance/transcripts/starmap"))
+        .status()?;
+    Ok(status.success())
+}
+
+/// The same of the chat server, on the exports of its tests.
+fn replay_chat() -> Result<bool> {
+    let binaries = target().join("release");
+    for chat in chat::SERVERS {
+        let server = chat.start(&binaries.join("chat-server"))?;
+        let mut replay = Command::new(binaries.join("mcp-conformance"));
+        let url = server.url().trim_end_matches("/mcp");
+        replay.args(["replay", "--era", "both", "--url", url]);
+        if let Some(fixture) = chat.fixture {
+            replay.args(["--fixture", fixture]);
+        }
+        replay.arg(root().join("conformance/transcripts/chat"));
+        if !replay.status()?.success() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -25,6 +25,13 @@ pub struct Finding {
     pub path: String,
     /// What is wrong and what would be right.
     pub message: String,
+    /// The member that is missing there or that nobody knows there, if that is what is wrong. Not told to clients by
+    /// itself: the message names it.
+    #[serde(skip)]
+    pub member: Option<String>,
+    /// What is there, as text; `None` where it is long, or a list or an object. Not told to clients by itself.
+    #[serde(skip)]
+    pub value: Option<String>,
 }
 
 impl Finding {
@@ -33,6 +40,8 @@ impl Finding {
         Self {
             path: shortened(path),
             message: shortened(message),
+            member: None,
+            value: None,
         }
     }
 }
@@ -53,6 +62,8 @@ pub(super) fn findings(errors: &[ValidationError<'_>]) -> Vec<Finding> {
             let finding = Finding {
                 path: error.instance_path().as_str().to_owned(),
                 message: message(error),
+                member: member(error),
+                value: is_quotable(error).then(|| plain_text(error.instance())),
             };
             findings.push((finding, is_choice(error)));
         });
@@ -71,8 +82,30 @@ pub(super) fn findings(errors: &[ValidationError<'_>]) -> Vec<Finding> {
     findings.truncate(MAX_FINDINGS);
     let findings = findings.into_iter();
     findings
-        .map(|(finding, _)| Finding::new(&finding.path, &finding.message))
+        .map(|(finding, _)| Finding {
+            path: shortened(&finding.path),
+            message: shortened(&finding.message),
+            member: finding.member.as_deref().map(shortened),
+            value: finding.value,
+        })
         .collect()
+}
+
+/// The member that is missing, or the first that nobody knows.
+fn member(error: &ValidationError<'_>) -> Option<String> {
+    match error.kind() {
+        ValidationErrorKind::AdditionalProperties { unexpected }
+        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected.first().cloned(),
+        ValidationErrorKind::Required { property } => property.as_str().map(str::to_owned),
+        _ => None,
+    }
+}
+
+/// A text without quotes, anything else as JSON.
+fn plain_text(value: &Value) -> String {
+    value
+        .as_str()
+        .map_or_else(|| value.to_string(), str::to_owned)
 }
 
 fn is_choice(error: &ValidationError<'_>) -> bool {
@@ -194,12 +227,17 @@ fn unescaped(segment: &str) -> String {
     segment.replace("~1", "/").replace("~0", "~")
 }
 
-fn message(error: &ValidationError<'_>) -> String {
-    let quotable = match &**error.instance() {
+/// Whether the value is short enough to be told back.
+fn is_quotable(error: &ValidationError<'_>) -> bool {
+    match &**error.instance() {
         Value::Array(_) | Value::Object(_) => false,
         Value::String(text) => text.len() <= MAX_QUOTED,
         Value::Null | Value::Bool(_) | Value::Number(_) => true,
-    };
+    }
+}
+
+fn message(error: &ValidationError<'_>) -> String {
+    let quotable = is_quotable(error);
     if let ValidationErrorKind::Enum { options } = error.kind()
         && let Some(options) = options
             .as_array()

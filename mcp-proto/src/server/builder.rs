@@ -26,6 +26,7 @@ use crate::prompt::{GetPromptResult, Prompt, PromptRegistry};
 use crate::resource::{
     Page, PageRequest, ReadResourceResult, ResourceRegistry, ResourceTemplate, ResourceUri,
 };
+use crate::schema::Finding;
 use crate::seal::Keys;
 use crate::skill::Skills;
 use crate::task::TasksConfig;
@@ -223,6 +224,31 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             name,
             problem: problem.0,
         });
+        self
+    }
+
+    /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name and what is
+    /// wrong: for a contract that has a code and details of its own for them. By default it is the code
+    /// `INVALID_ARGUMENTS` with all findings.
+    ///
+    /// ```
+    /// use mcp_proto::{Server, ToolError};
+    /// use serde_json::json;
+    ///
+    /// let server = Server::builder("calculator", "1.0.0", ())
+    ///     .refuse_arguments(|tool, findings| {
+    ///         let first = findings.first().map_or("", |finding| finding.message.as_str());
+    ///         ToolError::new("BAD_CALL", format!("{tool}: {first}")).with_data(json!({ "all": findings }))
+    ///     })
+    ///     .build()?;
+    /// # let _ = server;
+    /// # Ok::<_, mcp_proto::BuildError>(())
+    /// ```
+    pub fn refuse_arguments(
+        mut self,
+        refuse: impl Fn(&str, &[Finding]) -> ToolError + Send + Sync + 'static,
+    ) -> Self {
+        self.tools.refuse_with(Box::new(refuse));
         self
     }
 

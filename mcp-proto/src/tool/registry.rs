@@ -30,13 +30,18 @@ type Handler = Box<
     dyn Fn(Value, Context) -> BoxFuture<'static, Result<CallToolResult, ToolError>> + Send + Sync,
 >;
 
+/// Words the failure of a call whose arguments do not fit, by the name of the tool and what is wrong.
+pub(crate) type Refuse = Box<dyn Fn(&str, &[Finding]) -> ToolError + Send + Sync>;
+
 /// Tools in the order of their registration, which is the order they are listed in.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ToolRegistry {
     tools: Vec<Registered>,
     by_name: HashMap<String, usize>,
     /// The parameters that headers repeat, of the tools that have any.
     mirrored: HashMap<String, Box<[MirroredParam]>>,
+    /// The application's own words for arguments that do not fit.
+    refuse: Option<Refuse>,
 }
 
 struct Registered {
@@ -180,6 +185,10 @@ impl ToolRegistry {
         Ok(())
     }
 
+    pub(crate) fn refuse_with(&mut self, refuse: Refuse) {
+        self.refuse = Some(refuse);
+    }
+
     /// The tools as they are listed.
     pub(crate) fn list(&self) -> impl Iterator<Item = &Tool> {
         self.tools.iter().map(|registered| &registered.tool)
@@ -226,7 +235,10 @@ impl ToolRegistry {
         let Some(registered) = self.get(&name) else {
             return Err(self.unknown(&name).into());
         };
-        match registered.call(arguments, context).await {
+        match registered
+            .call(arguments, context, self.refuse.as_ref())
+            .await
+        {
             Ok(result) => Ok(result),
             Err(error) => registered.failed(error),
         }
@@ -260,11 +272,19 @@ impl ToolRegistry {
 }
 
 impl Registered {
-    async fn call(&self, arguments: Value, context: Context) -> Result<CallToolResult, ToolError> {
-        let arguments = self
-            .input
-            .accept(arguments, self.nulls)
-            .map_err(|findings| ToolError::invalid_arguments(&self.tool.name, &findings))?;
+    async fn call(
+        &self,
+        arguments: Value,
+        context: Context,
+        refuse: Option<&Refuse>,
+    ) -> Result<CallToolResult, ToolError> {
+        let arguments =
+            self.input
+                .accept(arguments, self.nulls)
+                .map_err(|findings| match refuse {
+                    Some(refuse) => refuse(&self.tool.name, &findings),
+                    None => ToolError::invalid_arguments(&self.tool.name, &findings),
+                })?;
         let request_id = context.request_id.clone();
         let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
         let outcome = match self.tool.timeout {
@@ -351,6 +371,12 @@ fn read<A: DeserializeOwned>(arguments: Value) -> Result<A, serde_json::Error> {
     match (serde_json::from_value(arguments), whole) {
         (Err(_), Some(whole)) => serde_json::from_value(whole),
         (read, _) => read,
+    }
+}
+
+impl fmt::Debug for ToolRegistry {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_list().entries(&self.tools).finish()
     }
 }
 

@@ -196,6 +196,65 @@ async fn what_is_wrong_with_arguments_is_told_all_at_once_and_exactly() {
     }
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Strict {
+    #[expect(dead_code, reason = "only its schema counts")]
+    name: String,
+    #[schemars(range(max = 3))]
+    #[expect(dead_code, reason = "only its schema counts")]
+    limit: Option<u32>,
+}
+
+#[tokio::test]
+async fn an_application_words_what_does_not_fit_itself() {
+    let server = Server::builder("strict", "1", ())
+        .refuse_arguments(|tool, findings| {
+            let told: Vec<Value> = findings
+                .iter()
+                .map(|it| json!([it.path, it.member, it.value]))
+                .collect();
+            ToolError::new("MINE", tool).with_data(told.into())
+        })
+        .tool(Tool::new("strict", "Strict."), async |(), _: Strict, _| {
+            Ok(0)
+        })
+        .build()
+        .unwrap();
+    for (arguments, findings) in [
+        (
+            json!({"name": "x", "limit": 4}),
+            json!([["/limit", null, "4"]]),
+        ),
+        (json!({"name": 1}), json!([["/name", null, "1"]])),
+        (
+            json!({"name": "x", "limit": "y"}),
+            json!([["/limit", null, "y"]]),
+        ),
+        (
+            json!({"name": "x", "limit": [1]}),
+            json!([["/limit", null, null]]),
+        ),
+        (json!({}), json!([["", "name", null]])),
+        (
+            json!({"name": "x", "b": 1, "c": 2}),
+            json!([["", "b", null]]),
+        ),
+    ] {
+        let params = json!({"name": "strict", "arguments": arguments});
+        let request = Request::new(1, "tools/call", params);
+        let response = server.handle(request, Context::test()).await;
+        let result = response.outcome.unwrap().to_value();
+        let body: Value =
+            serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+        assert_eq!(
+            body["error"],
+            json!({"code": "MINE", "message": "strict", "data": findings}),
+            "{arguments}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn a_choice_is_explained_by_the_alternative_that_was_chosen() {
     for (command, told) in [

@@ -69,8 +69,8 @@ pub fn main() -> ExitCode {
             Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(ExitCode::SUCCESS)
             }
-            Err(CliError::Asked(failure)) if failure.is_invalid() => {
-                eprintln!("{PROGRAM}: {failure}");
+            Err(error) if error.is_usage() => {
+                eprintln!("{PROGRAM}: {error}");
                 Ok(ExitCode::from(2))
             }
             done => done,

@@ -55,7 +55,8 @@ pub fn server(desk: Desk) -> Result<Server, BuildError> {
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), state)
         .title("Chats")
         .description("A person's chats, to be read and searched.")
-        .instructions(INSTRUCTIONS);
+        .instructions(INSTRUCTIONS)
+        .refuse_arguments(failure::unfit);
     let builder = prompts::add(resources::add(tools::add(builder), &feed));
     let server = completion::add(builder).build()?;
     feed.belongs_to(&server);

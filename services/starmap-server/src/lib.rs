@@ -3,4 +3,23 @@
 //! A [`Map`](map::Map) is read from a file, once, and never changes; everything asked of it is a pure function. Only the
 //! room `mcp` knows of MCP.
 
+pub mod activity;
+pub mod cli;
+pub mod diff;
+pub mod errors;
+pub mod explore;
+pub mod load;
 pub mod map;
+pub mod mcp;
+pub mod picture;
+pub mod route;
+pub mod stats;
+pub mod tour;
+pub mod verify;
+
+pub use cli::aria_universe as main;
+pub use errors::{
+    InsufficientBordersError, InvalidParameterError, RouteNotFoundError, SystemNotFoundError,
+    UniverseError,
+};
+pub use mcp::UniverseServer;

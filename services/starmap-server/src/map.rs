@@ -1,15 +1,19 @@
 //! The map: systems in constellations in regions, and the gates that join them.
 
 mod build;
+mod digest;
+mod judge;
 mod names;
+mod parts;
 
 use std::fmt;
 
-pub use build::{
-    MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, MapError, Parts,
+pub use judge::MapError;
+use names::Names;
+pub use parts::{
+    Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts,
     PartsConstellation, PartsRegion, PartsSystem, Warning,
 };
-use names::Names;
 
 /// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places.
 #[derive(Debug, Clone)]
@@ -94,11 +98,12 @@ pub enum SecurityClass {
 }
 
 impl Map {
-    /// Puts a map together. What is wrong with single entries (a gate to nowhere, a system of no constellation) is left
-    /// out and told as a [`Warning`].
+    /// Puts a map together. What is wrong with single entries (a gate to nowhere, a system of no constellation, a name
+    /// that occurs twice) is left out or mended, and told as a [`Warning`].
     ///
     /// # Errors
-    /// [`MapError`] for a map that cannot be meant: without systems, too large, with an id or a name twice.
+    /// [`MapError`] for a map that cannot be meant: without systems, too large, with an id twice, with names that are
+    /// none, with numbers beyond what they measure.
     pub fn new(parts: Parts) -> Result<(Self, Vec<Warning>), MapError> {
         build::build(parts)
     }
@@ -238,6 +243,22 @@ impl Map {
 
 impl SystemIndex {
     /// Its place in [`Map::systems`].
+    #[must_use]
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl ConstellationIndex {
+    /// Its place in [`Map::constellations`].
+    #[must_use]
+    pub const fn place(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl RegionIndex {
+    /// Its place in [`Map::regions`].
     #[must_use]
     pub const fn place(self) -> usize {
         self.0 as usize

@@ -7,6 +7,8 @@ use crate::install::Toolbox;
 pub(super) enum Scenario {
     Universe,
     Everything,
+    Starmap,
+    Chat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,19 +34,25 @@ pub(super) struct Client {
 
 const BOTH_ERAS: &[Era] = &[Era::Legacy, Era::Modern];
 const BOTH_SCENARIOS: &[Scenario] = &[Scenario::Universe, Scenario::Everything];
+const ALL_SCENARIOS: &[Scenario] = &[
+    Scenario::Universe,
+    Scenario::Everything,
+    Scenario::Starmap,
+    Scenario::Chat,
+];
 
 const CLIENTS: [Client; 5] = [
     Client {
         script: "sdk-v1.mjs",
         toolbox: Toolbox::Node,
         eras: &[Era::Legacy],
-        scenarios: BOTH_SCENARIOS,
+        scenarios: ALL_SCENARIOS,
     },
     Client {
         script: "client-v2.mjs",
         toolbox: Toolbox::Node,
         eras: BOTH_ERAS,
-        scenarios: BOTH_SCENARIOS,
+        scenarios: ALL_SCENARIOS,
     },
     Client {
         script: "inspector.mjs",
@@ -63,7 +71,7 @@ const CLIENTS: [Client; 5] = [
         script: "python_client.py",
         toolbox: Toolbox::Python,
         eras: BOTH_ERAS,
-        scenarios: BOTH_SCENARIOS,
+        scenarios: ALL_SCENARIOS,
     },
 ];
 
@@ -78,7 +86,7 @@ pub(super) struct Case {
 
 /// Every case there is, in the order in which they run.
 pub(super) fn cases() -> impl Iterator<Item = Case> {
-    BOTH_SCENARIOS.iter().flat_map(|&scenario| {
+    ALL_SCENARIOS.iter().flat_map(|&scenario| {
         [Transport::Http, Transport::Stdio]
             .into_iter()
             .flat_map(move |transport| {
@@ -102,6 +110,8 @@ impl Scenario {
         match self {
             Self::Universe => "universe",
             Self::Everything => "everything",
+            Self::Starmap => "starmap",
+            Self::Chat => "chat",
         }
     }
 }
@@ -154,6 +164,8 @@ mod tests {
         assert_eq!(suffixes.len(), 14);
         assert_eq!(of(Scenario::Universe).count(), 14);
         assert_eq!(of(Scenario::Everything).count(), 18);
+        assert_eq!(of(Scenario::Starmap).count(), 10);
+        assert_eq!(of(Scenario::Chat).count(), 10);
         assert!(suffixes.contains("sdk-v1-legacy-http"));
         assert!(
             !suffixes

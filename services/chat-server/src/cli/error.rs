@@ -38,6 +38,13 @@ pub(super) enum CliError {
     Host(#[from] HostError),
 }
 
+impl CliError {
+    /// Whether it is about what was asked, and not about what there is.
+    pub(super) fn is_usage(&self) -> bool {
+        matches!(self, Self::Asked(failure) if failure.is_invalid())
+    }
+}
+
 /// The names that were perhaps meant.
 fn among(failure: &Failure) -> String {
     let lists = ["sources", "candidates", "nearest"];

@@ -70,6 +70,8 @@ impl Desk {
             }
             _ => {}
         }
+        // What is old is no news.
+        self.settled(to.source.as_deref()).await;
         match &to.chat {
             Some(chat) => {
                 let found = self.chat(to.source.as_deref(), chat).await?;

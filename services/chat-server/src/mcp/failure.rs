@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use mcp_proto::jsonrpc::ErrorObject;
-use mcp_proto::{RequestError, ToolError};
+use mcp_proto::{Finding, RequestError, ToolError};
 use serde_json::Value;
 
 use super::REQUEST_TIMEOUT;
@@ -34,6 +34,15 @@ impl From<Failure> for RequestError {
             _ => error,
         }
     }
+}
+
+/// Arguments that do not fit the schema of their tool are what a wrong value is.
+pub(super) fn unfit(_tool: &str, findings: &[Finding]) -> ToolError {
+    let told: Vec<String> = findings
+        .iter()
+        .map(|finding| format!("invalid parameter '{}': {}", finding.path, finding.message))
+        .collect();
+    ToolError::new("INVALID_PARAMETER", told.join("; "))
 }
 
 /// The answer to a request, unless it takes too long. Tools have their own limit.

@@ -1,53 +1,52 @@
 //! Finding what a name means, and what an unknown one may have meant.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 
-use super::{Constellation, ConstellationIndex, Region, RegionIndex, System, SystemIndex};
+use super::judge::is_name;
+use super::{
+    Constellation, ConstellationIndex, Kind, MapError, Region, RegionIndex, System, SystemIndex,
+    Warning,
+};
 
-/// Names in lower case → what bears them.
+/// Names in lower case → the places of what bears them.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
-    systems: HashMap<Box<str>, SystemIndex>,
-    constellations: HashMap<Box<str>, ConstellationIndex>,
-    regions: HashMap<Box<str>, RegionIndex>,
+    systems: HashMap<Box<str>, u32>,
+    constellations: HashMap<Box<str>, u32>,
+    regions: HashMap<Box<str>, u32>,
 }
 
 impl Names {
+    /// Takes the names of all, sorted by id. Where a name occurs again, the one with the lower id keeps it, and the other
+    /// gets its id behind it: every name then means one thing, and nothing is left out for its name.
     pub(super) fn new(
-        systems: &[System],
-        constellations: &[Constellation],
-        regions: &[Region],
-    ) -> Self {
-        let folded = |name: &str| fold(name).into_boxed_str();
-        Self {
-            systems: (0..)
-                .map(SystemIndex)
-                .zip(systems)
-                .map(|(at, it)| (folded(&it.name), at))
-                .collect(),
-            constellations: (0..)
-                .map(ConstellationIndex)
-                .zip(constellations)
-                .map(|(at, it)| (folded(&it.name), at))
-                .collect(),
-            regions: (0..)
-                .map(RegionIndex)
-                .zip(regions)
-                .map(|(at, it)| (folded(&it.name), at))
-                .collect(),
-        }
+        systems: &mut [System],
+        constellations: &mut [Constellation],
+        regions: &mut [Region],
+        warnings: &mut Vec<Warning>,
+    ) -> Result<Self, MapError> {
+        let regions = regions.iter_mut().map(|it| (it.id, &mut it.name));
+        let constellations = constellations.iter_mut().map(|it| (it.id, &mut it.name));
+        let systems = systems.iter_mut().map(|it| (it.id, &mut it.name));
+        Ok(Self {
+            regions: places(Kind::Region, regions, warnings)?,
+            constellations: places(Kind::Constellation, constellations, warnings)?,
+            systems: places(Kind::System, systems, warnings)?,
+        })
     }
 
     pub(super) fn system(&self, name: &str) -> Option<SystemIndex> {
-        self.systems.get(fold(name).as_str()).copied()
+        self.systems.get(&*fold(name)).copied().map(SystemIndex)
     }
 
     pub(super) fn constellation(&self, name: &str) -> Option<ConstellationIndex> {
-        self.constellations.get(fold(name).as_str()).copied()
+        let place = self.constellations.get(&*fold(name)).copied();
+        place.map(ConstellationIndex)
     }
 
     pub(super) fn region(&self, name: &str) -> Option<RegionIndex> {
-        self.regions.get(fold(name).as_str()).copied()
+        self.regions.get(&*fold(name)).copied().map(RegionIndex)
     }
 
     #[expect(
@@ -103,6 +102,43 @@ impl Names {
         let only = near.next()?;
         near.next().is_none().then(|| self.system(only)).flatten()
     }
+}
+
+fn places<'n>(
+    kind: Kind,
+    named: impl ExactSizeIterator<Item = (u32, &'n mut Box<str>)>,
+    warnings: &mut Vec<Warning>,
+) -> Result<HashMap<Box<str>, u32>, MapError> {
+    let mut places = HashMap::with_capacity(named.len());
+    let mut ids = Vec::with_capacity(named.len());
+    let mut again = Vec::new();
+    for (at, (id, name)) in (0..).zip(named) {
+        ids.push(id);
+        match places.entry(fold(name).into_boxed_str()) {
+            Entry::Vacant(free) => _ = free.insert(at),
+            Entry::Occupied(taken) => again.push((at, id, name, *taken.get())),
+        }
+    }
+    for (at, id, name, first) in again {
+        let other = format!("{name} ({id})");
+        let place = match places.entry(fold(&other).into_boxed_str()) {
+            Entry::Vacant(free) if is_name(&other) => free,
+            _ => {
+                let name = name.to_string();
+                return Err(MapError::SameName { kind, id, name });
+            }
+        };
+        place.insert(at);
+        let name = std::mem::replace(name, other.into_boxed_str());
+        let first = ids.get(first as usize).copied().unwrap_or_default();
+        warnings.push(Warning::SameName {
+            kind,
+            id,
+            name,
+            first,
+        });
+    }
+    Ok(places)
 }
 
 /// Case and blanks around a name do not tell names apart.

@@ -23,7 +23,8 @@ day_order = "day-first"
 "#;
 
 const ANTTI: &str = "exports/WhatsApp Chat with Antti.txt";
-const WORK: &str = "exports/WhatsApp Chat with Work.txt";
+/// Read before the other: by name.
+const AARNO: &str = "exports/WhatsApp Chat with Aarno.txt";
 
 /// A client that has subscribed, and what it hears.
 struct Listener {
@@ -77,7 +78,7 @@ impl Listener {
 fn place() -> Place {
     let place = Place::new(WATCHED);
     place.write(ANTTI, "13/01/2025, 09:00 - Antti: Old.\n");
-    place.write(WORK, "13/01/2025, 09:00 - Carol: Old.\n");
+    place.write(AARNO, "13/01/2025, 09:00 - Carol: Old.\n");
     place
 }
 
@@ -103,9 +104,9 @@ async fn each_new_message_is_one_update_with_its_source_its_chat_and_its_number(
         assert_eq!(told["chat"], "Antti");
         assert_eq!(told["content"], "New.");
         assert_eq!(told["sequence"], 3);
-        append(&place, WORK, "13/01/2025, 09:02 - Carol: Another.\n");
+        append(&place, AARNO, "13/01/2025, 09:02 - Carol: Another.\n");
         let told = listener.message(uri).await;
-        assert_eq!((&told["chat"], &told["sequence"]), (&json!("Work"), &json!(4)));
+        assert_eq!((&told["chat"], &told["sequence"]), (&json!("Aarno"), &json!(4)));
     }
 }
 
@@ -123,13 +124,13 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
         let client = running.client(era).await;
         structured(&client, "get_messages", json!({})).await;
         let mut listener = Listener::of(client, uri).await;
-        append(&place, WORK, "13/01/2025, 09:02 - Carol: Not this.\n");
+        append(&place, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
         // In order, so that what is not told would have been told before.
         append(&place, ANTTI, "13/01/2025, 09:03 - Antti: This is wanted.\n");
         let mut update = listener.next().await;
         let told = update["_meta"]["chat-server/message"].take();
         assert_eq!(told["content"], "This is wanted.", "{uri}");
-        append(&place, WORK, "13/01/2025, 09:04 - Carol: After it.\n");
+        append(&place, AARNO, "13/01/2025, 09:04 - Carol: After it.\n");
         let cursor = update["_meta"]["chat-server/cursor"].take();
         let rest = async {
             loop {

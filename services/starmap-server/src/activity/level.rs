@@ -1,0 +1,96 @@
+//! How much goes on.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Serialize};
+
+/// How much goes on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Nothing.
+    None,
+    /// Little.
+    Low,
+    /// Some.
+    Medium,
+    /// Much.
+    High,
+    /// Very much.
+    Extreme,
+}
+
+/// What is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Measure {
+    /// Players' ships and capsules killed.
+    Kills,
+    /// Ships that jumped in.
+    Jumps,
+    /// Ships of non-players killed.
+    Ratting,
+}
+
+impl Measure {
+    /// How much so many in an hour are.
+    #[must_use]
+    pub fn level(self, count: u32) -> Level {
+        let [medium, high, extreme] = match self {
+            Self::Kills => [5, 20, 50],
+            Self::Jumps => [50, 200, 500],
+            Self::Ratting => [50, 100, 300],
+        };
+        match count {
+            0 => Level::None,
+            count if count < medium => Level::Low,
+            count if count < high => Level::Medium,
+            count if count < extreme => Level::High,
+            _ => Level::Extreme,
+        }
+    }
+}
+
+// Written by hand: a derived schema of an enumeration whose variants have documentation is a list of alternatives, which
+// is long, and which some clients do not take.
+impl JsonSchema for Level {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Level".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": ["none", "low", "medium", "high", "extreme"] })
+    }
+}
+
+impl JsonSchema for Measure {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Measure".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "enum": ["kills", "jumps", "ratting"] })
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::None => "none",
+            Self::Low => "low",
+            Self::Medium => "medium",
+            Self::High => "high",
+            Self::Extreme => "extreme",
+        })
+    }
+}

@@ -1,0 +1,222 @@
+//! Reading a dump: one file or the files of a folder.
+
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::{Activity, Figures, Warfare};
+
+/// The largest file of a dump in bytes. The API's answers have about 0.6 MB together.
+pub const MAX_DUMP_BYTES: u64 = 16 * 1024 * 1024;
+/// The most files of a folder that are looked at.
+pub const MAX_DUMP_FILES: usize = 64;
+/// The most entries of one array.
+pub const MAX_DUMP_ENTRIES: usize = 100_000;
+
+/// The longest word for the state of faction warfare; the API's have at most eleven characters.
+const MAX_WORD: usize = 40;
+
+/// A dump cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ActivityError {
+    /// The system's word.
+    #[error("{}: {error}", path.display())]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// What went wrong.
+        error: io::Error,
+    },
+    /// A file that holds something else.
+    #[error("{}: {problem}", path.display())]
+    Content {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it, and what would be right.
+        problem: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Kills {
+    system_id: u32,
+    #[serde(default)]
+    ship_kills: u32,
+    #[serde(default)]
+    pod_kills: u32,
+    #[serde(default)]
+    npc_kills: u32,
+}
+
+#[derive(Deserialize)]
+struct Jumps {
+    system_id: u32,
+    ship_jumps: u32,
+}
+
+#[derive(Deserialize)]
+struct FactionWarfare {
+    solar_system_id: u32,
+    owner_faction_id: u32,
+    occupier_faction_id: u32,
+    #[serde(default)]
+    contested: String,
+    #[serde(default)]
+    victory_points: u32,
+    #[serde(default)]
+    victory_points_threshold: u32,
+}
+
+/// Reads the dump at `path`: a file, or a folder whose `.json` files are read.
+///
+/// # Errors
+/// [`ActivityError`]; a dump is read as a whole or not at all.
+pub fn load(path: &Path) -> Result<Activity, ActivityError> {
+    let io = |error| ActivityError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let mut activity = Activity::default();
+    if fs::metadata(path).map_err(io)?.is_dir() {
+        for file in files(path)? {
+            read_file(&file, &mut activity)?;
+        }
+    } else {
+        read_file(path, &mut activity)?;
+    }
+    let has = activity.has;
+    if !(has.kills || has.jumps || has.faction_warfare) {
+        return Err(ActivityError::Content {
+            path: path.to_owned(),
+            problem: format!("there is nothing of a dump in it: {EXPECTED}"),
+        });
+    }
+    Ok(activity)
+}
+
+const EXPECTED: &str = "it takes the arrays that the public API gives for system_kills, system_jumps or fw/systems, \
+                        as .json files of a folder or as members of one object";
+
+/// The `.json` files of a folder, by name.
+fn files(folder: &Path) -> Result<Vec<PathBuf>, ActivityError> {
+    let io = |error| ActivityError::Io {
+        path: folder.to_owned(),
+        error,
+    };
+    let mut files = Vec::new();
+    for entry in fs::read_dir(folder).map_err(io)? {
+        let path = entry.map_err(io)?.path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            files.push(path);
+        }
+        if files.len() > MAX_DUMP_FILES {
+            return Err(ActivityError::Content {
+                path: folder.to_owned(),
+                problem: format!("it has more than {MAX_DUMP_FILES} .json files; a dump has three"),
+            });
+        }
+    }
+    files.sort_unstable();
+    Ok(files)
+}
+
+fn read_file(path: &Path, activity: &mut Activity) -> Result<(), ActivityError> {
+    let io = |error| ActivityError::Io {
+        path: path.to_owned(),
+        error,
+    };
+    let wrong = |problem: String| ActivityError::Content {
+        path: path.to_owned(),
+        problem,
+    };
+    let file = File::open(path).map_err(io)?;
+    let written = file.metadata().map_err(io)?.modified().ok();
+    let mut bytes = Vec::new();
+    file.take(MAX_DUMP_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(io)?;
+    if bytes.len() as u64 > MAX_DUMP_BYTES {
+        return Err(wrong(format!(
+            "it is larger than the {MAX_DUMP_BYTES} bytes that a file of a dump may have"
+        )));
+    }
+    let value: Value = serde_json::from_slice(&bytes)
+        .map_err(|error| wrong(format!("it is no JSON ({error}); {EXPECTED}")))?;
+    let arrays: Vec<Value> = match value {
+        Value::Object(members) => members
+            .into_iter()
+            .map(|(_, value)| value)
+            .filter(Value::is_array)
+            .collect(),
+        array @ Value::Array(_) => vec![array],
+        _ => Vec::new(),
+    };
+    if arrays.is_empty() {
+        return Err(wrong(format!("there is no array in it: {EXPECTED}")));
+    }
+    for array in arrays {
+        take(array, activity).map_err(wrong)?;
+    }
+    activity.written = match (activity.written, written) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (one, other) => one.or(other),
+    };
+    Ok(())
+}
+
+/// Takes an array for what its first entry is.
+fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
+    let entries = array.as_array().map_or(0, Vec::len);
+    if entries > MAX_DUMP_ENTRIES {
+        return Err(format!(
+            "an array of it has more than {MAX_DUMP_ENTRIES} entries"
+        ));
+    }
+    // An array without entries says that nothing happened, but not of what.
+    let Some(first) = array.as_array().and_then(|entries| entries.first()) else {
+        return Ok(());
+    };
+    let has = |member: &str| first.get(member).is_some();
+    if has("ship_jumps") {
+        activity.has.jumps = true;
+        for entry in typed::<Jumps>("system_jumps", array)? {
+            figures(&mut activity.systems, entry.system_id).ship_jumps = entry.ship_jumps;
+        }
+    } else if has("ship_kills") || has("npc_kills") || has("pod_kills") {
+        activity.has.kills = true;
+        for entry in typed::<Kills>("system_kills", array)? {
+            let figures = figures(&mut activity.systems, entry.system_id);
+            figures.ship_kills = entry.ship_kills;
+            figures.pod_kills = entry.pod_kills;
+            figures.npc_kills = entry.npc_kills;
+        }
+    } else if has("solar_system_id") && has("occupier_faction_id") {
+        activity.has.faction_warfare = true;
+        for entry in typed::<FactionWarfare>("fw/systems", array)? {
+            let warfare = Warfare {
+                owner: entry.owner_faction_id,
+                occupier: entry.occupier_faction_id,
+                contested: entry.contested.chars().take(MAX_WORD).collect(),
+                victory_points: entry.victory_points,
+                threshold: entry.victory_points_threshold,
+            };
+            activity.warfare.insert(entry.solar_system_id, warfare);
+        }
+    } else {
+        return Err(format!("an array of it is none of a dump: {EXPECTED}"));
+    }
+    Ok(())
+}
+
+fn typed<T: for<'de> Deserialize<'de>>(what: &str, array: Value) -> Result<Vec<T>, String> {
+    serde_json::from_value(array).map_err(|error| format!("an entry of {what}: {error}"))
+}
+
+fn figures(systems: &mut HashMap<u32, Figures>, system: u32) -> &mut Figures {
+    systems.entry(system).or_default()
+}

@@ -1,0 +1,146 @@
+//! The command line: the server, and the map without one.
+
+mod log;
+mod maps;
+mod print;
+mod route;
+mod serve;
+mod show;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::errors::UniverseError;
+use crate::load::{self, LoadError};
+use crate::mcp::Snapshot;
+
+pub use log::{LOG_LEVEL_VARIABLE, LogLevel};
+pub use serve::ServeArguments;
+
+/// The name of the program in what it tells.
+const PROGRAM: &str = "starmap-server";
+
+/// How many entries that were left out of a map are told one by one.
+const MAX_WARNINGS: usize = 10;
+
+/// Routes through New Eden, for programs by MCP and for people here.
+#[derive(Debug, Parser)]
+#[command(name = PROGRAM, version)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// The server under the name of its contract: starts at once, on stdin and stdout unless it is told to listen.
+#[derive(Debug, Parser)]
+#[command(name = crate::mcp::SERVER_NAME, version)]
+struct AriaUniverse {
+    #[command(flatten)]
+    serve: ServeArguments,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves MCP on stdin and stdout, or over HTTP with --listen.
+    Mcp(ServeArguments),
+    /// Makes a map file from what others publish: ARIA's universe_cache.json, a folder of CSV files, the SDE's zip.
+    Build(maps::Build),
+    /// Judges a map.
+    Verify(maps::Verify),
+    /// Counts what is on a map.
+    Stats(maps::Stats),
+    /// Tells what is different between two maps.
+    Diff(maps::Diff),
+    /// Finds the way between two systems.
+    Route(route::Route),
+    /// Shows a system, a region or a constellation.
+    Show(show::Show),
+}
+
+/// Where the map is.
+#[derive(Debug, Clone, Default, Args)]
+pub struct MapArguments {
+    /// The map: a built file, or anything that build takes. ARIA_UNIVERSE_GRAPH unless told, else the file that build
+    /// writes.
+    #[arg(long, value_name = "PATH")]
+    pub graph: Option<PathBuf>,
+}
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+enum Failure {
+    /// Nobody reads any longer.
+    #[error("the pipe is closed")]
+    Closed,
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    #[error("{}", sentence(.0))]
+    Query(#[from] UniverseError),
+    #[error(transparent)]
+    Replace(#[from] service_host::ReplaceError),
+    #[error(transparent)]
+    Activity(#[from] crate::activity::ActivityError),
+    #[error("{0}")]
+    Other(String),
+}
+
+/// Runs the program `starmap-server` with the arguments of the process. The exit code is 0 when what was asked for was
+/// done, 1 when not (no such system, no way, a map that does not pass), 2 when the arguments cannot be meant.
+#[must_use]
+pub fn main() -> ExitCode {
+    let outcome = match Arguments::parse().command {
+        Command::Mcp(arguments) => return serve::run(PROGRAM, &arguments),
+        Command::Build(arguments) => maps::build(&arguments),
+        Command::Verify(arguments) => maps::verify(&arguments),
+        Command::Stats(arguments) => maps::stats(&arguments),
+        Command::Diff(arguments) => maps::diff(&arguments),
+        Command::Route(arguments) => route::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+    };
+    match outcome {
+        Ok(code) => code,
+        Err(Failure::Closed) => ExitCode::SUCCESS,
+        Err(failure) => {
+            print::tell(PROGRAM, &failure.to_string());
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Runs the program `aria-universe` with the arguments of the process: the server, at once.
+#[must_use]
+pub fn aria_universe() -> ExitCode {
+    serve::run(crate::mcp::SERVER_NAME, &AriaUniverse::parse().serve)
+}
+
+/// Reads a map, and tells on stderr what had to be left out of it.
+fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
+    let path = load::graph_path(path);
+    let loaded = load::load(&path)?;
+    for warning in loaded.warnings_in_brief(MAX_WARNINGS) {
+        print::tell(PROGRAM, &warning);
+    }
+    Ok(loaded)
+}
+
+/// A map to ask, with an overlay if one is named.
+fn snapshot(map: &MapArguments, activity: Option<&Path>) -> Result<Snapshot, Failure> {
+    let activity = activity.map(crate::activity::load).transpose()?;
+    Ok(Snapshot {
+        map: Arc::new(load(map.graph.as_deref())?.map),
+        activity: activity.map(Arc::new),
+    })
+}
+
+/// An error of a query, with what may have been meant.
+fn sentence(error: &UniverseError) -> String {
+    match error {
+        UniverseError::SystemNotFound(unknown) if !unknown.suggestions.is_empty() => {
+            format!("{error}; did you mean {}?", unknown.suggestions.join(", "))
+        }
+        error => error.to_string(),
+    }
+}

@@ -1,0 +1,66 @@
+//! How much is logged: the contract's variable, with the levels of Python.
+
+use std::env;
+
+/// The variable that says how much is logged.
+pub const LOG_LEVEL_VARIABLE: &str = "ARIA_UNIVERSE_LOG_LEVEL";
+
+/// How much is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LogLevel {
+    /// Everything.
+    Debug,
+    /// What was done.
+    Info,
+    /// What went otherwise than expected.
+    #[default]
+    Warning,
+    /// What failed.
+    Error,
+    /// The same: nothing here is worse.
+    Critical,
+}
+
+impl LogLevel {
+    /// The level of a word, in any case; none for any other word.
+    #[must_use]
+    pub fn of(word: &str) -> Option<Self> {
+        Some(match word.trim().to_ascii_uppercase().as_str() {
+            "DEBUG" => Self::Debug,
+            "INFO" => Self::Info,
+            "WARNING" | "WARN" => Self::Warning,
+            "ERROR" => Self::Error,
+            "CRITICAL" | "FATAL" => Self::Critical,
+            _ => return None,
+        })
+    }
+
+    /// The level that the environment asks for, and a sentence if it asks for none that there is.
+    pub(super) fn of_process() -> (Self, Option<String>) {
+        let Some(word) = env::var_os(LOG_LEVEL_VARIABLE).filter(|word| !word.is_empty()) else {
+            return (Self::default(), None);
+        };
+        let word = word.to_string_lossy();
+        match Self::of(&word) {
+            Some(level) => (level, None),
+            None => {
+                let word = crate::errors::shown(&word);
+                let told = format!(
+                    "{LOG_LEVEL_VARIABLE} is {word:?}, which is none of DEBUG, INFO, WARNING, ERROR, CRITICAL: \
+                     WARNING is taken"
+                );
+                (Self::default(), Some(told))
+            }
+        }
+    }
+
+    /// The directive of the log.
+    pub(super) fn directive(self) -> &'static str {
+        match self {
+            Self::Debug => "debug",
+            Self::Info => "info",
+            Self::Warning => "warn",
+            Self::Error | Self::Critical => "error",
+        }
+    }
+}

@@ -1,0 +1,97 @@
+//! Writing to the terminal: tables, JSON, and nothing that a name in a file could do to it.
+
+use std::io::{self, ErrorKind, Write as _};
+use std::path::Path;
+
+use serde::Serialize;
+
+use super::Failure;
+
+/// A table of texts, each column as wide as it must be.
+#[derive(Debug)]
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    pub(super) fn new<const N: usize>(head: [&str; N]) -> Self {
+        Self {
+            rows: vec![head.map(str::to_owned).to_vec()],
+        }
+    }
+
+    pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
+        self.rows.push(cells.into());
+    }
+
+    /// The lines of the table.
+    pub(super) fn text(&self) -> String {
+        let mut widths: Vec<usize> = Vec::new();
+        for row in &self.rows {
+            for (at, cell) in row.iter().enumerate() {
+                let width = cell.chars().count();
+                match widths.get_mut(at) {
+                    Some(widest) => *widest = width.max(*widest),
+                    None => widths.push(width),
+                }
+            }
+        }
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::new();
+            for (cell, width) in row.iter().zip(&widths) {
+                line.push_str(&format!("{cell:<width$}  "));
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Writes to stdout as a whole.
+pub(super) fn out(text: &str) -> Result<(), Failure> {
+    let mut stdout = io::stdout().lock();
+    let written = stdout
+        .write_all(harmless(text).as_bytes())
+        .and_then(|()| stdout.flush());
+    written.map_err(|error| match error.kind() {
+        ErrorKind::BrokenPipe => Failure::Closed,
+        _ => Failure::Other(format!("cannot write the answer: {error}")),
+    })
+}
+
+/// Writes a value to stdout as JSON.
+pub(super) fn json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Failure::Other(format!("cannot write the answer: {error}")))?;
+    out(&format!("{text}\n"))
+}
+
+/// Writes a picture to a file, and says so on stderr.
+pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
+    service_host::replace(path, svg.as_bytes())?;
+    tell(
+        super::PROGRAM,
+        &format!("the picture is in {}", path.display()),
+    );
+    Ok(())
+}
+
+/// Says something on stderr, if anybody listens.
+pub(super) fn tell(program: &str, text: &str) {
+    let line = format!("{program}: {}\n", harmless(text));
+    let _ = io::stderr().lock().write_all(line.as_bytes());
+}
+
+/// The same text without characters that command a terminal.
+fn harmless(text: &str) -> String {
+    let harmless = |c: char| {
+        if c.is_control() && c != '\n' {
+            '\u{fffd}'
+        } else {
+            c
+        }
+    };
+    text.chars().map(harmless).collect()
+}

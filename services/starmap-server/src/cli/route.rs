@@ -1,0 +1,189 @@
+//! `route`: the way between two systems, as a table, JSON or a picture.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+
+use crate::map::{Map, SystemIndex, shown_security};
+use crate::mcp::Snapshot;
+use crate::mcp::records::Detail;
+use crate::mcp::tools::{self, ModeName, RouteArguments};
+use crate::picture;
+
+use super::print::{self, Table};
+use super::{Failure, MapArguments};
+
+/// Arguments of `route`.
+#[derive(Debug, Args)]
+pub(super) struct Route {
+    /// The system to start from.
+    origin: String,
+    /// The system to go to.
+    destination: String,
+    /// What to prefer.
+    #[arg(long, value_enum, default_value_t = Mode::Shortest)]
+    mode: Mode,
+    /// With safer and less-secure: how much of a detour that is worth.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100), value_name = "0-100")]
+    penalty: Option<u8>,
+    /// A system not to pass through. Repeatable.
+    #[arg(long, value_name = "SYSTEM")]
+    avoid: Vec<String>,
+    /// A region not to pass through. Repeatable.
+    #[arg(long, value_name = "REGION")]
+    avoid_region: Vec<String>,
+    /// How many routes to give, the best first.
+    #[arg(long, value_parser = clap::value_parser!(u8).range(1..=10), default_value_t = 1, value_name = "1-10")]
+    alternatives: u8,
+    /// Also compares the shortest route with the safe one.
+    #[arg(long)]
+    cost_of_safety: bool,
+    /// Takes an unknown name for the only one that is a letter away, and says so.
+    #[arg(long)]
+    correct: bool,
+    #[command(flatten)]
+    map: MapArguments,
+    /// A dump of the public API: kills are told beside the systems.
+    #[arg(long, value_name = "PATH")]
+    activity: Option<PathBuf>,
+    /// Tells it as JSON, as the tool does.
+    #[arg(long)]
+    json: bool,
+    /// Draws it into this file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Mode {
+    /// The fewest jumps.
+    Shortest,
+    /// High security, without endless detours.
+    Safe,
+    /// Low and null security.
+    Unsafe,
+    /// As the game's autopilot with "prefer safer".
+    Safer,
+    /// As the game's autopilot with "prefer less secure".
+    LessSecure,
+}
+
+pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
+    let now = super::snapshot(&arguments.map, arguments.activity.as_deref())?;
+    let asked = RouteArguments {
+        origin: arguments.origin.clone(),
+        destination: arguments.destination.clone(),
+        mode: Some(arguments.mode.into()),
+        penalty: arguments.penalty,
+        avoid_systems: Some(arguments.avoid.clone()),
+        avoid_regions: Some(arguments.avoid_region.clone()),
+        alternatives: Some(arguments.alternatives),
+        cost_of_safety: Some(arguments.cost_of_safety),
+        correct: Some(arguments.correct),
+        detail: Some(match arguments.json {
+            true => Detail::Summary,
+            false => Detail::Names,
+        }),
+        ..RouteArguments::default()
+    };
+    let answer = tools::route(&now, &asked)?;
+    let names = answer.body.list.names();
+    let systems: Vec<SystemIndex> = names
+        .iter()
+        .filter_map(|name| now.map.system_by_name(name))
+        .collect();
+    let mode = ModeName::from(arguments.mode).word();
+    if let Some(path) = &arguments.svg {
+        let title = tools::route_title(&now.map, &systems, mode);
+        print::picture(path, &picture::route(&now.map, &systems, &title))?;
+    }
+    if arguments.json {
+        print::json(&answer)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let mut text = format!("{}\n", tools::route_title(&now.map, &systems, mode));
+    // Writing to a string does not fail.
+    for (typed, used) in &answer.corrections {
+        let _ = writeln!(text, "{typed:?} is taken for {used}");
+    }
+    text.push('\n');
+    text.push_str(&table(&now, &systems));
+    let security = &answer.body.security_summary;
+    let _ = writeln!(
+        text,
+        "\n{} systems of high security, {} of low, {} of null; lowest {} in {}; cost {}; data {}",
+        security.highsec_jumps,
+        security.lowsec_jumps,
+        security.nullsec_jumps,
+        shown_security(security.lowest_security),
+        security.lowest_security_system,
+        answer.body.cost,
+        answer.data_version
+    );
+    for warning in &answer.body.warnings {
+        let _ = writeln!(text, "! {warning}");
+    }
+    for other in answer.body.alternatives.iter().flatten() {
+        let _ = writeln!(
+            text,
+            "\nanother, {} jumps, cost {}: {}",
+            other.jumps,
+            other.cost,
+            other.names.join(" > ")
+        );
+    }
+    if let Some(both) = &answer.body.cost_of_safety {
+        let _ = writeln!(
+            text,
+            "\nsafe takes {} jumps more: {} instead of {}",
+            both.more_jumps, both.safe.jumps, both.shortest.jumps
+        );
+    }
+    print::out(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Systems in order, a row each.
+pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
+    let map = &*now.map;
+    let region = |map: &Map, system| map.region(map.system(system).region).name.to_string();
+    let cells = |at: usize, system: SystemIndex| {
+        let record = map.system(system);
+        [
+            at.to_string(),
+            record.name.to_string(),
+            format!("{:.1}", shown_security(record.security)),
+            record.class.to_string(),
+            region(map, system),
+        ]
+    };
+    let Some(activity) = now.activity.as_deref() else {
+        let mut table = Table::new(["#", "system", "sec", "class", "region"]);
+        for (at, &system) in systems.iter().enumerate() {
+            table.row(cells(at, system));
+        }
+        return table.text();
+    };
+    let mut table = Table::new(["#", "system", "sec", "class", "region", "kills", "jumps"]);
+    for (at, &system) in systems.iter().enumerate() {
+        let [at, name, security, class, region] = cells(at, system);
+        let figures = activity.figures(map.system(system).id);
+        let (kills, jumps) = (figures.kills().to_string(), figures.ship_jumps.to_string());
+        table.row([at, name, security, class, region, kills, jumps]);
+    }
+    table.text()
+}
+
+impl From<Mode> for ModeName {
+    fn from(mode: Mode) -> Self {
+        match mode {
+            Mode::Shortest => Self::Shortest,
+            Mode::Safe => Self::Safe,
+            Mode::Unsafe => Self::Unsafe,
+            Mode::Safer => Self::Safer,
+            Mode::LessSecure => Self::LessSecure,
+        }
+    }
+}

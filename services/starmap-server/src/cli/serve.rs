@@ -1,0 +1,51 @@
+//! `mcp`: the server.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use service_host::{Door, block_on, log_to_stderr, stop_signal};
+
+use crate::mcp::{RunError, UniverseServer};
+
+use super::{LogLevel, MapArguments, print};
+
+/// What the server is started with.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ServeArguments {
+    /// Where the map is.
+    #[command(flatten)]
+    pub map: MapArguments,
+
+    /// A dump of the public API with what happens in the systems: a .json file, or a folder of them (system_kills,
+    /// system_jumps, fw/systems).
+    #[arg(long, value_name = "PATH")]
+    pub activity: Option<PathBuf>,
+
+    /// Where the server is reached.
+    #[command(flatten)]
+    pub door: Door,
+}
+
+/// Serves until told to stop.
+pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
+    let (level, wrong) = LogLevel::of_process();
+    log_to_stderr(level.directive());
+    if let Some(wrong) = wrong {
+        print::tell(program, &wrong);
+    }
+    let mut server = match UniverseServer::new(arguments.map.graph.as_deref()) {
+        Ok(server) => server,
+        Err(error) => {
+            print::tell(program, &error.to_string());
+            return ExitCode::FAILURE;
+        }
+    };
+    if let Some(path) = &arguments.activity {
+        server = server.with_activity(path);
+    }
+    block_on(program, async {
+        server.run(&arguments.door, stop_signal()?).await?;
+        Ok::<_, RunError>(ExitCode::SUCCESS)
+    })
+}

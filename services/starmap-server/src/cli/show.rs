@@ -1,0 +1,156 @@
+//! `show`: a system, a constellation or a region, as a table, JSON or a picture.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::errors::shown;
+use crate::map::shown_security;
+use crate::mcp::Snapshot;
+use crate::mcp::places::{ConstellationPlace, Counts, Exit, RegionPlace, SystemPlace};
+use crate::mcp::resolve_system_name;
+use crate::picture;
+
+use super::print::{self, Table};
+use super::route::table;
+use super::{Failure, MapArguments};
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+pub(super) struct Show {
+    /// What to show.
+    #[arg(value_enum)]
+    kind: Kind,
+    /// Its name, in any case; of a system also its id.
+    name: String,
+    #[command(flatten)]
+    map: MapArguments,
+    /// A dump of the public API: kills are told beside the systems.
+    #[arg(long, value_name = "PATH")]
+    activity: Option<PathBuf>,
+    /// Tells it as JSON, as the resource does.
+    #[arg(long)]
+    json: bool,
+    /// Draws it into this file.
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Kind {
+    System,
+    Constellation,
+    Region,
+}
+
+pub(super) fn run(arguments: &Show) -> Result<ExitCode, Failure> {
+    let now = super::snapshot(&arguments.map, arguments.activity.as_deref())?;
+    match arguments.kind {
+        Kind::System => system(&now, arguments),
+        Kind::Constellation => constellation(&now, arguments),
+        Kind::Region => region(&now, arguments),
+    }
+}
+
+fn system(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
+    let map = &*now.map;
+    let index =
+        resolve_system_name(map, &arguments.name).map_err(|error| Failure::Query(error.into()))?;
+    let record = map.system(index);
+    let mut text = format!(
+        "{} ({}): security {:.1} ({}, {}), {}, {}{}\n\n",
+        record.name,
+        record.id,
+        shown_security(record.security),
+        record.security,
+        record.class,
+        map.constellation(record.constellation).name,
+        map.region(record.region).name,
+        if record.border { ", border system" } else { "" }
+    );
+    match map.neighbours(index) {
+        [] => text.push_str("no gates\n"),
+        around => text.push_str(&table(now, around)),
+    }
+    let place = SystemPlace::of(now, index);
+    finish(arguments, || picture::system(map, index), &place, &text)
+}
+
+fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
+    let map = &*now.map;
+    let index = map.constellation_by_name(&arguments.name);
+    let index = index.ok_or_else(|| unknown("constellation", &arguments.name))?;
+    let place = ConstellationPlace::of(now, index);
+    let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
+    text.push_str(&table(now, &map.constellation(index).systems));
+    text.push_str(&exits(&place.exits));
+    finish(
+        arguments,
+        || picture::constellation(map, index),
+        &place,
+        &text,
+    )
+}
+
+fn region(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
+    let map = &*now.map;
+    let index = map.region_by_name(&arguments.name);
+    let index = index.ok_or_else(|| unknown("region", &arguments.name))?;
+    let place = RegionPlace::of(now, index);
+    let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
+    let mut parts = Table::new(["constellation", "high", "low", "null", "systems"]);
+    for part in &place.constellations {
+        parts.row([
+            part.name.clone(),
+            part.counts.high.to_string(),
+            part.counts.low.to_string(),
+            part.counts.null.to_string(),
+            part.systems.join(", "),
+        ]);
+    }
+    text.push_str(&parts.text());
+    text.push_str(&exits(&place.exits));
+    finish(arguments, || picture::region(map, index), &place, &text)
+}
+
+fn finish(
+    arguments: &Show,
+    draw: impl FnOnce() -> String,
+    place: &impl Serialize,
+    text: &str,
+) -> Result<ExitCode, Failure> {
+    if let Some(path) = &arguments.svg {
+        print::picture(path, &draw())?;
+    }
+    match arguments.json {
+        true => print::json(place)?,
+        false => print::out(text)?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn counts(counts: Counts) -> String {
+    format!(
+        "{} systems ({} high, {} low, {} null), {} border systems",
+        counts.systems, counts.high, counts.low, counts.null, counts.borders
+    )
+}
+
+fn exits(exits: &[Exit]) -> String {
+    if exits.is_empty() {
+        return "\nno gate leads out\n".to_owned();
+    }
+    let mut text = format!("\n{} gates lead out:\n", exits.len());
+    for exit in exits {
+        // Writing to a string does not fail.
+        let _ = writeln!(text, "  {} - {} ({})", exit.from, exit.to, exit.region);
+    }
+    text
+}
+
+fn unknown(kind: &str, name: &str) -> Failure {
+    Failure::Other(format!("Unknown {kind}: {}", shown(name)))
+}

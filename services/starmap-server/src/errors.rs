@@ -1,0 +1,177 @@
+//! What a query can fail by: the classes of the contract with their codes, messages and data.
+
+use mcp_proto::ToolError;
+use serde_json::{Value, json};
+
+/// The most characters of a text from outside that an error tells back.
+const MAX_SHOWN: usize = 100;
+
+/// Any failure of a query of the map.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UniverseError {
+    /// What none of the others is. Code `UNIVERSE_ERROR`, without data.
+    #[error("{0}")]
+    Universe(String),
+    /// A name that no system bears.
+    #[error(transparent)]
+    SystemNotFound(#[from] SystemNotFoundError),
+    /// Two systems that nothing joins.
+    #[error(transparent)]
+    RouteNotFound(#[from] RouteNotFoundError),
+    /// A parameter that cannot be meant.
+    #[error(transparent)]
+    InvalidParameter(#[from] InvalidParameterError),
+    /// A round trip that has too few border systems around.
+    #[error(transparent)]
+    InsufficientBorders(#[from] InsufficientBordersError),
+}
+
+/// A name that no system bears. Code `SYSTEM_NOT_FOUND`, data `suggestions`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Unknown system: {name}")]
+pub struct SystemNotFoundError {
+    /// The name as it was given.
+    pub name: String,
+    /// Names that may have been meant, the likeliest first.
+    pub suggestions: Vec<String>,
+}
+
+/// Two systems that nothing joins. Code `ROUTE_NOT_FOUND`, data `origin`, `destination`, `reason`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("No route from {origin} to {destination}{}", because(.reason.as_deref()))]
+pub struct RouteNotFoundError {
+    /// Where from.
+    pub origin: String,
+    /// Where to.
+    pub destination: String,
+    /// Why there is none, if that is known.
+    pub reason: Option<String>,
+}
+
+/// A parameter that cannot be meant. Code `INVALID_PARAMETER`, data `parameter`, `value` (as text), `reason`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Invalid {parameter}: {reason}")]
+pub struct InvalidParameterError {
+    /// Its name.
+    pub parameter: String,
+    /// What was given, as text.
+    pub value: String,
+    /// What is wrong with it, and what would be right.
+    pub reason: String,
+}
+
+/// Too few border systems for a round trip. Code `INSUFFICIENT_BORDERS`, data `found`, `required`, `search_radius`,
+/// `suggestion`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("Found {found} border systems within {search_radius} jumps, need at least {required}")]
+pub struct InsufficientBordersError {
+    /// How many there are.
+    pub found: usize,
+    /// How many it takes.
+    pub required: usize,
+    /// Within how many jumps was looked.
+    pub search_radius: u32,
+    /// What would help.
+    pub suggestion: String,
+}
+
+impl UniverseError {
+    /// The code of its class.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Universe(_) => "UNIVERSE_ERROR",
+            Self::SystemNotFound(_) => "SYSTEM_NOT_FOUND",
+            Self::RouteNotFound(_) => "ROUTE_NOT_FOUND",
+            Self::InvalidParameter(_) => "INVALID_PARAMETER",
+            Self::InsufficientBorders(_) => "INSUFFICIENT_BORDERS",
+        }
+    }
+
+    /// The details for programs; an empty object where the class has none.
+    #[must_use]
+    pub fn data(&self) -> Value {
+        match self {
+            Self::Universe(_) => json!({}),
+            Self::SystemNotFound(error) => json!({ "suggestions": error.suggestions }),
+            Self::RouteNotFound(error) => json!({
+                "origin": error.origin,
+                "destination": error.destination,
+                "reason": error.reason,
+            }),
+            Self::InvalidParameter(error) => json!({
+                "parameter": error.parameter,
+                "value": error.value,
+                "reason": error.reason,
+            }),
+            Self::InsufficientBorders(error) => json!({
+                "found": error.found,
+                "required": error.required,
+                "search_radius": error.search_radius,
+                "suggestion": error.suggestion,
+            }),
+        }
+    }
+
+    /// The body that clients are told: `{"error":{"code","message","data"}}`.
+    #[must_use]
+    pub fn to_mcp_error(&self) -> Value {
+        json!({ "error": { "code": self.code(), "message": self.to_string(), "data": self.data() } })
+    }
+}
+
+impl SystemNotFoundError {
+    /// An unknown name and what may have been meant by it. A name that is longer than any is cut.
+    #[must_use]
+    pub fn new<T: Into<String>>(name: &str, suggestions: impl IntoIterator<Item = T>) -> Self {
+        Self {
+            name: shown(name),
+            suggestions: suggestions.into_iter().map(Into::into).collect(),
+        }
+    }
+}
+
+impl RouteNotFoundError {
+    /// No route from one system to another.
+    #[must_use]
+    pub fn new(origin: &str, destination: &str, reason: Option<&str>) -> Self {
+        Self {
+            origin: origin.to_owned(),
+            destination: destination.to_owned(),
+            reason: reason.map(str::to_owned),
+        }
+    }
+}
+
+impl InvalidParameterError {
+    /// A parameter, what was given for it, and what is wrong with that. A value that is long is cut.
+    #[must_use]
+    pub fn new(parameter: &str, value: &str, reason: impl Into<String>) -> Self {
+        Self {
+            parameter: shown(parameter),
+            value: shown(value),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl From<UniverseError> for ToolError {
+    fn from(error: UniverseError) -> Self {
+        Self::new(error.code(), error.to_string()).with_data(error.data())
+    }
+}
+
+fn because(reason: Option<&str>) -> String {
+    reason.map_or_else(String::new, |reason| format!(": {reason}"))
+}
+
+/// A text from outside as an error tells it: not without end, and without characters that would break a line.
+pub(crate) fn shown(text: &str) -> String {
+    let visible = |c: char| if c.is_control() { '\u{fffd}' } else { c };
+    let mut told: String = text.chars().take(MAX_SHOWN).map(visible).collect();
+    if text.chars().nth(MAX_SHOWN).is_some() {
+        told.push('…');
+    }
+    told
+}

@@ -1,0 +1,47 @@
+//! What lies around: systems near, systems of a kind, weak points of a way and of an area.
+
+mod analyze;
+mod cuts;
+mod distances;
+mod filter;
+mod invalid;
+mod jump_range;
+mod near;
+mod search;
+
+pub use analyze::{Analysis, AnalyzeError, DangerZone, analyze};
+pub use cuts::{Bridge, CutSystem, Cuts, cuts};
+pub use distances::{MAX_DISTANCES, distances};
+pub use filter::Filter;
+pub use invalid::Invalid;
+pub use jump_range::{
+    InRange, JumpRangeError, METRES_PER_LIGHT_YEAR, jump_range, light_years_between,
+};
+pub use near::{Near, Nearest, adjacent_lower, borders, nearest, within};
+pub use search::{Hit, Search, search};
+
+pub(crate) use distances::matrix;
+
+use std::cmp::Ordering;
+
+/// The first of what was found, and how many there are in all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found<T> {
+    /// How many were found, before the list was cut.
+    pub total: usize,
+    /// At most as many as were asked for, in order.
+    pub list: Vec<T>,
+}
+
+impl<T> Found<T> {
+    /// Keeps the first `limit` in order. What is cut off is not sorted.
+    fn first(mut all: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Self {
+        let total = all.len();
+        if limit < total {
+            all.select_nth_unstable_by(limit, &order);
+            all.truncate(limit);
+        }
+        all.sort_unstable_by(order);
+        Self { total, list: all }
+    }
+}

@@ -1,0 +1,111 @@
+//! Where a way is dangerous.
+
+use super::Invalid;
+use crate::map::{Map, SecurityClass, SystemIndex};
+use crate::route::{Extras, Summary, summary};
+
+/// What is to be known of a way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// Its systems by class.
+    pub summary: Summary,
+    /// Where it crosses the edge of high security, in order: the lower system of each step.
+    pub chokepoints: Vec<SystemIndex>,
+    /// Its stretches below high security, in order.
+    pub danger_zones: Vec<DangerZone>,
+}
+
+/// A stretch below high security, as long as it goes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DangerZone {
+    /// Its first system.
+    pub start: SystemIndex,
+    /// Its last.
+    pub end: SystemIndex,
+    /// How many systems it has.
+    pub systems: usize,
+    /// The lowest unrounded security status in it.
+    pub min_security: f64,
+}
+
+/// A list of systems that is no way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AnalyzeError {
+    /// Fewer than two systems.
+    Invalid(Invalid),
+    /// Two that follow each other are not joined.
+    NotJoined {
+        /// The first.
+        from: SystemIndex,
+        /// The second.
+        to: SystemIndex,
+    },
+}
+
+/// Finds where a way is dangerous. Each two systems that follow each other must be joined by a gate or by one of the extra
+/// connections in this direction.
+///
+/// # Errors
+/// [`AnalyzeError`]
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn analyze(
+    map: &Map,
+    systems: &[SystemIndex],
+    extras: &Extras,
+) -> Result<Analysis, AnalyzeError> {
+    let too_short = || {
+        let reason = "a way has at least 2 systems".to_owned();
+        AnalyzeError::Invalid(Invalid::new("systems", systems.len(), reason))
+    };
+    let pairs = || systems.iter().copied().zip(systems.iter().copied().skip(1));
+    if pairs().next().is_none() {
+        return Err(too_short());
+    }
+    for (from, to) in pairs() {
+        let gate = map.neighbours(from).binary_search(&to).is_ok();
+        if !gate && !extras.joins(from, to) {
+            return Err(AnalyzeError::NotJoined { from, to });
+        }
+    }
+    let is_high = |system| map.system(system).class == SecurityClass::High;
+    let chokepoints = pairs().filter_map(|(from, to)| match (is_high(from), is_high(to)) {
+        (true, false) => Some(to),
+        (false, true) => Some(from),
+        _ => None,
+    });
+    let zones = systems.split(|system| is_high(*system));
+    Ok(Analysis {
+        summary: summary(map, systems).ok_or_else(too_short)?,
+        chokepoints: chokepoints.collect(),
+        danger_zones: zones.filter_map(|zone| danger_zone(map, zone)).collect(),
+    })
+}
+
+fn danger_zone(map: &Map, systems: &[SystemIndex]) -> Option<DangerZone> {
+    Some(DangerZone {
+        start: *systems.first()?,
+        end: *systems.last()?,
+        systems: systems.len(),
+        min_security: summary(map, systems)?.lowest,
+    })
+}
+
+impl AnalyzeError {
+    /// The reason as half a sentence, fit to follow "No route from A to B: ".
+    ///
+    /// # Panics
+    /// With handles of another, larger map.
+    #[must_use]
+    pub fn reason(&self, map: &Map) -> String {
+        match self {
+            Self::Invalid(invalid) => invalid.reason.clone(),
+            Self::NotJoined { from, to } => format!(
+                "no gate joins {} and {}, which follow each other in the list",
+                map.system(*from).name,
+                map.system(*to).name
+            ),
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The chokepoints of an area: systems and connections without which it falls apart.
+
+use crate::map::{Map, SystemIndex};
+use crate::route::PerSystem;
+
+/// Where an area can be cut.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Cuts {
+    /// The systems that every way between some others of the area passes, by id.
+    pub systems: Vec<CutSystem>,
+    /// The connections that every way between some others of the area takes, by the ids of their ends.
+    pub bridges: Vec<Bridge>,
+}
+
+/// A system without which an area falls apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CutSystem {
+    /// The system.
+    pub system: SystemIndex,
+    /// How many systems are then cut off from the largest piece of what it held together.
+    pub cut_off: usize,
+}
+
+/// A connection without which an area falls apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Bridge {
+    /// The end with the smaller id.
+    pub from: SystemIndex,
+    /// The other end.
+    pub to: SystemIndex,
+    /// How many systems the smaller of the two pieces has.
+    pub cut_off: usize,
+}
+
+/// What the search knows of a system.
+#[derive(Debug, Clone, Copy, Default)]
+struct Visit {
+    /// When it was found, from 1; 0 for not yet.
+    found: usize,
+    /// The earliest found system that it or what was found through it touches.
+    lowest: usize,
+    /// How many were found through it, itself included.
+    below: usize,
+    /// Of those, how many hang on it alone; and how many are in the largest such piece.
+    hanging: usize,
+    largest: usize,
+    before: Option<SystemIndex>,
+}
+
+/// Finds the cut vertices and bridges of the graph of these systems and the gates between them, by Tarjan's low-links,
+/// without recursion. Systems named twice count once; parts of the area that nothing joins are judged each for itself.
+///
+/// # Panics
+/// With handles of another, larger map.
+#[must_use]
+pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
+    let mut inside = PerSystem::new(map, false);
+    for &system in area {
+        inside[system] = true;
+    }
+    let mut area: Vec<SystemIndex> = area.to_vec();
+    area.sort_unstable();
+    area.dedup();
+    let mut visits = PerSystem::new(map, Visit::default());
+    let mut cuts = Cuts::default();
+    let mut clock = 0;
+    // The systems of the part in work, in the order they were found, and the path to the one in work: how many of its
+    // neighbours have been looked at.
+    let mut part: Vec<SystemIndex> = Vec::new();
+    let mut path: Vec<(SystemIndex, usize)> = Vec::new();
+    for &root in &area {
+        if visits[root].found != 0 {
+            continue;
+        }
+        part.clear();
+        path.push((root, 0));
+        while let Some((here, looked_at)) = path.last_mut() {
+            let here = *here;
+            if visits[here].found == 0 {
+                clock += 1;
+                let visit = &mut visits[here];
+                (visit.found, visit.lowest, visit.below) = (clock, clock, 1);
+                part.push(here);
+            }
+            let next = map.neighbours(here).get(*looked_at).copied();
+            *looked_at += 1;
+            match next {
+                Some(far) if !inside[far] || visits[here].before == Some(far) => {}
+                Some(far) if visits[far].found == 0 => {
+                    visits[far].before = Some(here);
+                    path.push((far, 0));
+                }
+                Some(far) => visits[here].lowest = visits[here].lowest.min(visits[far].found),
+                None => {
+                    path.pop();
+                    leave(&mut visits, here);
+                }
+            }
+        }
+        judge(&visits, &part, &mut cuts);
+    }
+    cuts.systems.sort_unstable();
+    cuts.bridges.sort_unstable();
+    cuts
+}
+
+/// Tells the system before this one what was found through it.
+fn leave(visits: &mut PerSystem<Visit>, here: SystemIndex) {
+    let done = visits[here];
+    let Some(before) = done.before else { return };
+    let visit = &mut visits[before];
+    visit.lowest = visit.lowest.min(done.lowest);
+    visit.below += done.below;
+    if done.lowest >= visit.found {
+        visit.hanging += done.below;
+        visit.largest = visit.largest.max(done.below);
+    }
+}
+
+fn judge(visits: &PerSystem<Visit>, part: &[SystemIndex], cuts: &mut Cuts) {
+    for &system in part {
+        let visit = visits[system];
+        // Without this system: the pieces that hang on it, and the rest.
+        let rest = part.len() - 1 - visit.hanging;
+        let cut_off = part.len() - 1 - visit.largest.max(rest);
+        if cut_off > 0 {
+            cuts.systems.push(CutSystem { system, cut_off });
+        }
+        if let Some(before) = visit.before
+            && visit.lowest == visit.found
+        {
+            cuts.bridges.push(Bridge {
+                from: before.min(system),
+                to: before.max(system),
+                cut_off: visit.below.min(part.len() - visit.below),
+            });
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! Systems by their jumps from one.
+
+use std::cmp::Ordering;
+
+use super::{Filter, Found, Invalid};
+use crate::map::{Map, SecurityClass, SystemIndex};
+use crate::route::{Extras, SecurityFilter, Walk};
+
+/// A system and how far it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Near {
+    /// The system.
+    pub system: SystemIndex,
+    /// How many jumps it is from the origin.
+    pub jumps: u32,
+}
+
+/// What [`nearest`] looks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nearest {
+    /// From where. It is not itself among what is found.
+    pub origin: SystemIndex,
+    /// How far at most; 30 is the contract's default.
+    pub max_jumps: u32,
+    /// What.
+    pub filter: Filter,
+    /// How many at most; 5 is the contract's default.
+    pub limit: usize,
+}
+
+/// All systems at most so many jumps away, the origin included, by distance, then by name. Systems that `travel` does not
+/// admit are not entered; the origin is where one is.
+///
+/// # Panics
+/// With handles of another, larger map.
+#[must_use]
+pub fn within(map: &Map, origin: SystemIndex, max_jumps: u32, travel: SecurityFilter) -> Vec<Near> {
+    let mut all = around(map, origin, max_jumps, travel, |_| true);
+    all.sort_unstable_by(|a, b| by_distance_then_name(map, a, b));
+    all
+}
+
+/// The border systems at most so many jumps away, by distance, then by name. The origin counts if it is one. Systems that
+/// `travel` does not admit are not entered.
+///
+/// # Panics
+/// With handles of another, larger map.
+#[must_use]
+pub fn borders(
+    map: &Map,
+    origin: SystemIndex,
+    max_jumps: u32,
+    travel: SecurityFilter,
+    limit: usize,
+) -> Found<Near> {
+    let is_border = |system| map.system(system).border;
+    let all = around(map, origin, max_jumps, travel, is_border);
+    Found::first(all, limit, |a, b| by_distance_then_name(map, a, b))
+}
+
+/// The nearest systems of a kind, by distance, then by name.
+///
+/// # Errors
+/// [`Invalid`] for a filter that cannot be meant.
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn nearest(map: &Map, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
+    let filter = nearest.filter.check()?;
+    let origin = nearest.origin;
+    let all = around(map, origin, nearest.max_jumps, SecurityFilter::Any, |it| {
+        it != origin && filter.admits(map, it)
+    });
+    let order = |a: &Near, b: &Near| by_distance_then_name(map, a, b);
+    Ok(Found::first(all, nearest.limit, order))
+}
+
+/// The neighbours of a system that are below high security, by id.
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn adjacent_lower(map: &Map, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
+    let neighbours = map.neighbours(system).iter().copied();
+    neighbours.filter(|far| map.system(*far).class != SecurityClass::High)
+}
+
+fn by_distance_then_name(map: &Map, a: &Near, b: &Near) -> Ordering {
+    let name = |near: &Near| &map.system(near.system).name;
+    a.jumps.cmp(&b.jumps).then_with(|| name(a).cmp(name(b)))
+}
+
+fn around(
+    map: &Map,
+    origin: SystemIndex,
+    max_jumps: u32,
+    travel: SecurityFilter,
+    wanted: impl Fn(SystemIndex) -> bool,
+) -> Vec<Near> {
+    let mut walk = Walk::new(map);
+    walk.run(map, Extras::none(), origin, max_jumps, |system| {
+        travel.admits(map.system(system).class)
+    });
+    let reached = walk.reached().iter().copied().filter(|it| wanted(*it));
+    let near = reached.filter_map(|system| {
+        let jumps = walk.jumps(system)?;
+        Some(Near { system, jumps })
+    });
+    near.collect()
+}

@@ -1,0 +1,166 @@
+//! Reading a map from whatever file there is, and writing it to the one that reads fastest.
+//!
+//! What a file is, its content says, never its name alone:
+//!
+//! - the cache of ARIA, `universe_cache.json`, also packed with gzip;
+//! - tables in CSV, as Fuzzwork exports them (`mapSolarSystems.csv`, `mapSolarSystemJumps.csv`, `mapConstellations.csv`,
+//!   `mapRegions.csv`) or in a plainer form (`systems.csv`, `stargates.csv`, `constellations.csv`, `regions.csv`,
+//!   `positions.csv`), each also packed with gzip: their folder, or one of them with the others beside it;
+//! - the official Static Data Export in JSON Lines: the zip as it is downloaded, or its folder, unpacked;
+//! - the own format of this program, which [`write()`] makes.
+//!
+//! A file that cannot be read whole is refused whole. Single entries that name what is not there are left out and told
+//! as [`Warning`]s.
+
+mod archive;
+mod aria;
+mod content;
+mod error;
+mod folder;
+mod header;
+mod json;
+mod own;
+mod place;
+mod sde;
+mod source;
+mod tables;
+
+use std::fmt;
+use std::fs;
+use std::path::Path;
+
+use service_host::ReplaceError;
+
+use crate::map::{Map, Parts, Warning};
+use content::Content;
+pub use error::{Foreign, LoadError, Problem, Table};
+pub use place::{Places, graph_path};
+pub use source::{MAX_ARCHIVE_BYTES, MAX_ENTRY_BYTES, MAX_LINE_BYTES, MAX_TEXT_BYTES};
+
+/// A map that was read.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// The map.
+    pub map: Map,
+    /// Which entries of the file were left out or changed.
+    pub warnings: Vec<Warning>,
+    /// What the file was.
+    pub format: Format,
+}
+
+/// What a map was read from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// The own format of this program.
+    Own,
+    /// The cache of ARIA.
+    Json,
+    /// Tables in CSV.
+    Csv,
+    /// The official Static Data Export in JSON Lines.
+    Sde,
+}
+
+/// What a reader of a format makes: parts of a map and what it left out of them.
+#[derive(Debug, Default)]
+struct Read {
+    parts: Parts,
+    warnings: Vec<Warning>,
+}
+
+/// Reads the map at `path`, a file or a folder.
+///
+/// # Errors
+/// [`LoadError`], which names the file, what is wrong with it and what would be right.
+pub fn load(path: &Path) -> Result<Loaded, LoadError> {
+    let metadata = fs::metadata(path).map_err(|error| Problem::from(error).at(path))?;
+    if metadata.is_dir() {
+        let (read, format) = folder::read(path)?;
+        return finish(read, format).map_err(|problem| problem.at(path));
+    }
+    if !metadata.is_file() {
+        return Err(Problem::NotAFile.at(path));
+    }
+    let at = |problem: Problem| problem.at(path);
+    let head = source::head(path).map_err(at)?;
+    let (read, format) = match content::of(&head) {
+        Content::Zip => (archive::read(path).map_err(at)?, Format::Sde),
+        Content::Foreign(foreign) => return Err(at(Problem::Foreign(foreign))),
+        Content::Own => {
+            let bytes = source::whole(path).map_err(at)?;
+            (own::read(&bytes).map_err(at)?, Format::Own)
+        }
+        Content::Json => {
+            let bytes = source::whole(path).map_err(at)?;
+            match sde::is_lines(&bytes) {
+                true => folder::beside_lines(path)?,
+                false => (aria::read(&bytes).map_err(at)?, Format::Json),
+            }
+        }
+        Content::Table(_) => folder::beside_csv(path)?,
+    };
+    finish(read, format).map_err(at)
+}
+
+/// Writes the map at `path` in the own format: at once or not at all, with the folders above it where they lack.
+///
+/// # Errors
+/// [`ReplaceError`] with the disk's word; a file that was there is then as it was.
+pub fn write(map: &Map, path: &Path) -> Result<(), ReplaceError> {
+    let parent = source::parent(path);
+    fs::create_dir_all(&parent).map_err(|error| ReplaceError::Io {
+        path: parent,
+        error,
+    })?;
+    service_host::replace(path, &encode(map))
+}
+
+/// A map in the own format: what [`write()`] writes. The same map always gives the same bytes.
+#[must_use]
+pub fn encode(map: &Map) -> Vec<u8> {
+    own::write(map)
+}
+
+fn finish(read: Read, format: Format) -> Result<Loaded, Problem> {
+    let Read {
+        parts,
+        mut warnings,
+    } = read;
+    let (map, more) = Map::new(parts)?;
+    warnings.extend(more);
+    Ok(Loaded {
+        map,
+        warnings,
+        format,
+    })
+}
+
+impl Loaded {
+    /// The first `few` warnings, a line each, and one that counts the others.
+    #[must_use]
+    pub fn warnings_in_brief(&self, few: usize) -> Vec<String> {
+        let mut lines: Vec<String> = self
+            .warnings
+            .iter()
+            .take(few)
+            .map(Warning::to_string)
+            .collect();
+        match self.warnings.len().saturating_sub(few) {
+            0 => {}
+            1 => lines.push("one more entry is left out or changed".to_owned()),
+            more => lines.push(format!("{more} more entries are left out or changed")),
+        }
+        lines
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Own => "a map built by starmap-server",
+            Self::Json => "an ARIA universe cache (JSON)",
+            Self::Csv => "tables (CSV)",
+            Self::Sde => "the Static Data Export (JSON Lines)",
+        })
+    }
+}

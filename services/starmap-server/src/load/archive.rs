@@ -1,0 +1,104 @@
+//! The Static Data Export as it is downloaded: a zip with a document for each table.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+use flate2::bufread::DeflateDecoder;
+use rawzip::{
+    CompressionMethod, FileReader, RECOMMENDED_BUFFER_SIZE, ZipArchive, ZipArchiveEntryWayfinder,
+};
+
+use super::Read;
+use super::error::{Foreign, Problem};
+use super::sde::{self, Document};
+use super::source::MAX_ARCHIVE_BYTES;
+
+/// The most entries of an archive. The export has about 60.
+const MAX_ENTRIES: usize = 10_000;
+
+/// Where a document is in an archive, and how it is packed.
+struct Place {
+    at: ZipArchiveEntryWayfinder,
+    method: CompressionMethod,
+}
+
+/// Reads the documents of the map, unpacking one after the other piece by piece; all others are passed over.
+pub(super) fn read(path: &Path) -> Result<Read, Problem> {
+    let file = File::open(path)?;
+    if file.metadata()?.len() > MAX_ARCHIVE_BYTES {
+        return Err(Problem::TooLarge {
+            what: "the file".to_owned(),
+            most: MAX_ARCHIVE_BYTES,
+        });
+    }
+    let mut buffer = vec![0; RECOMMENDED_BUFFER_SIZE];
+    let archive = ZipArchive::from_file(file, &mut buffer).map_err(Problem::damaged)?;
+    let places = find(&archive, &mut buffer)?;
+    sde::complete(&places)?;
+    let mut read = Read::default();
+    for (document, place) in places {
+        let entry = archive.get_entry(place.at).map_err(Problem::damaged)?;
+        let packed = BufReader::new(entry.reader());
+        // Size and checksum are judged at the end, and every document is read to its end.
+        let result = match place.method {
+            CompressionMethod::STORE => {
+                sde::read(document, entry.verifying_reader(packed), &mut read)
+            }
+            _ => {
+                let unpacked = DeflateDecoder::new(packed);
+                sde::read(document, entry.verifying_reader(unpacked), &mut read)
+            }
+        };
+        result.map_err(|problem| match problem {
+            Problem::Io(_) | Problem::Line { .. } => {
+                Problem::damaged(format_args!("{}: {problem}", document.name()))
+            }
+            other => other,
+        })?;
+    }
+    Ok(read)
+}
+
+fn find(
+    archive: &ZipArchive<FileReader>,
+    buffer: &mut [u8],
+) -> Result<BTreeMap<Document, Place>, Problem> {
+    let mut places = BTreeMap::new();
+    let mut yaml = false;
+    let mut entries = archive.entries(buffer);
+    for count in 0.. {
+        let Some(entry) = entries.next_entry().map_err(Problem::damaged)? else {
+            break;
+        };
+        if count == MAX_ENTRIES {
+            return Err(Problem::damaged(format_args!(
+                "it lists more than {MAX_ENTRIES} entries"
+            )));
+        }
+        let path = entry.file_path();
+        let name = path.as_ref().rsplit(|byte| *byte == b'/').next();
+        let name = str::from_utf8(name.unwrap_or_default()).unwrap_or_default();
+        yaml |= name == "mapSolarSystems.yaml" || name == "solarsystem.yaml";
+        let Some(document) = Document::of_name(name) else {
+            continue;
+        };
+        let method = entry.compression_method();
+        let known = [CompressionMethod::STORE, CompressionMethod::DEFLATE].contains(&method);
+        if !known || entry.flags().is_encrypted() {
+            return Err(Problem::damaged(format_args!(
+                "{name} is encrypted or packed in another way than the Static Data Export is"
+            )));
+        }
+        let at = entry.wayfinder();
+        if places.insert(document, Place { at, method }).is_some() {
+            return Err(Problem::damaged(format_args!("{name} is in it twice")));
+        }
+    }
+    match (places.contains_key(&Document::Systems), yaml) {
+        (true, _) => Ok(places),
+        (false, true) => Err(Problem::Foreign(Foreign::YamlArchive)),
+        (false, false) => Err(Problem::Foreign(Foreign::Archive)),
+    }
+}

@@ -1,0 +1,96 @@
+//! What a file is, by its first bytes.
+
+use super::error::{Foreign, Table};
+use super::{header, own};
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Content {
+    Own,
+    Zip,
+    /// One value, or a line for each.
+    Json,
+    Table(Table),
+    Foreign(Foreign),
+}
+
+/// How text begins that is not a table, in lower case.
+const TEXTS: [(&str, Content); 6] = [
+    ("{", Content::Json),
+    ("[", Content::Foreign(Foreign::Json)),
+    ("<!doctype html", Content::Foreign(Foreign::Html)),
+    ("<html", Content::Foreign(Foreign::Html)),
+    ("<", Content::Foreign(Foreign::Xml)),
+    ("%yaml", Content::Foreign(Foreign::Yaml)),
+];
+
+/// How other files begin.
+const MAGIC: [(&[u8], Content); 13] = [
+    (&own::MAGIC, Content::Own),
+    (b"PK\x03\x04", Content::Zip),
+    (b"PK\x05\x06", Content::Foreign(Foreign::Archive)),
+    (b"ARIA", Content::Foreign(Foreign::AriaGraph)),
+    (b"SQLite format 3\0", Content::Foreign(Foreign::Sqlite)),
+    (b"BZh", Content::Foreign(Foreign::Packed)),
+    (b"\xfd7zXZ\0", Content::Foreign(Foreign::Packed)),
+    (b"\x28\xb5\x2f\xfd", Content::Foreign(Foreign::Packed)),
+    (b"7z\xbc\xaf\x27\x1c", Content::Foreign(Foreign::Packed)),
+    (b"Rar!\x1a\x07", Content::Foreign(Foreign::Packed)),
+    // A gzip in a gzip.
+    (b"\x1f\x8b", Content::Foreign(Foreign::Packed)),
+    (b"\xff\xfe", Content::Foreign(Foreign::Utf16)),
+    (b"\xfe\xff", Content::Foreign(Foreign::Utf16)),
+];
+
+/// Judges the first bytes of a file, unpacked if it was packed with gzip: at least its first line, if it has lines.
+pub(super) fn of(head: &[u8]) -> Content {
+    if head.is_empty() {
+        return Content::Foreign(Foreign::Empty);
+    }
+    if let Some((_, content)) = MAGIC.iter().find(|(magic, _)| head.starts_with(magic)) {
+        return *content;
+    }
+    // Since protocol 2, a pickle begins with its protocol; the highest so far is 5.
+    if matches!(head, [0x80, 2..=5, ..]) {
+        return Content::Foreign(Foreign::Pickle);
+    }
+    if head.get(257..262) == Some(b"ustar") {
+        return Content::Foreign(Foreign::Tar);
+    }
+    if head.contains(&0) {
+        return Content::Foreign(Foreign::Unknown);
+    }
+    // The head may end within a character, and a name far behind may be in an older encoding.
+    text(&String::from_utf8_lossy(head))
+}
+
+fn text(head: &str) -> Content {
+    let text = head.trim_start_matches('\u{feff}').trim_start();
+    if text.is_empty() {
+        return Content::Foreign(Foreign::Empty);
+    }
+    let begin: String = text.chars().take(20).collect::<String>().to_lowercase();
+    if let Some((_, content)) = TEXTS.iter().find(|(start, _)| begin.starts_with(start)) {
+        return *content;
+    }
+    let line = text.lines().next().unwrap_or_default();
+    if let Some(table) = header::table_of(line) {
+        return Content::Table(table);
+    }
+    Content::Foreign(match () {
+        () if text.lines().take(3).any(is_yaml) => Foreign::Yaml,
+        () if line.contains([',', ';', '\t']) => Foreign::Table,
+        () => Foreign::Unknown,
+    })
+}
+
+/// A document's mark, or `key:` with or without a value.
+fn is_yaml(line: &str) -> bool {
+    let Some((key, value)) = line.split_once(':') else {
+        return line.trim_end() == "---";
+    };
+    let plain = |c: char| c.is_alphanumeric() || "_-'\"".contains(c);
+    !key.is_empty()
+        && key.chars().all(plain)
+        && (value.is_empty() || value.starts_with([' ', '\r']))
+}

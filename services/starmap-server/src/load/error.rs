@@ -1,0 +1,283 @@
+//! Why a file was not read, said so that it helps.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use crate::map::MapError;
+
+/// A map that was not read.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", path.display())]
+pub struct LoadError {
+    /// The file or folder in which the problem is.
+    pub path: PathBuf,
+    /// The problem.
+    pub problem: Problem,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// There is nothing at the path.
+    #[error(
+        "there is no such file; build a map with `starmap-server build SOURCE`, where SOURCE is {SOURCES}"
+    )]
+    NotThere,
+    /// A pipe, a device or a socket.
+    #[error("this is neither a file nor a folder")]
+    NotAFile,
+    /// The disk's word.
+    #[error("{0}")]
+    Io(io::Error),
+    /// A file of something else.
+    #[error("{0}")]
+    Foreign(Foreign),
+    /// Larger than is read.
+    #[error("{what} is larger than the {most} bytes that are read of it")]
+    TooLarge {
+        /// The file, a line of it, or an entry of an archive.
+        what: String,
+        /// How many bytes are read of such.
+        most: u64,
+    },
+    /// Not as it was written, or not as its format wants it.
+    #[error("the file is damaged: {0}")]
+    Damaged(String),
+    /// Written by a newer version of this program.
+    #[error(
+        "the file has version {0} of the map format, which is newer than this program; build it anew from its source"
+    )]
+    Newer(u16),
+    /// A line that cannot be understood.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Which, the first being 1.
+        line: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A folder, or a file with others beside it, that has a part of a map.
+    #[error("there is no table of {0} beside the others: {hint}", hint = .0.hint())]
+    NoTable(Table),
+    /// Two files that may both be meant.
+    #[error(
+        "{first} and {second} both hold {table}; keep the files of one map in a folder of their own"
+    )]
+    TwoTables {
+        /// What both hold.
+        table: Table,
+        /// The name of one.
+        first: String,
+        /// The name of the other.
+        second: String,
+    },
+    /// A folder without a map. It may hold a file that looks like one.
+    #[error("no file in this folder is a table of solar systems{}", match .0 {
+        Some(name) => format!("; {name} looks like a map by itself: give its path instead"),
+        None => format!("; a map is {SOURCES}"),
+    })]
+    NoMap(Option<String>),
+    /// A folder of very many files.
+    #[error(
+        "there are more than {0} files in this folder; keep the files of a map in one of their own"
+    )]
+    TooManyFiles(usize),
+    /// The entries make no map.
+    #[error("this makes no map: {0}")]
+    Map(MapError),
+}
+
+/// What a file is that is none of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Foreign {
+    /// Nothing.
+    Empty,
+    /// A Python pickle, such as igraph writes.
+    Pickle,
+    /// The `.universe` file of ARIA, which has a pickle in it.
+    AriaGraph,
+    /// A database.
+    Sqlite,
+    /// bzip2, xz, zstd, 7z, RAR.
+    Packed,
+    /// A tar archive.
+    Tar,
+    /// A page of the web.
+    Html,
+    /// XML.
+    Xml,
+    /// YAML, such as the older Static Data Export.
+    Yaml,
+    /// JSON of something else.
+    Json,
+    /// A zip with YAML in it.
+    YamlArchive,
+    /// A zip of something else.
+    Archive,
+    /// Text in UTF-16.
+    Utf16,
+    /// Text with columns of something else.
+    Table,
+    /// Anything else.
+    Unknown,
+}
+
+/// A table of a map that is made of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Table {
+    /// The solar systems.
+    Systems,
+    /// The gates.
+    Gates,
+    /// The constellations.
+    Constellations,
+    /// The regions.
+    Regions,
+    /// Where the systems are, if their own table does not say.
+    Positions,
+}
+
+/// What can be read.
+pub(super) const SOURCES: &str = "ARIA's universe_cache.json, a folder of Fuzzwork's CSV files \
+     (mapSolarSystems, mapSolarSystemJumps, mapConstellations, mapRegions), \
+     or the official eve-online-static-data-…-jsonl.zip";
+
+impl Problem {
+    pub(super) fn at(self, path: &Path) -> LoadError {
+        LoadError {
+            path: path.to_owned(),
+            problem: self,
+        }
+    }
+
+    pub(super) fn damaged(reason: impl fmt::Display) -> Self {
+        Self::Damaged(reason.to_string())
+    }
+
+    pub(super) fn line(line: u64, reason: impl fmt::Display) -> Self {
+        let reason = reason.to_string();
+        Self::Line { line, reason }
+    }
+}
+
+impl From<io::Error> for Problem {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::NotFound => Self::NotThere,
+            _ => Self::Io(error),
+        }
+    }
+}
+
+impl From<MapError> for Problem {
+    fn from(error: MapError) -> Self {
+        Self::Map(error)
+    }
+}
+
+impl Table {
+    fn hint(self) -> &'static str {
+        match self {
+            Self::Systems => {
+                "mapSolarSystems.csv or systems.csv, with columns for the id, the name, the security and the \
+                 constellation, or mapSolarSystems.jsonl"
+            }
+            Self::Gates => {
+                "mapSolarSystemJumps.csv with columns fromSolarSystemID and toSolarSystemID, stargates.csv with columns \
+                 system_id and destination_system_id, or mapStargates.jsonl"
+            }
+            Self::Constellations => {
+                "mapConstellations.csv or constellations.csv, with columns for the id, the name and the region, or \
+                 mapConstellations.jsonl"
+            }
+            Self::Regions => {
+                "mapRegions.csv or regions.csv, with columns for the id and the name, or mapRegions.jsonl"
+            }
+            Self::Positions => "positions.csv, with columns system_id, x, y and z",
+        }
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Systems => "solar systems",
+            Self::Gates => "stargates",
+            Self::Constellations => "constellations",
+            Self::Regions => "regions",
+            Self::Positions => "positions",
+        })
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (what, instead) = match self {
+            Self::Empty => ("the file is empty", Advice::Build),
+            Self::Pickle => (
+                "this is a Python pickle; reading one runs whatever code is in it, so this program never does",
+                Advice::Build,
+            ),
+            Self::AriaGraph => (
+                "this is ARIA's .universe file, which has a Python pickle in it; reading one runs whatever code is in \
+                 it, so this program never does",
+                Advice::Build,
+            ),
+            Self::Sqlite => (
+                "this is an SQLite database, which is not read",
+                Advice::Build,
+            ),
+            Self::Packed => (
+                "this file is packed in a way that is not read (gzip and zip are)",
+                Advice::Unpack,
+            ),
+            Self::Tar => ("this is a tar archive, which is not read", Advice::Unpack),
+            Self::Html => (
+                "this is a page of the web, perhaps the error page of a download that failed",
+                Advice::Build,
+            ),
+            Self::Xml => ("this is XML, which is not read", Advice::Build),
+            Self::Yaml => (
+                "this is YAML, which is not read; the same data is published as JSON Lines",
+                Advice::Build,
+            ),
+            Self::Json => (
+                "this is JSON, but not ARIA's universe cache: it has no member \"systems\"",
+                Advice::Build,
+            ),
+            Self::YamlArchive => (
+                "this is the Static Data Export as YAML, which is not read; download the one whose name ends in \
+                 -jsonl.zip",
+                Advice::None,
+            ),
+            Self::Archive => (
+                "this zip is not the Static Data Export: it has no mapSolarSystems.jsonl",
+                Advice::Build,
+            ),
+            Self::Utf16 => ("this is text in UTF-16; save it as UTF-8", Advice::None),
+            Self::Table => (
+                "this is a table, but its first line does not name the columns of a map",
+                Advice::Build,
+            ),
+            Self::Unknown => ("nothing known begins like this file", Advice::Build),
+        };
+        f.write_str(what)?;
+        match instead {
+            Advice::Build => write!(
+                f,
+                "; build a map with `starmap-server build SOURCE`, where SOURCE is {SOURCES}"
+            ),
+            Advice::Unpack => f.write_str("; unpack it and give the path of what is in it"),
+            Advice::None => Ok(()),
+        }
+    }
+}
+
+enum Advice {
+    Build,
+    Unpack,
+    None,
+}

@@ -1,0 +1,133 @@
+//! Which table it is and where its columns are, by its first line.
+
+use super::error::Table;
+
+/// Where to find what in the rows of a table. Columns that are not there are `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Columns {
+    Systems {
+        id: usize,
+        name: usize,
+        security: usize,
+        constellation: usize,
+        position: Option<[usize; 3]>,
+    },
+    Gates {
+        from: usize,
+        to: usize,
+    },
+    Constellations {
+        id: usize,
+        name: usize,
+        region: usize,
+    },
+    Regions {
+        id: usize,
+        name: usize,
+    },
+    Positions {
+        system: usize,
+        position: [usize; 3],
+    },
+}
+
+impl Columns {
+    /// Finds the columns whatever their order, their case and others among them. `None` if this is no table of a map.
+    pub(super) fn of<'h>(header: impl Iterator<Item = &'h str>) -> Option<Self> {
+        let names: Vec<String> = header.map(plain).collect();
+        let find = |any: &[&str]| {
+            let mut found = any
+                .iter()
+                .filter_map(|it| names.iter().position(|name| name == it));
+            found.next()
+        };
+        let position = || {
+            Some([
+                find(&["x", "xm"])?,
+                find(&["y", "ym"])?,
+                find(&["z", "zm"])?,
+            ])
+        };
+        if let Some(to) = find(&["tosolarsystemid", "tosystemid", "destinationsystemid"]) {
+            let from = find(&[
+                "fromsolarsystemid",
+                "fromsystemid",
+                "solarsystemid",
+                "systemid",
+            ])?;
+            return Some(Self::Gates { from, to });
+        }
+        if let Some(id) = find(&["solarsystemid", "systemid"]) {
+            let name = find(&["solarsystemname", "systemname", "name"]);
+            let security = find(&["security", "securitystatus"]);
+            let constellation = find(&["constellationid"]);
+            if let (Some(name), Some(security), Some(constellation)) =
+                (name, security, constellation)
+            {
+                let position = position();
+                return Some(Self::Systems {
+                    id,
+                    name,
+                    security,
+                    constellation,
+                    position,
+                });
+            }
+            // Planets and stations have a system and a position as well, and an id of their own.
+            if names
+                .iter()
+                .any(|name| name.ends_with("id") && name != "solarsystemid" && name != "systemid")
+            {
+                return None;
+            }
+            let position = position()?;
+            return Some(Self::Positions {
+                system: id,
+                position,
+            });
+        }
+        if let Some(id) = find(&["constellationid"]) {
+            let name = find(&["constellationname", "name"])?;
+            let region = find(&["regionid"])?;
+            return Some(Self::Constellations { id, name, region });
+        }
+        let id = find(&["regionid"])?;
+        let name = find(&["regionname", "name"])?;
+        Some(Self::Regions { id, name })
+    }
+
+    pub(super) fn table(self) -> Table {
+        match self {
+            Self::Systems { .. } => Table::Systems,
+            Self::Gates { .. } => Table::Gates,
+            Self::Constellations { .. } => Table::Constellations,
+            Self::Regions { .. } => Table::Regions,
+            Self::Positions { .. } => Table::Positions,
+        }
+    }
+}
+
+/// Which table begins with this line.
+pub(super) fn table_of(line: &str) -> Option<Table> {
+    let delimiter = char::from(delimiter(line));
+    let names = line
+        .split(delimiter)
+        .map(|name| name.trim().trim_matches('"'));
+    Columns::of(names).map(Columns::table)
+}
+
+/// What stands between the columns of this first line: a comma, or what some spreadsheets write instead.
+pub(super) fn delimiter(line: &str) -> u8 {
+    let count = |delimiter: u8| line.bytes().filter(|byte| *byte == delimiter).count();
+    // Of equally many, the last is taken.
+    [b'\t', b';', b',']
+        .into_iter()
+        .max_by_key(|it| count(*it))
+        .unwrap_or(b',')
+}
+
+/// `solarSystemID`, `solar_system_id` and `Solar System ID` are one column.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
+}

@@ -1,0 +1,180 @@
+//! The own format: small, read in one go, and refused if a single bit of it is not as it was written.
+//!
+//! ```text
+//! magic      8 bytes   0x93 "STARMAP"
+//! version    2 bytes   1, little-endian
+//! checksum  32 bytes   SHA-256 of the body
+//! body:
+//!   version of the data                  text
+//!   regions                              count, then for each: id, name
+//!   constellations                       count, then for each: id, name, place of its region
+//!   systems                              count, then for each: id, name, place of its constellation, security,
+//!                                        1 and x, y, z if its position is known, else 0
+//!   gates                                for each system: count, then the place of each neighbour that comes after it
+//! ```
+//!
+//! All lists are sorted by id. A place is the number of entries before, a count and a place are *whole numbers* in LEB128
+//! (7 bits a byte, the lowest first, the highest bit set in all but the last). An id is the difference to that of the
+//! entry before, the place of a neighbour that to the neighbour before (at first, to the system itself). A text is its
+//! length in bytes and UTF-8. How the other numbers are written, [`number`] says; all come back exactly.
+
+mod number;
+mod reader;
+
+use sha2::{Digest as _, Sha256};
+
+use super::Read;
+use super::error::Problem;
+use crate::map::{
+    MAX_CONSTELLATIONS, MAX_GATES, MAX_REGIONS, MAX_SYSTEMS, Map, Parts, PartsConstellation,
+    PartsRegion, PartsSystem,
+};
+use reader::{Reader, whole};
+
+/// How a file of this format begins. The first byte is none of any text.
+pub(super) const MAGIC: [u8; 8] = *b"\x93STARMAP";
+
+const VERSION: u16 = 1;
+
+/// The length of the checksum.
+const CHECKSUM: usize = 32;
+
+/// Writes a map.
+pub(super) fn write(map: &Map) -> Vec<u8> {
+    let mut body = Vec::new();
+    text(&mut body, map.version());
+    count(&mut body, map.regions().len());
+    let mut before = 0;
+    for it in map.regions() {
+        id(&mut body, &mut before, it.id);
+        text(&mut body, &it.name);
+    }
+    count(&mut body, map.constellations().len());
+    before = 0;
+    for it in map.constellations() {
+        id(&mut body, &mut before, it.id);
+        text(&mut body, &it.name);
+        count(&mut body, it.region.place());
+    }
+    count(&mut body, map.systems().len());
+    before = 0;
+    for it in map.systems() {
+        id(&mut body, &mut before, it.id);
+        text(&mut body, &it.name);
+        count(&mut body, it.constellation.place());
+        number::write(&mut body, it.security);
+        body.push(u8::from(it.position.is_some()));
+        for metres in it.position.iter().flatten() {
+            number::write(&mut body, *metres);
+        }
+    }
+    for index in map.indices() {
+        let later = map.neighbours(index).iter().filter(|to| **to > index);
+        count(&mut body, later.clone().count());
+        let mut before = index.place();
+        for to in later {
+            count(&mut body, to.place() - before);
+            before = to.place();
+        }
+    }
+    let mut file = MAGIC.to_vec();
+    file.extend(VERSION.to_le_bytes());
+    file.extend(Sha256::digest(&body));
+    file.extend(body);
+    file
+}
+
+/// Reads a map.
+pub(super) fn read(file: &[u8]) -> Result<Read, Problem> {
+    let mut reader = Reader::new(file);
+    if reader.array() != Some(MAGIC) {
+        return Err(Problem::damaged("it does not begin as a map does"));
+    }
+    match reader.array().map(u16::from_le_bytes) {
+        Some(VERSION) => {}
+        Some(version) if version > VERSION => return Err(Problem::Newer(version)),
+        _ => return Err(Problem::damaged("it has no version")),
+    }
+    let checksum: Option<[u8; CHECKSUM]> = reader.array();
+    if checksum != Some(Sha256::digest(reader.rest()).into()) {
+        return Err(Problem::damaged(
+            "its checksum is not that of what is in it; build it anew",
+        ));
+    }
+    // With the right checksum only a file made to deceive can be wrong from here on.
+    let parts = body(&mut reader);
+    let parts = parts.filter(|_| reader.rest().is_empty());
+    let parts = parts.ok_or_else(|| Problem::damaged("its body does not follow the format"))?;
+    Ok(Read {
+        parts,
+        warnings: Vec::new(),
+    })
+}
+
+fn body(reader: &mut Reader<'_>) -> Option<Parts> {
+    let mut parts = Parts {
+        version: reader.text()?,
+        ..Parts::default()
+    };
+    let mut before = 0;
+    for _ in 0..reader.count(MAX_REGIONS)? {
+        parts.regions.push(PartsRegion {
+            id: reader.id(&mut before)?,
+            name: reader.text()?,
+        });
+    }
+    before = 0;
+    for _ in 0..reader.count(MAX_CONSTELLATIONS)? {
+        parts.constellations.push(PartsConstellation {
+            id: reader.id(&mut before)?,
+            name: reader.text()?,
+            region: parts.regions.get(reader.place()?)?.id,
+        });
+    }
+    before = 0;
+    for _ in 0..reader.count(MAX_SYSTEMS)? {
+        parts.systems.push(PartsSystem {
+            id: reader.id(&mut before)?,
+            name: reader.text()?,
+            constellation: parts.constellations.get(reader.place()?)?.id,
+            security: number::read(reader)?,
+            position: position(reader)?,
+        });
+    }
+    for (place, system) in parts.systems.iter().enumerate() {
+        let mut to = place;
+        for _ in 0..reader.count(MAX_GATES - parts.gates.len())? {
+            to = to.checked_add(reader.place()?)?;
+            parts.gates.push((system.id, parts.systems.get(to)?.id));
+        }
+    }
+    Some(parts)
+}
+
+/// `None` if this is neither a position nor the word that there is none.
+fn position(reader: &mut Reader<'_>) -> Option<Option<[f64; 3]>> {
+    match reader.array()? {
+        [0] => Some(None),
+        [1] => Some(Some([
+            number::read(reader)?,
+            number::read(reader)?,
+            number::read(reader)?,
+        ])),
+        _ => None,
+    }
+}
+
+fn count(body: &mut Vec<u8>, count: usize) {
+    // No machine counts further than this.
+    whole(body, u64::try_from(count).unwrap_or(u64::MAX));
+}
+
+fn id(body: &mut Vec<u8>, before: &mut u32, id: u32) {
+    whole(body, u64::from(id.saturating_sub(*before)));
+    *before = id;
+}
+
+fn text(body: &mut Vec<u8>, text: &str) {
+    count(body, text.len());
+    body.extend(text.as_bytes());
+}

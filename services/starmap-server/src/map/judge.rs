@@ -1,0 +1,139 @@
+//! What cannot be meant as a map, and is refused as a whole.
+
+use super::{
+    Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts, Warning,
+};
+
+/// A map that cannot be meant.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum MapError {
+    /// There is nothing on it.
+    #[error("there is no system in it")]
+    Empty,
+    /// There were systems, but all had to be left out.
+    #[error("none of its entries can be used ({warnings} are left out; the first: {first})")]
+    NothingLeft {
+        /// How many entries were left out.
+        warnings: usize,
+        /// The first.
+        first: Warning,
+    },
+    /// More than a map may have.
+    #[error("there are more than the {most} {kind}s that a map may have")]
+    TooMany {
+        /// Of what there is too much.
+        kind: Kind,
+        /// How many there may be.
+        most: usize,
+    },
+    /// Two entries with one id.
+    #[error("two {kind}s have the id {id}")]
+    SameId {
+        /// What they are.
+        kind: Kind,
+        /// The id.
+        id: u32,
+    },
+    /// Two entries with one name that the id of the second cannot tell apart: with it, the name is too long or taken.
+    #[error("two {kind}s have the name {name:?}; the id {id} of one cannot tell them apart")]
+    SameName {
+        /// What they are.
+        kind: Kind,
+        /// The id of the second.
+        id: u32,
+        /// The name.
+        name: String,
+    },
+    /// A name that is no name.
+    #[error(
+        "the name {name:?} of {kind} {id} is empty, longer than {MAX_NAME_BYTES} bytes, or not one line of text"
+    )]
+    Name {
+        /// What bears it.
+        kind: Kind,
+        /// Its id.
+        id: u32,
+        /// Its first characters.
+        name: String,
+    },
+    /// A security status that is none.
+    #[error("the security status {security} of system {id} is not between -1 and 1")]
+    Security {
+        /// The system.
+        id: u32,
+        /// The status.
+        security: f64,
+    },
+    /// A position that is no number.
+    #[error("the position of system {id} is not made of finite numbers")]
+    Position {
+        /// The system.
+        id: u32,
+    },
+}
+
+/// Judges every entry by itself; ids that occur twice are found once they are sorted.
+pub(super) fn judge(parts: &Parts) -> Result<(), MapError> {
+    let Parts {
+        version: _,
+        regions,
+        constellations,
+        systems,
+        gates,
+    } = parts;
+    within(Kind::System, systems.len(), MAX_SYSTEMS)?;
+    within(
+        Kind::Constellation,
+        constellations.len(),
+        MAX_CONSTELLATIONS,
+    )?;
+    within(Kind::Region, regions.len(), MAX_REGIONS)?;
+    within(Kind::Gate, gates.len(), MAX_GATES)?;
+    for it in regions {
+        named(Kind::Region, it.id, &it.name)?;
+    }
+    for it in constellations {
+        named(Kind::Constellation, it.id, &it.name)?;
+    }
+    for it in systems {
+        named(Kind::System, it.id, &it.name)?;
+        let (id, security) = (it.id, it.security);
+        if !(-1.0..=1.0).contains(&security) {
+            return Err(MapError::Security { id, security });
+        }
+        let finite = |position: &[f64; 3]| position.iter().all(|metres| metres.is_finite());
+        if !it.position.as_ref().is_none_or(finite) {
+            return Err(MapError::Position { id });
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is one line of text, as long as a name may be.
+pub(super) fn is_name(text: &str) -> bool {
+    (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.contains(char::is_control)
+}
+
+/// Two of these sorted ids that are the same.
+pub(super) fn distinct(kind: Kind, ids: impl Iterator<Item = u32> + Clone) -> Result<(), MapError> {
+    match ids.clone().zip(ids.skip(1)).find(|(a, b)| a == b) {
+        Some((id, _)) => Err(MapError::SameId { kind, id }),
+        None => Ok(()),
+    }
+}
+
+fn within(kind: Kind, count: usize, most: usize) -> Result<(), MapError> {
+    match count <= most {
+        true => Ok(()),
+        false => Err(MapError::TooMany { kind, most }),
+    }
+}
+
+fn named(kind: Kind, id: u32, name: &str) -> Result<(), MapError> {
+    if is_name(name.trim()) {
+        return Ok(());
+    }
+    let name = name.chars().take(40).collect();
+    Err(MapError::Name { kind, id, name })
+}

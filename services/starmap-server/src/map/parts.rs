@@ -1,0 +1,206 @@
+//! What a file says about a map, before it is put together.
+
+use std::fmt;
+
+/// The most systems of a map. New Eden has 8,437.
+pub const MAX_SYSTEMS: usize = 100_000;
+/// The most constellations of a map. New Eden has 1,175.
+pub const MAX_CONSTELLATIONS: usize = 20_000;
+/// The most regions of a map. New Eden has 113.
+pub const MAX_REGIONS: usize = 5_000;
+/// The most gates of a map. New Eden has 13,776.
+pub const MAX_GATES: usize = 1_000_000;
+/// The longest name, and the longest version, in bytes.
+pub const MAX_NAME_BYTES: usize = 100;
+
+/// What a file says about a map, in any order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Parts {
+    /// The version of the data; if it is empty, longer than a name may be, or not one line, a digest of the map stands
+    /// for it.
+    pub version: String,
+    /// The regions.
+    pub regions: Vec<PartsRegion>,
+    /// The constellations.
+    pub constellations: Vec<PartsConstellation>,
+    /// The systems.
+    pub systems: Vec<PartsSystem>,
+    /// From system to system by id, once or twice for each connection: a gate leads both ways.
+    pub gates: Vec<(u32, u32)>,
+}
+
+/// A region in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartsRegion {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+}
+
+/// A constellation in a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartsConstellation {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// The id of its region.
+    pub region: u32,
+}
+
+/// A system in a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartsSystem {
+    /// Its id.
+    pub id: u32,
+    /// Its name.
+    pub name: String,
+    /// Its unrounded security status.
+    pub security: f64,
+    /// The id of its constellation.
+    pub constellation: u32,
+    /// Where it is, in metres.
+    pub position: Option<[f64; 3]>,
+}
+
+/// What kind of thing an entry is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// A region.
+    Region,
+    /// A constellation.
+    Constellation,
+    /// A system.
+    System,
+    /// A stargate.
+    Gate,
+}
+
+/// An entry of a file that was left out or changed. All else is on the map as the file says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Warning {
+    /// A constellation of a region that is not there was left out.
+    NoRegion {
+        /// The constellation.
+        constellation: u32,
+        /// The region it names.
+        region: u32,
+    },
+    /// A system of a constellation that is not there was left out.
+    NoConstellation {
+        /// The system.
+        system: u32,
+        /// The constellation it names.
+        constellation: u32,
+    },
+    /// A gate from or to a system that is not there was left out.
+    NoSystem {
+        /// Where it begins.
+        from: u32,
+        /// Where it leads.
+        to: u32,
+    },
+    /// A system lists a gate of which the file says nothing else.
+    NoGate {
+        /// The system.
+        system: u32,
+        /// The gate it lists.
+        gate: u32,
+    },
+    /// A gate that leads to where it begins was left out.
+    Circle {
+        /// The system.
+        system: u32,
+    },
+    /// A gate without one that leads back, in a file that lists most gates from both ends. It leads both ways.
+    OneWay {
+        /// Where it begins.
+        from: u32,
+        /// Where it leads.
+        to: u32,
+    },
+    /// An entry that lacks what it must have was left out.
+    Incomplete {
+        /// What it is.
+        kind: Kind,
+        /// Its id.
+        id: u32,
+        /// What it lacks.
+        lacks: &'static str,
+    },
+    /// A name that one with a lower id bears already was made another by its own id: `Name (30000142)`.
+    SameName {
+        /// What bears it.
+        kind: Kind,
+        /// The id of the one that was given another name.
+        id: u32,
+        /// The name in the file.
+        name: Box<str>,
+        /// The id of the one that keeps it.
+        first: u32,
+    },
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Region => "region",
+            Self::Constellation => "constellation",
+            Self::System => "system",
+            Self::Gate => "stargate",
+        })
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoRegion {
+                constellation: it,
+                region,
+            } => write!(
+                f,
+                "constellation {it} is left out: its region {region} is not in the file"
+            ),
+            Self::NoConstellation {
+                system: it,
+                constellation,
+            } => write!(
+                f,
+                "system {it} is left out: its constellation {constellation} is not in the file"
+            ),
+            Self::NoSystem { from, to } => write!(
+                f,
+                "the gate from {from} to {to} is left out: one of the systems is not on the map"
+            ),
+            Self::NoGate { system, gate } => write!(
+                f,
+                "stargate {gate} of system {system} is left out: the file does not say where it leads"
+            ),
+            Self::Circle { system } => {
+                write!(
+                    f,
+                    "a gate of system {system} is left out: it leads back to it"
+                )
+            }
+            Self::OneWay { from, to } => write!(
+                f,
+                "the gate from {from} to {to} has none that leads back: it is taken to lead both ways"
+            ),
+            Self::Incomplete { kind, id, lacks } => {
+                write!(f, "{kind} {id} is left out: it has no {lacks}")
+            }
+            Self::SameName {
+                kind,
+                id,
+                name,
+                first,
+            } => write!(
+                f,
+                "{kind} {id} bears the name of {kind} {first}, {name:?}: it is called \"{name} ({id})\" here"
+            ),
+        }
+    }
+}

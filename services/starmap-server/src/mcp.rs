@@ -1,0 +1,17 @@
+//! The MCP server `aria-universe`: tools, resources and prompts over one map.
+
+mod address;
+mod completion;
+mod names;
+pub(crate) mod places;
+mod prompts;
+pub(crate) mod records;
+mod reload;
+mod resources;
+mod server;
+pub(crate) mod tools;
+mod universe;
+
+pub use names::resolve_system_name;
+pub use server::{RunError, SERVER_NAME, UniverseServer};
+pub(crate) use universe::Snapshot;

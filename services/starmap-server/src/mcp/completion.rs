@@ -1,0 +1,87 @@
+//! Completion of names: those that begin with what was typed, then those that have it in them.
+
+use mcp_proto::{
+    Completion, CompletionRequest, Context, MAX_COMPLETIONS, RequestError, ServerBuilder,
+};
+
+use super::universe::Universe;
+use super::{address, prompts};
+
+/// The longest text that can be part of a name; nothing is looked for with a longer one.
+const MAX_TYPED: usize = crate::map::MAX_NAME_BYTES;
+
+/// Adds the completions of templates and prompts.
+pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    let mut builder = builder
+        .complete_template(address::SYSTEM, "name", systems)
+        .complete_template(address::CONSTELLATION, "name", constellations)
+        .complete_template(address::REGION, "name", regions)
+        .complete_template(address::PICTURE_REGION, "name", regions)
+        .complete_template(address::PICTURE_ROUTE, "origin", systems)
+        .complete_template(address::PICTURE_ROUTE, "destination", systems)
+        .complete_template(address::PICTURE_ROUTE, "mode", modes);
+    for (prompt, argument) in prompts::SYSTEM_ARGUMENTS {
+        builder = builder.complete_prompt(prompt, argument, systems);
+    }
+    builder
+}
+
+async fn systems(
+    universe: Universe,
+    request: CompletionRequest,
+    _context: Context,
+) -> Result<Completion, RequestError> {
+    let now = universe.now().map_err(|_| RequestError::internal())?;
+    let names = now.map.systems().iter().map(|it| &*it.name);
+    Ok(matching(&request.value, names))
+}
+
+async fn constellations(
+    universe: Universe,
+    request: CompletionRequest,
+    _context: Context,
+) -> Result<Completion, RequestError> {
+    let now = universe.now().map_err(|_| RequestError::internal())?;
+    let names = now.map.constellations().iter().map(|it| &*it.name);
+    Ok(matching(&request.value, names))
+}
+
+async fn regions(
+    universe: Universe,
+    request: CompletionRequest,
+    _context: Context,
+) -> Result<Completion, RequestError> {
+    let now = universe.now().map_err(|_| RequestError::internal())?;
+    let names = now.map.regions().iter().map(|it| &*it.name);
+    Ok(matching(&request.value, names))
+}
+
+async fn modes(
+    _universe: Universe,
+    request: CompletionRequest,
+    _context: Context,
+) -> Result<Completion, RequestError> {
+    Ok(Completion::matching(&request, super::tools::MODES))
+}
+
+/// Names by whether they begin with what was typed, then by name; case does not matter.
+fn matching<'m>(typed: &str, names: impl Iterator<Item = &'m str>) -> Completion {
+    if typed.len() > MAX_TYPED {
+        return Completion::default();
+    }
+    let typed = typed.trim().to_lowercase();
+    let mut found: Vec<(bool, &str)> = names
+        .filter_map(|name| {
+            let at = name.to_lowercase().find(&typed)?;
+            Some((at > 0, name))
+        })
+        .collect();
+    found.sort_unstable();
+    let total = found.len();
+    let values = found.into_iter().take(MAX_COMPLETIONS);
+    let values: Vec<String> = values.map(|(_, name)| name.to_owned()).collect();
+    match total > values.len() {
+        true => Completion::first(values, Some(total as u64)),
+        false => Completion::all(values),
+    }
+}

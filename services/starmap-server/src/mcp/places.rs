@@ -1,0 +1,176 @@
+//! Systems, constellations and regions as somebody reads them: for resources, prompts and the command line.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
+
+use super::records::{Class, Detail, SystemInfo};
+use super::universe::Snapshot;
+
+/// A system with all there is to know of it.
+#[derive(Debug, Serialize)]
+pub(crate) struct SystemPlace {
+    #[serde(flatten)]
+    pub(crate) system: SystemInfo,
+    /// Where it is, in metres; null if the map does not say.
+    position: Option<[f64; 3]>,
+    data_version: String,
+}
+
+/// A constellation.
+#[derive(Debug, Serialize)]
+pub(crate) struct ConstellationPlace {
+    pub(crate) name: String,
+    constellation_id: u32,
+    region: String,
+    region_id: u32,
+    pub(crate) counts: Counts,
+    /// Its systems, by id.
+    pub(crate) systems: Vec<SystemInfo>,
+    /// The gates that lead out of it.
+    pub(crate) exits: Vec<Exit>,
+    data_version: String,
+}
+
+/// A region.
+#[derive(Debug, Serialize)]
+pub(crate) struct RegionPlace {
+    pub(crate) name: String,
+    region_id: u32,
+    pub(crate) counts: Counts,
+    /// Its constellations, by id.
+    pub(crate) constellations: Vec<Part>,
+    /// The gates that lead out of it.
+    pub(crate) exits: Vec<Exit>,
+    data_version: String,
+}
+
+/// How many systems there are of each class.
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
+pub(crate) struct Counts {
+    pub(crate) systems: usize,
+    pub(crate) high: usize,
+    pub(crate) low: usize,
+    pub(crate) null: usize,
+    /// High-security systems beside a lower one.
+    pub(crate) borders: usize,
+}
+
+/// A constellation of a region.
+#[derive(Debug, Serialize)]
+pub(crate) struct Part {
+    pub(crate) name: String,
+    constellation_id: u32,
+    pub(crate) counts: Counts,
+    /// The names of its systems, by id.
+    pub(crate) systems: Vec<String>,
+}
+
+/// A gate that leads out of an area.
+#[derive(Debug, Serialize)]
+pub(crate) struct Exit {
+    pub(crate) from: String,
+    pub(crate) to: String,
+    pub(crate) security_class: Class,
+    pub(crate) region: String,
+}
+
+impl SystemPlace {
+    pub(crate) fn of(now: &Snapshot, system: SystemIndex) -> Self {
+        Self {
+            system: SystemInfo::of(now, system, Detail::Full),
+            position: now.map.system(system).position,
+            data_version: now.map.version().to_owned(),
+        }
+    }
+}
+
+impl ConstellationPlace {
+    pub(crate) fn of(now: &Snapshot, index: ConstellationIndex) -> Self {
+        let map = &*now.map;
+        let record = map.constellation(index);
+        let region = map.region(record.region);
+        let systems = record.systems.iter();
+        Self {
+            name: record.name.to_string(),
+            constellation_id: record.id,
+            region: region.name.to_string(),
+            region_id: region.id,
+            counts: Counts::of(map, &record.systems),
+            systems: systems
+                .map(|&system| SystemInfo::of(now, system, Detail::Summary))
+                .collect(),
+            exits: exits(map, &record.systems, |system| {
+                map.system(system).constellation == index
+            }),
+            data_version: map.version().to_owned(),
+        }
+    }
+}
+
+impl RegionPlace {
+    pub(crate) fn of(now: &Snapshot, index: RegionIndex) -> Self {
+        let map = &*now.map;
+        let record = map.region(index);
+        let systems = systems_of(map, index);
+        let parts = record.constellations.iter().map(|&part| {
+            let part = map.constellation(part);
+            let names = part.systems.iter();
+            Part {
+                name: part.name.to_string(),
+                constellation_id: part.id,
+                counts: Counts::of(map, &part.systems),
+                systems: names.map(|&at| map.system(at).name.to_string()).collect(),
+            }
+        });
+        Self {
+            name: record.name.to_string(),
+            region_id: record.id,
+            counts: Counts::of(map, &systems),
+            constellations: parts.collect(),
+            exits: exits(map, &systems, |system| map.system(system).region == index),
+            data_version: map.version().to_owned(),
+        }
+    }
+}
+
+impl Counts {
+    pub(crate) fn of(map: &Map, systems: &[SystemIndex]) -> Self {
+        let mut counts = Self::default();
+        for record in systems.iter().map(|&system| map.system(system)) {
+            counts.systems += 1;
+            counts.borders += usize::from(record.border);
+            match record.class {
+                SecurityClass::High => counts.high += 1,
+                SecurityClass::Low => counts.low += 1,
+                SecurityClass::Null => counts.null += 1,
+            }
+        }
+        counts
+    }
+}
+
+/// The systems of a region, by constellation and id.
+pub(crate) fn systems_of(map: &Map, region: RegionIndex) -> Vec<SystemIndex> {
+    let parts = map.region(region).constellations.iter();
+    parts
+        .flat_map(|&part| map.constellation(part).systems.iter().copied())
+        .collect()
+}
+
+fn exits(map: &Map, systems: &[SystemIndex], inside: impl Fn(SystemIndex) -> bool) -> Vec<Exit> {
+    let mut exits = Vec::new();
+    for &from in systems {
+        for &to in map.neighbours(from).iter().filter(|to| !inside(**to)) {
+            let there = map.system(to);
+            exits.push(Exit {
+                from: map.system(from).name.to_string(),
+                to: there.name.to_string(),
+                security_class: there.class.into(),
+                region: map.region(there.region).name.to_string(),
+            });
+        }
+    }
+    exits
+}

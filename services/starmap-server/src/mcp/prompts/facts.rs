@@ -1,0 +1,120 @@
+//! What the map says, as text that a model reads.
+
+use std::fmt::Write as _;
+
+use crate::errors::UniverseError;
+use crate::explore;
+use crate::map::{SecurityClass, SystemIndex, shown_security};
+use crate::route::{self, Mode, Penalty, Query, SecurityFilter};
+
+use super::super::tools::no_route;
+use super::super::universe::Snapshot;
+
+/// How far around a system a roam is looked at.
+const ROAM_JUMPS: u32 = 6;
+/// How many systems of one kind are told by name.
+const MAX_NAMED: usize = 12;
+
+/// The ways between two systems by the modes that matter to a hauler and to a fleet.
+pub(super) fn ways(
+    now: &Snapshot,
+    origin: SystemIndex,
+    destination: SystemIndex,
+) -> Result<String, UniverseError> {
+    let map = &*now.map;
+    let modes = [
+        ("shortest", Mode::Shortest),
+        ("safe", Mode::Safe),
+        (
+            "safer (as the autopilot's \"prefer safer\")",
+            Mode::Safer {
+                penalty: Penalty::default(),
+            },
+        ),
+    ];
+    let mut text = String::new();
+    let mut told: Vec<Vec<SystemIndex>> = Vec::new();
+    for (word, mode) in modes {
+        let query = Query::new(origin, destination, mode);
+        let found =
+            route::find(map, &query).map_err(|why| no_route(map, origin, destination, &why))?;
+        // Writing to a string does not fail.
+        let _ = write!(text, "- {word}: {} jumps", found.jumps());
+        if told.contains(&found.systems) {
+            text.push_str(", the same way\n");
+            continue;
+        }
+        if let Some(summary) = route::summary(map, &found.systems) {
+            let _ = write!(
+                text,
+                " ({} systems high, {} low, {} null)",
+                summary.high, summary.low, summary.null
+            );
+        }
+        let names: Vec<String> = found.systems.iter().map(|&at| named(now, at)).collect();
+        let _ = writeln!(text, ": {}", names.join(" > "));
+        for warning in route::warnings(map, &query, &found) {
+            let _ = writeln!(text, "  ! {}", warning.sentence(map));
+        }
+        told.push(found.systems);
+    }
+    Ok(text)
+}
+
+/// What lies around a system, as somebody who hunts looks at it.
+pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
+    let map = &*now.map;
+    let near = explore::within(map, origin, ROAM_JUMPS, SecurityFilter::Any);
+    let of = |class: SecurityClass| {
+        let list = near.iter();
+        list.filter(move |near| map.system(near.system).class == class)
+    };
+    let mut text = format!(
+        "- {} and within {ROAM_JUMPS} jumps {} more systems: {} high, {} low, {} null\n",
+        named(now, origin),
+        near.len().saturating_sub(1),
+        of(SecurityClass::High).count(),
+        of(SecurityClass::Low).count(),
+        of(SecurityClass::Null).count()
+    );
+    for (class, what) in [(SecurityClass::Low, "low"), (SecurityClass::Null, "null")] {
+        let names: Vec<String> = of(class)
+            .take(MAX_NAMED)
+            .map(|near| format!("{} ({} jumps)", named(now, near.system), near.jumps))
+            .collect();
+        if !names.is_empty() {
+            let _ = writeln!(text, "- nearest of {what} security: {}", names.join(", "));
+        }
+    }
+    let borders = explore::borders(map, origin, ROAM_JUMPS, SecurityFilter::Any, MAX_NAMED);
+    let names: Vec<String> = borders
+        .list
+        .iter()
+        .map(|near| format!("{} ({} jumps)", map.system(near.system).name, near.jumps))
+        .collect();
+    let _ = match names.is_empty() {
+        true => writeln!(text, "- no border system of high security is that near"),
+        false => writeln!(
+            text,
+            "- border systems of high security ({} in all): {}",
+            borders.total,
+            names.join(", ")
+        ),
+    };
+    text
+}
+
+/// A system with its security as the game shows it, and what was killed there if that is known.
+fn named(now: &Snapshot, system: SystemIndex) -> String {
+    let record = now.map.system(system);
+    let kills = now
+        .activity
+        .as_deref()
+        .map(|activity| activity.figures(record.id).kills())
+        .filter(|kills| *kills > 0);
+    let security = shown_security(record.security);
+    match kills {
+        Some(kills) => format!("{} {security:.1} [{kills} kills]", record.name),
+        None => format!("{} {security:.1}", record.name),
+    }
+}

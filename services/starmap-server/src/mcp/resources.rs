@@ -1,0 +1,232 @@
+//! Places and pictures as resources.
+
+use mcp_proto::{
+    Context, Page, PageRequest, RequestError, Resource, ResourceContents, ResourceTemplate,
+    ResourceUri, ServerBuilder,
+};
+use serde::Serialize;
+
+use crate::errors::{UniverseError, shown};
+use crate::map::Map;
+use crate::picture;
+
+use super::address;
+use super::names::resolve_system_name;
+use super::places::{ConstellationPlace, RegionPlace, SystemPlace};
+use super::tools;
+use super::universe::{Snapshot, Universe};
+
+pub(crate) const JSON: &str = "application/json";
+pub(crate) const SVG: &str = "image/svg+xml";
+
+/// Adds the resources, and subscriptions to them.
+pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    builder
+        .resource_template(
+            template(address::SYSTEM, "system", "A solar system", JSON).with_description(
+                "All about a system, by its name or id: security, constellation, region, where its gates lead.",
+            ),
+            system,
+        )
+        .resource_template(
+            template(address::CONSTELLATION, "constellation", "A constellation", JSON)
+                .with_description("The systems of a constellation and the gates that lead out of it."),
+            constellation,
+        )
+        .resource_template(
+            template(address::REGION, "region", "A region", JSON).with_description(
+                "The constellations of a region with their systems, and the gates that lead out of it.",
+            ),
+            region,
+        )
+        .resource_template(
+            template(address::PICTURE_ROUTE, "route-picture", "A picture of a route", SVG)
+                .with_description(
+                    "The way from one system to another, seen from above. `mode` as in the tool route; shortest by default.",
+                ),
+            route_picture,
+        )
+        .resource_template(
+            template(address::PICTURE_REGION, "region-picture", "A picture of a region", SVG)
+                .with_description("A region seen from above, with the systems that its gates lead to."),
+            region_picture,
+        )
+        .list_resources(list)
+        .resources_list_changed()
+        // Whatever is told as updated here is the map as a whole.
+        .subscription_matcher(|subscribed, _| subscribed.starts_with(address::SCHEME))
+}
+
+fn template(uri: &str, name: &str, title: &str, mime_type: &str) -> ResourceTemplate {
+    ResourceTemplate::new(uri, name)
+        .with_title(title)
+        .with_mime_type(mime_type)
+}
+
+/// The regions, by name. Everything else has its template.
+async fn list(
+    universe: Universe,
+    page: PageRequest,
+    _context: Context,
+) -> Result<Page<Resource>, RequestError> {
+    let now = now(&universe)?;
+    let after = page.after.as_deref().unwrap_or_default();
+    let mut names: Vec<&str> = now.map.regions().iter().map(|it| &*it.name).collect();
+    names.sort_unstable();
+    let mut names = names.into_iter().filter(|name| *name > after);
+    let items: Vec<Resource> = names.by_ref().take(page.limit).map(resource).collect();
+    let last = items.last().map(|resource| resource.name.clone());
+    Ok(match (last, names.next()) {
+        (Some(last), Some(_)) => Page::with_next(items, last),
+        _ => Page::last(items),
+    })
+}
+
+fn resource(region: &str) -> Resource {
+    Resource::new(address::of("region", region), region)
+        .with_description("A region: its constellations, systems and exits.")
+        .with_mime_type(JSON)
+}
+
+async fn system(
+    universe: Universe,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let now = now(&universe)?;
+    let system = known_system(&now.map, uri.get("name").unwrap_or_default())?;
+    json(uri.uri, &SystemPlace::of(&now, system))
+}
+
+async fn constellation(
+    universe: Universe,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let now = now(&universe)?;
+    let name = uri.get("name").unwrap_or_default();
+    let index = now.map.constellation_by_name(name);
+    let index = index.ok_or_else(|| {
+        let names = now.map.constellations().iter().map(|it| &*it.name);
+        unknown("constellation", name, names)
+    })?;
+    json(uri.uri, &ConstellationPlace::of(&now, index))
+}
+
+async fn region(
+    universe: Universe,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let now = now(&universe)?;
+    let index = known_region(&now.map, uri.get("name").unwrap_or_default())?;
+    json(uri.uri, &RegionPlace::of(&now, index))
+}
+
+async fn region_picture(
+    universe: Universe,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let now = now(&universe)?;
+    let index = known_region(&now.map, uri.get("name").unwrap_or_default())?;
+    let drawn = drawn(move || picture::region(&now.map, index)).await?;
+    Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
+}
+
+async fn route_picture(
+    universe: Universe,
+    uri: ResourceUri,
+    _context: Context,
+) -> Result<ResourceContents, RequestError> {
+    let now = now(&universe)?;
+    let origin = known_system(&now.map, uri.get("origin").unwrap_or_default())?;
+    let destination = known_system(&now.map, uri.get("destination").unwrap_or_default())?;
+    let mode = uri.get("mode").unwrap_or("shortest");
+    let route =
+        tools::plain_route(&now.map, origin, destination, mode).map_err(|error| refused(&error))?;
+    let title = tools::route_title(&now.map, &route, mode);
+    let drawn = drawn(move || picture::route(&now.map, &route, &title)).await?;
+    Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
+}
+
+/// A picture takes some milliseconds: not on the connection's task.
+async fn drawn(draw: impl FnOnce() -> String + Send + 'static) -> Result<String, RequestError> {
+    let drawn = tokio::task::spawn_blocking(draw).await;
+    drawn.map_err(|_| RequestError::internal())
+}
+
+pub(crate) fn now(universe: &Universe) -> Result<Snapshot, RequestError> {
+    universe.now().map_err(|error| {
+        tracing::error!(%error, "asked before there is a map");
+        RequestError::internal()
+    })
+}
+
+fn json(uri: String, value: &impl Serialize) -> Result<ResourceContents, RequestError> {
+    let text = serde_json::to_string(value).map_err(|_| RequestError::internal())?;
+    Ok(ResourceContents::text(uri, text).with_mime_type(JSON))
+}
+
+pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIndex, RequestError> {
+    resolve_system_name(map, name).map_err(|error| refused(&error.into()))
+}
+
+fn known_region(map: &Map, name: &str) -> Result<crate::map::RegionIndex, RequestError> {
+    let index = map.region_by_name(name);
+    index.ok_or_else(|| unknown("region", name, map.regions().iter().map(|it| &*it.name)))
+}
+
+/// An error of a query as that of a request: what does not exist is told with the contract's data.
+pub(crate) fn refused(error: &UniverseError) -> RequestError {
+    let mut message = error.to_string();
+    if let UniverseError::SystemNotFound(unknown) = error
+        && !unknown.suggestions.is_empty()
+    {
+        message = format!(
+            "{message}; did you mean {}?",
+            unknown.suggestions.join(", ")
+        );
+    }
+    let told = match error {
+        UniverseError::SystemNotFound(_) | UniverseError::RouteNotFound(_) => {
+            RequestError::not_found(message)
+        }
+        _ => RequestError::invalid_params(message),
+    };
+    told.with_data("code", error.code())
+        .with_data("details", error.data())
+}
+
+fn unknown<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> RequestError {
+    let near = nearest(name, names);
+    let mut message = format!("Unknown {kind}: {}", shown(name));
+    if !near.is_empty() {
+        message = format!("{message}; did you mean {}?", near.join(", "));
+    }
+    RequestError::not_found(message).with_data("suggestions", near)
+}
+
+/// At most three names that begin with a text, then those that have it in them.
+pub(crate) fn nearest<'m>(name: &str, names: impl Iterator<Item = &'m str>) -> Vec<String> {
+    let typed = name.trim().to_lowercase();
+    if typed.is_empty() || typed.len() > crate::map::MAX_NAME_BYTES {
+        return Vec::new();
+    }
+    let far = (typed.chars().count() / 3).max(2);
+    let mut near: Vec<(usize, &str)> = names
+        .filter_map(|candidate| {
+            let folded = candidate.to_lowercase();
+            match folded.find(&typed) {
+                Some(at) => Some((at.min(1), candidate)),
+                None => {
+                    let distance = strsim::osa_distance(&typed, &folded);
+                    (distance <= far).then_some((distance + 1, candidate))
+                }
+            }
+        })
+        .collect();
+    near.sort_unstable();
+    let near = near.into_iter().take(3);
+    near.map(|(_, name)| name.to_owned()).collect()
+}

@@ -1,0 +1,176 @@
+//! The server of the contract: made without reading anything, given its map, run.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use mcp_proto::{BuildError, Server};
+use service_host::{Door, Host, HostError};
+use tokio_util::sync::CancellationToken;
+
+use crate::activity::{self, ActivityError};
+use crate::load::{self, LoadError};
+use crate::map::Map;
+
+use super::reload::{self, Sources};
+use super::universe::Universe;
+use super::{completion, prompts, resources, tools};
+
+/// The name of the server on the wire.
+pub const SERVER_NAME: &str = "aria-universe";
+
+/// How many entries that were left out of a map are told one by one.
+const MAX_WARNINGS: usize = 5;
+
+const INSTRUCTIONS: &str = "The star map of New Eden: systems, gates, security. Names of systems are taken in any case; an \
+    unknown one is answered with suggestions. Security classes go by the unrounded status: HIGH from 0.45, LOW above 0, \
+    else NULL. Plan with route, loop and optimize_waypoints; look up with systems, search, nearest, borders, jump_range, \
+    distances and analyze. Lists are short by default: detail full tells all of each system, detail names its name alone. \
+    activity, hotspots, gatecamp_risk and fw_frontlines tell what happens, where an activity overlay is loaded. \
+    starmap://region/NAME and its like are places to read, starmap://picture/route/FROM/TO is a picture.";
+
+/// An MCP server for queries of one map.
+#[derive(Debug)]
+pub struct UniverseServer {
+    graph_path: PathBuf,
+    activity_path: Option<PathBuf>,
+    universe: Universe,
+    server: Server,
+}
+
+/// Why a server could not run, in a sentence for whoever started it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The map cannot be read.
+    #[error(transparent)]
+    Load(#[from] LoadError),
+    /// It cannot be served where it should.
+    #[error(transparent)]
+    Host(#[from] HostError),
+    /// A thread or a signal of the system.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl UniverseServer {
+    /// A server whose tools, resources and prompts are registered, and whose map is absent: nothing is read. The path of
+    /// the map is the argument, else what [`graph_path`](load::graph_path()) finds.
+    ///
+    /// # Errors
+    /// A tool whose schema cannot be served; a test proves that there is none.
+    pub fn new(graph_path: Option<&Path>) -> Result<Self, BuildError> {
+        let universe = Universe::default();
+        Ok(Self {
+            graph_path: load::graph_path(graph_path),
+            activity_path: None,
+            server: register(universe.clone())?,
+            universe,
+        })
+    }
+
+    /// The same with an activity overlay, a dump as [`activity::load`] reads it.
+    #[must_use]
+    pub fn with_activity(mut self, path: impl Into<PathBuf>) -> Self {
+        self.activity_path = Some(path.into());
+        self
+    }
+
+    /// Where its map is.
+    #[must_use]
+    pub fn graph_path(&self) -> &Path {
+        &self.graph_path
+    }
+
+    /// Its map, once it is loaded.
+    #[must_use]
+    pub fn universe(&self) -> Option<Arc<Map>> {
+        self.universe.map()
+    }
+
+    /// The MCP server. A tool that is called before the map is loaded answers `UNIVERSE_ERROR`.
+    #[must_use]
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Loads the map. Entries that had to be left out are told in the log. Blocks for the time of reading.
+    ///
+    /// # Errors
+    /// [`LoadError`]; a map that was loaded before is kept.
+    pub fn load_graph(&self) -> Result<(), LoadError> {
+        load_map(&self.universe, &self.graph_path)
+    }
+
+    /// Loads the overlay, if there is a path of one. Blocks for the time of reading.
+    ///
+    /// # Errors
+    /// [`ActivityError`]; an overlay that was loaded before is kept.
+    pub fn load_activity(&self) -> Result<(), ActivityError> {
+        match &self.activity_path {
+            Some(path) => load_activity(&self.universe, path),
+            None => Ok(()),
+        }
+    }
+
+    /// Loads the map before anything is served, then serves it where `door` says until `stop` or the client's end. The
+    /// files are loaded anew when they change; one that is broken then is told in the log, and what was there is kept. So
+    /// does an overlay that cannot be read at the start: all that needs none works.
+    ///
+    /// # Errors
+    /// [`RunError`]
+    pub async fn run(self, door: &Door, stop: CancellationToken) -> Result<(), RunError> {
+        // Taken before reading: what is written meanwhile is then seen as new.
+        let sources = Sources::new(&self.graph_path, self.activity_path.as_deref());
+        let (server, universe) = (self.server.clone(), self.universe.clone());
+        tokio::task::spawn_blocking(move || {
+            self.load_graph()?;
+            if let Err(error) = self.load_activity() {
+                tracing::warn!("no activity overlay: {error}");
+            }
+            Ok::<(), LoadError>(())
+        })
+        .await
+        .map_err(io::Error::other)??;
+        let following = tokio::spawn(reload::follow(sources, universe, server.downgrade()));
+        let served = Host::default().run(server, door, SERVER_NAME, stop).await;
+        following.abort();
+        Ok(served?)
+    }
+}
+
+/// Everything that the server offers.
+fn register(universe: Universe) -> Result<Server, BuildError> {
+    let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe)
+        .title("Star map of New Eden")
+        .instructions(INSTRUCTIONS);
+    completion::add(prompts::add(resources::add(tools::add(builder)))).build()
+}
+
+/// Loads a map and puts it in place of what was there.
+pub(super) fn load_map(universe: &Universe, path: &Path) -> Result<(), LoadError> {
+    let loaded = load::load(path)?;
+    let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
+    let map = Arc::new(loaded.map);
+    universe.replace_map(Arc::clone(&map));
+    // Told when it is so: whoever reads it may ask for what is on it.
+    for warning in warnings {
+        tracing::warn!("{warning}");
+    }
+    tracing::info!(
+        version = map.version(),
+        systems = map.systems().len(),
+        connections = map.connections(),
+        "map loaded from {format}"
+    );
+    Ok(())
+}
+
+/// Loads an overlay and puts it in place of what was there.
+pub(super) fn load_activity(universe: &Universe, path: &Path) -> Result<(), ActivityError> {
+    let loaded = activity::load(path)?;
+    let systems = loaded.systems();
+    universe.replace_activity(Some(loaded));
+    tracing::info!(systems, "activity overlay loaded");
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! `fw_frontlines`: the systems that factions fight for.
+
+use std::cmp::Reverse;
+use std::time::SystemTime;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::activity::{FACTIONS, faction_id, faction_name};
+use crate::errors::{UniverseError, shown};
+
+use super::super::super::records::Answer;
+use super::super::super::universe::Snapshot;
+use super::super::avoiding::invalid;
+use super::{no_overlay, overlay};
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in super::super) struct Arguments {
+    /// Only the systems that this faction owns or occupies: its name, or the first word of it.
+    faction: Option<String>,
+    /// How many to give, the most fought for first; 50 unless told.
+    #[schemars(range(min = 1, max = 500))]
+    limit: Option<u16>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(in super::super) struct Frontlines {
+    /// The faction that was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    faction: Option<String>,
+    /// The most fought for first, then by name.
+    systems: Vec<Front>,
+    /// How many there are, before the list was cut.
+    total_found: usize,
+    /// How many seconds ago the dump was written.
+    age_seconds: Option<u64>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+struct Front {
+    name: String,
+    region: String,
+    owner: String,
+    occupier: String,
+    /// uncontested, contested, vulnerable or captured, as the API says it.
+    contested: String,
+    /// How much of the way to vulnerable is done, in percent.
+    contested_percent: f64,
+}
+
+pub(in super::super) fn fw_frontlines(
+    now: &Snapshot,
+    arguments: &Arguments,
+) -> Result<Answer<Frontlines>, UniverseError> {
+    let map = &*now.map;
+    let overlay = overlay(now, "fw_frontlines")?;
+    if !overlay.has().faction_warfare {
+        return Err(no_overlay("fw_frontlines: the dump has no fw/systems"));
+    }
+    let faction = match arguments.faction.as_deref() {
+        None => None,
+        Some(name) => Some(faction_id(name).ok_or_else(|| {
+            let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
+            invalid(
+                "faction",
+                name,
+                &format!("it is one of {}", known.join(", ")),
+            )
+        })?),
+    };
+    let mut fronts: Vec<Front> = Vec::new();
+    for id in overlay.contested_systems() {
+        // The dump may be of a newer map; what is not on this one cannot be told of.
+        let (Some(system), Some(warfare)) = (map.system_by_id(id), overlay.warfare(id)) else {
+            continue;
+        };
+        if faction.is_some_and(|it| it != warfare.owner && it != warfare.occupier) {
+            continue;
+        }
+        let record = map.system(system);
+        let done = match warfare.threshold {
+            0 => 0.0,
+            threshold => f64::from(warfare.victory_points) * 100.0 / f64::from(threshold),
+        };
+        fronts.push(Front {
+            name: record.name.to_string(),
+            region: map.region(record.region).name.to_string(),
+            owner: faction_text(warfare.owner),
+            occupier: faction_text(warfare.occupier),
+            contested: shown(&warfare.contested),
+            contested_percent: (done * 10.0).round() / 10.0,
+        });
+    }
+    fronts.sort_by(|one, other| {
+        let tenths = |front: &Front| Reverse((front.contested_percent * 10.0) as u64);
+        (tenths(one), &one.name).cmp(&(tenths(other), &other.name))
+    });
+    let total_found = fronts.len();
+    fronts.truncate(usize::from(arguments.limit.unwrap_or(50)));
+    let body = Frontlines {
+        faction: faction.map(faction_text),
+        systems: fronts,
+        total_found,
+        age_seconds: overlay.age_seconds(SystemTime::now()),
+    };
+    Ok(Answer::new(map, body, Default::default()))
+}
+
+fn faction_text(id: u32) -> String {
+    faction_name(id).map_or_else(|| format!("faction {id}"), str::to_owned)
+}

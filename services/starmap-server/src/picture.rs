@@ -1,0 +1,110 @@
+//! Pictures of the map as SVG: seen from above, north up, as the game's flat map shows it.
+//!
+//! The same map gives the same bytes. A picture has at most [`MAX_DRAWN`] systems and [`MAX_SIDE`] pixels a side.
+
+mod labels;
+mod layout;
+mod svg;
+
+use std::collections::BTreeSet;
+
+use crate::map::{ConstellationIndex, Map, RegionIndex, SystemIndex};
+use layout::Layout;
+
+/// The most systems that are drawn; of a larger area the first of them by id, and the picture says so.
+pub const MAX_DRAWN: usize = 600;
+/// The longest side of a picture in pixels, without its title and legend.
+pub const MAX_SIDE: f64 = 3_000.0;
+
+/// What is to be drawn.
+#[derive(Debug, Clone)]
+struct Scene<'m> {
+    map: &'m Map,
+    title: String,
+    /// The systems that the picture is about, each with its name.
+    systems: Vec<SystemIndex>,
+    /// Systems around them, which are drawn faintly.
+    around: Vec<SystemIndex>,
+    /// Whether the ones around have names.
+    named: bool,
+    /// A way that is drawn thickly, from system to system.
+    route: &'m [SystemIndex],
+    /// How many systems were left out.
+    left_out: usize,
+}
+
+/// A route, with the systems beside it. `title` is written above it.
+#[must_use]
+pub fn route(map: &Map, route: &[SystemIndex], title: &str) -> String {
+    let mut seen = BTreeSet::new();
+    let systems = route.iter().filter(|at| seen.insert(**at)).copied();
+    let mut scene = Scene::new(map, title.to_owned(), systems.collect());
+    scene.route = route;
+    // A way of one step is a place: who looks at it wants to know what is around.
+    scene.named = scene.systems.len() <= 8;
+    draw(&scene)
+}
+
+/// A region, with the systems that its gates lead to.
+#[must_use]
+pub fn region(map: &Map, region: RegionIndex) -> String {
+    let record = map.region(region);
+    let systems = record.constellations.iter();
+    let systems = systems.flat_map(|&it| map.constellation(it).systems.iter().copied());
+    let title = format!("{} (region)", record.name);
+    draw(&Scene::new(map, title, systems.collect()).with_names())
+}
+
+/// A constellation, with the systems that its gates lead to.
+#[must_use]
+pub fn constellation(map: &Map, constellation: ConstellationIndex) -> String {
+    let record = map.constellation(constellation);
+    let title = format!(
+        "{} (constellation of {})",
+        record.name,
+        map.region(record.region).name
+    );
+    draw(&Scene::new(map, title, record.systems.clone()).with_names())
+}
+
+/// A system, with the systems that its gates lead to.
+#[must_use]
+pub fn system(map: &Map, system: SystemIndex) -> String {
+    let record = map.system(system);
+    let title = format!("{} ({})", record.name, map.region(record.region).name);
+    draw(&Scene::new(map, title, vec![system]).with_names())
+}
+
+impl<'m> Scene<'m> {
+    fn new(map: &'m Map, title: String, mut systems: Vec<SystemIndex>) -> Self {
+        let left_out = systems.len().saturating_sub(MAX_DRAWN);
+        systems.truncate(MAX_DRAWN);
+        let inside: BTreeSet<SystemIndex> = systems.iter().copied().collect();
+        let around: BTreeSet<SystemIndex> = systems
+            .iter()
+            .flat_map(|&system| map.neighbours(system))
+            .copied()
+            .filter(|system| !inside.contains(system))
+            .collect();
+        let room = MAX_DRAWN - systems.len();
+        Self {
+            map,
+            title,
+            systems,
+            around: around.into_iter().take(room).collect(),
+            named: false,
+            route: &[],
+            left_out,
+        }
+    }
+
+    fn with_names(mut self) -> Self {
+        self.named = true;
+        self
+    }
+}
+
+fn draw(scene: &Scene<'_>) -> String {
+    let layout = Layout::of(scene.map, &scene.systems, &scene.around);
+    svg::write(scene, &layout)
+}

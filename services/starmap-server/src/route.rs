@@ -1,0 +1,121 @@
+//! Routes from system to system: what a jump costs, what is avoided, and why there is no way.
+
+mod alternatives;
+mod avoid;
+mod cost;
+mod extras;
+mod mode;
+mod net;
+mod no_route;
+mod search;
+mod summary;
+mod table;
+mod walk;
+mod warning;
+
+pub use alternatives::{
+    CostOfSafety, MAX_ALTERNATIVES, MOST_SHARED_PERCENT, alternatives, cost_of_safety,
+};
+pub use avoid::{Avoid, Avoided, MAX_AVOIDED, SecurityFilter, TooManyAvoided};
+pub use cost::Cost;
+pub use extras::{Extra, Extras, ExtrasError, MAX_EXTRAS};
+pub use mode::{Mode, Penalty};
+pub use no_route::NoRoute;
+pub use summary::{Summary, summary};
+pub use warning::{Warning, warnings};
+
+pub(crate) use table::PerSystem;
+pub(crate) use walk::Walk;
+
+use crate::map::{Map, SystemIndex};
+use net::Net;
+use search::{Direction, Search};
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct Query<'q> {
+    /// Where the route begins.
+    pub origin: SystemIndex,
+    /// Where it ends.
+    pub destination: SystemIndex,
+    /// What it prefers.
+    pub mode: Mode,
+    /// What it does not pass through. The two ends are always allowed: a pilot is where he is, and wants where he
+    /// wants; [`warnings`] tell of an end that is avoided.
+    pub avoid: &'q Avoid,
+    /// Connections besides the gates.
+    pub extras: &'q Extras,
+}
+
+/// A way from system to system.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Route {
+    /// All systems from origin to destination, both included; one if they are the same.
+    pub systems: Vec<SystemIndex>,
+    /// How each jump is made: one less than systems.
+    pub by: Vec<By>,
+    /// The sum of what the jumps cost by the mode that was asked for.
+    pub cost: Cost,
+}
+
+/// What carries a jump.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum By {
+    /// A stargate.
+    Gate,
+    /// The extra connection at this place of [`Extras::list`].
+    Extra(usize),
+}
+
+/// The best route: of the least cost, among those of the fewest jumps, among those the first when the ids of the systems
+/// are compared one after the other. So the same question always has the same answer.
+///
+/// Costs are whole millionths ([`Cost`]), hence their sums are exact and ties are ties.
+///
+/// # Errors
+/// [`NoRoute`], which says why there is none.
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
+    let net = Net::new(map, query);
+    let mut search = Search::new(map);
+    search.run(&net, Direction::To(query.destination), Some(query.origin));
+    search
+        .route_from(&net, query.origin)
+        .ok_or_else(|| no_route::why(map, query))
+}
+
+impl<'q> Query<'q> {
+    /// From here to there by gates, avoiding nothing.
+    #[must_use]
+    pub fn new(origin: SystemIndex, destination: SystemIndex, mode: Mode) -> Self {
+        Self {
+            origin,
+            destination,
+            mode,
+            avoid: Avoid::nothing(),
+            extras: Extras::none(),
+        }
+    }
+
+    /// The same, avoiding this.
+    #[must_use]
+    pub const fn avoiding(self, avoid: &'q Avoid) -> Self {
+        Self { avoid, ..self }
+    }
+
+    /// The same, with these connections besides the gates.
+    #[must_use]
+    pub const fn with(self, extras: &'q Extras) -> Self {
+        Self { extras, ..self }
+    }
+}
+
+impl Route {
+    /// How many jumps it takes.
+    #[must_use]
+    pub const fn jumps(&self) -> usize {
+        self.by.len()
+    }
+}

@@ -1,0 +1,156 @@
+//! Other ways than the best, and what safety costs.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use super::net::Net;
+use super::search::{Direction, Search};
+use super::{Cost, Mode, NoRoute, PerSystem, Query, Route, find, no_route};
+use crate::map::{Map, SystemIndex};
+
+/// The most routes of one answer.
+pub const MAX_ALTERNATIVES: usize = 10;
+
+/// How many of a hundred jumps a route may share with one already in the answer.
+pub const MOST_SHARED_PERCENT: usize = 80;
+
+/// How many ways are looked at before the answer is what has been found.
+const MAX_LOOKED_AT: usize = 500;
+
+/// A route beside the shortest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CostOfSafety {
+    /// The shortest route.
+    pub shortest: Route,
+    /// The route by the mode that was asked for.
+    pub safe: Route,
+}
+
+/// The best route, then others, dearer and dearer: at most `count`, and never more than [`MAX_ALTERNATIVES`].
+///
+/// An alternative is the best way that passes through some system, whichever (via-node alternatives, as in Abraham,
+/// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and has no
+/// senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
+/// twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken, or if it costs more than one
+/// and a half times the best and 5 jumps. The search ends early after 500 ways.
+///
+/// # Errors
+/// [`NoRoute`] if there is not even one.
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
+    let net = Net::new(map, query);
+    let mut tail = Search::new(map);
+    tail.run(&net, Direction::To(query.destination), Some(query.origin));
+    let Some(best) = tail.route_from(&net, query.origin) else {
+        return Err(no_route::why(map, query));
+    };
+    let dearest = dearest(&best);
+    let mut taken = vec![best];
+    let count = count.min(MAX_ALTERNATIVES);
+    if count < 2 || query.origin == query.destination {
+        return Ok(taken);
+    }
+    tail.go_on(&net, dearest);
+    let mut head = Search::new(map);
+    head.run_before(&net, query.origin, &tail, dearest);
+    let through = map.indices().filter_map(|system| {
+        let (to, from) = (head.far(system)?, tail.far(system)?);
+        let cost = to.cost() + from.cost();
+        let jumps = to.jumps() + from.jumps();
+        (cost <= dearest).then_some(Reverse((cost, jumps, system)))
+    });
+    let mut waiting: BinaryHeap<_> = through.collect();
+    // By system, what the last way past it cost: a system on a way that costs the same as the best through it has nothing
+    // new to show.
+    let mut shown = PerSystem::new(map, None);
+    let show = |shown: &mut PerSystem<_>, route: &Route| {
+        for system in &route.systems {
+            shown[*system] = Some(route.cost);
+        }
+    };
+    for route in &taken {
+        show(&mut shown, route);
+    }
+    let mut looked_at = 0;
+    while let Some(Reverse((cost, _, via))) = waiting.pop() {
+        if taken.len() >= count || looked_at >= MAX_LOOKED_AT {
+            break;
+        }
+        // Nor has one that is left by the way it was entered.
+        if shown[via] == Some(cost) || turns_back(&net, &head, &tail, via) {
+            continue;
+        }
+        looked_at += 1;
+        let (Some(mut route), Some(rest)) = (head.route_to(&net, via), tail.route_from(&net, via))
+        else {
+            continue;
+        };
+        route.systems.extend(rest.systems.into_iter().skip(1));
+        route.by.extend(rest.by);
+        route.cost = cost;
+        show(&mut shown, &route);
+        if is_loopless(&route) && taken.iter().all(|other| differs(&route, other)) {
+            taken.push(route);
+        }
+    }
+    Ok(taken)
+}
+
+/// The route of this query beside the shortest between the same ends. Where the query itself asks for the shortest, the
+/// other is by [`Mode::Safe`].
+///
+/// # Errors
+/// [`NoRoute`]
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRoute> {
+    let by = |mode| find(map, &Query { mode, ..*query });
+    let safe = match query.mode {
+        Mode::Shortest => Mode::Safe,
+        mode => mode,
+    };
+    Ok(CostOfSafety {
+        shortest: by(Mode::Shortest)?,
+        safe: by(safe)?,
+    })
+}
+
+impl CostOfSafety {
+    /// How many jumps more it takes.
+    #[must_use]
+    pub const fn more_jumps(&self) -> usize {
+        self.safe.jumps().saturating_sub(self.shortest.jumps())
+    }
+}
+
+/// What a route may cost beside the best.
+fn dearest(best: &Route) -> Cost {
+    best.cost + best.cost.half() + Cost::jumps(5)
+}
+
+fn turns_back(net: &Net<'_>, head: &Search, tail: &Search, via: SystemIndex) -> bool {
+    match (head.before(net, via), tail.next(net, via)) {
+        (Some(before), Some(next)) => before.far == next.far,
+        _ => false,
+    }
+}
+
+fn is_loopless(route: &Route) -> bool {
+    let mut systems = route.systems.clone();
+    systems.sort_unstable();
+    systems.windows(2).all(|pair| pair.first() != pair.last())
+}
+
+fn differs(route: &Route, other: &Route) -> bool {
+    let mut jumps: Vec<_> = jumps(other).collect();
+    jumps.sort_unstable();
+    let shared = self::jumps(route).filter(|jump| jumps.binary_search(jump).is_ok());
+    shared.count() * 100 <= route.jumps() * MOST_SHARED_PERCENT
+}
+
+fn jumps(route: &Route) -> impl Iterator<Item = (&SystemIndex, &SystemIndex)> {
+    route.systems.iter().zip(route.systems.iter().skip(1))
+}

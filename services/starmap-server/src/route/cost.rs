@@ -1,0 +1,81 @@
+//! What a way costs, as a whole number.
+
+use std::fmt;
+use std::iter::Sum;
+use std::ops::Add;
+
+/// A cost in jumps, exact to a millionth.
+///
+/// The game's own rule weighs with 0.9 and with powers of e. Sums of such floating-point numbers depend on the order of
+/// adding, so two ways that cost the same would differ in their last digit and ties would fall by chance. Whole millionths
+/// add exactly. A weight is rounded once, when it is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Cost(u64);
+
+const PER_JUMP: u64 = 1_000_000;
+
+impl Cost {
+    /// Nothing.
+    pub const ZERO: Self = Self(0);
+    /// What a jump costs when all cost the same.
+    pub const JUMP: Self = Self(PER_JUMP);
+    /// The most that one connection may cost, in jumps.
+    pub const MOST: u32 = 10_000_000;
+
+    /// A cost of whole jumps.
+    #[must_use]
+    pub const fn jumps(jumps: u32) -> Self {
+        Self(jumps as u64 * PER_JUMP)
+    }
+
+    /// A cost from 0 to [`Cost::MOST`], rounded to a millionth. `None` beyond that and for what is no number.
+    #[must_use]
+    pub fn new(jumps: f64) -> Option<Self> {
+        let fits = (0.0..=f64::from(Self::MOST)).contains(&jumps);
+        // Within these bounds the conversion only drops the fraction, of which rounding leaves none.
+        fits.then(|| Self((jumps * PER_JUMP as f64).round() as u64))
+    }
+
+    /// The cost in jumps.
+    #[must_use]
+    pub fn value(self) -> f64 {
+        self.0 as f64 / PER_JUMP as f64
+    }
+
+    pub(super) const fn millionths(self) -> u64 {
+        self.0
+    }
+
+    pub(super) const fn from_millionths(millionths: u64) -> Self {
+        Self(millionths)
+    }
+
+    pub(super) const fn half(self) -> Self {
+        Self(self.0 / 2)
+    }
+
+    pub(super) const fn twice(self) -> Self {
+        Self(self.0 * 2)
+    }
+}
+
+impl Add for Cost {
+    type Output = Self;
+
+    // A route has fewer jumps than a map has systems, so no sum comes near the end of the type.
+    fn add(self, other: Self) -> Self {
+        Self(self.0.saturating_add(other.0))
+    }
+}
+
+impl Sum for Cost {
+    fn sum<I: Iterator<Item = Self>>(costs: I) -> Self {
+        costs.fold(Self::ZERO, Self::add)
+    }
+}
+
+impl fmt::Display for Cost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.value())
+    }
+}

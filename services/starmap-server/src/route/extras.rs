@@ -1,0 +1,143 @@
+//! Connections besides the gates: jump bridges, wormholes.
+
+use super::Cost;
+use crate::map::SystemIndex;
+
+/// The most extra connections of a query.
+pub const MAX_EXTRAS: usize = 5_000;
+
+/// A connection that is no gate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Extra {
+    /// Where it begins.
+    pub from: SystemIndex,
+    /// Where it leads.
+    pub to: SystemIndex,
+    /// Whether it can be taken back.
+    pub both_ways: bool,
+    /// What taking it costs; `None` for what the mode asks for a gate between the two.
+    pub cost: Option<Cost>,
+}
+
+/// Connections besides the gates, ready to be searched. Made once, they serve any number of queries.
+#[derive(Debug, Clone, Default)]
+pub struct Extras {
+    list: Vec<Extra>,
+    /// By where they begin.
+    out: Vec<Arc>,
+    /// By where they lead.
+    into: Vec<Arc>,
+}
+
+/// One direction of an extra connection, seen from one of its ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Arc {
+    near: SystemIndex,
+    pub(super) far: SystemIndex,
+    pub(super) place: usize,
+    pub(super) cost: Option<Cost>,
+}
+
+/// Extra connections that cannot be meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExtrasError {
+    /// More than [`MAX_EXTRAS`].
+    #[error("{0} extra connections are more than the {MAX_EXTRAS} that are possible at once")]
+    TooMany(usize),
+    /// A connection from a system to itself.
+    #[error("extra connection number {} leads back to where it begins", .0 + 1)]
+    Circle(usize),
+}
+
+impl Extras {
+    /// No connections but the gates.
+    #[must_use]
+    pub fn none() -> &'static Self {
+        static NONE: Extras = Extras {
+            list: Vec::new(),
+            out: Vec::new(),
+            into: Vec::new(),
+        };
+        &NONE
+    }
+
+    /// These connections. Two that join the same systems are fine: the cheaper is taken.
+    ///
+    /// # Errors
+    /// [`ExtrasError`]
+    pub fn new(list: Vec<Extra>) -> Result<Self, ExtrasError> {
+        if list.len() > MAX_EXTRAS {
+            return Err(ExtrasError::TooMany(list.len()));
+        }
+        if let Some(at) = list.iter().position(|extra| extra.from == extra.to) {
+            return Err(ExtrasError::Circle(at));
+        }
+        let mut out = Vec::with_capacity(list.len() * 2);
+        for (place, extra) in list.iter().enumerate() {
+            let there = Arc {
+                near: extra.from,
+                far: extra.to,
+                place,
+                cost: extra.cost,
+            };
+            out.push(there);
+            if extra.both_ways {
+                out.push(there.seen_from_far());
+            }
+        }
+        let mut into: Vec<Arc> = out.iter().map(|arc| arc.seen_from_far()).collect();
+        out.sort_unstable();
+        into.sort_unstable();
+        Ok(Self { list, out, into })
+    }
+
+    /// The connections as they were given.
+    #[must_use]
+    pub fn list(&self) -> &[Extra] {
+        &self.list
+    }
+
+    /// Whether one leads from here to there.
+    #[must_use]
+    pub fn joins(&self, from: SystemIndex, to: SystemIndex) -> bool {
+        self.leaving(from).iter().any(|arc| arc.far == to)
+    }
+
+    /// Where they lead from this system.
+    pub(crate) fn leading_from(&self, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
+        self.leaving(system).iter().map(|arc| arc.far)
+    }
+
+    /// Where connections lead from this system, by id.
+    pub(super) fn leaving(&self, system: SystemIndex) -> &[Arc] {
+        at(&self.out, system)
+    }
+
+    /// From where connections lead to this system, by id.
+    pub(super) fn arriving(&self, system: SystemIndex) -> &[Arc] {
+        at(&self.into, system)
+    }
+
+    /// Whether any has a cost of its own.
+    pub(super) fn have_costs(&self) -> bool {
+        self.list.iter().any(|extra| extra.cost.is_some())
+    }
+}
+
+impl Arc {
+    const fn seen_from_far(self) -> Self {
+        Self {
+            near: self.far,
+            far: self.near,
+            ..self
+        }
+    }
+}
+
+fn at(arcs: &[Arc], system: SystemIndex) -> &[Arc] {
+    let start = arcs.partition_point(|arc| arc.near < system);
+    let rest = arcs.get(start..).unwrap_or_default();
+    let length = rest.iter().take_while(|arc| arc.near == system).count();
+    rest.get(..length).unwrap_or_default()
+}

@@ -1,0 +1,155 @@
+//! What a route prefers, as the cost of a jump.
+
+use super::Cost;
+use crate::map::SecurityClass;
+
+/// What a route prefers. The cost of a jump depends on the system it enters, for [`Mode::Safe`] also on the one it
+/// leaves: a connection has two directions, and each its own cost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Mode {
+    /// The fewest jumps: each costs 1.
+    #[default]
+    Shortest,
+    /// High security, without endless detours: into high security 1; into low security 50 from high, else 10; into null
+    /// security 100.
+    Safe,
+    /// Where there is prey: into null security 1, low 2, high 10.
+    Unsafe,
+    /// The game's rule "safer": into high security 0.9, low e^(0.15p), null twice that.
+    Safer {
+        /// How much a detour may cost.
+        penalty: Penalty,
+    },
+    /// The game's rule "less secure": into low security 0.9, high e^(0.15p), null twice that.
+    LessSecure {
+        /// How much a detour may cost.
+        penalty: Penalty,
+    },
+}
+
+/// The security penalty of the game's rules, from 0 to 100; 50 unless told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Penalty(u8);
+
+/// The costs of all jumps of a mode.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weights {
+    from_high: ByClass,
+    from_lower: ByClass,
+}
+
+/// By the class of the system that is entered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct ByClass {
+    high: Cost,
+    low: Cost,
+    null: Cost,
+}
+
+impl Mode {
+    /// Whether it is meant to keep a pilot in high security.
+    #[must_use]
+    pub const fn is_safe(self) -> bool {
+        matches!(self, Self::Safe | Self::Safer { .. })
+    }
+
+    /// What a jump costs from a system of one class into a system of another.
+    #[must_use]
+    pub fn cost(self, from: SecurityClass, to: SecurityClass) -> Cost {
+        self.weights().cost(from, to)
+    }
+
+    pub(super) fn weights(self) -> Weights {
+        let whole = |high, low, null| ByClass {
+            high: Cost::jumps(high),
+            low: Cost::jumps(low),
+            null: Cost::jumps(null),
+        };
+        match self {
+            Self::Shortest => Weights::by_entered(whole(1, 1, 1)),
+            Self::Safe => Weights {
+                from_high: whole(1, 50, 100),
+                from_lower: whole(1, 10, 100),
+            },
+            Self::Unsafe => Weights::by_entered(whole(10, 2, 1)),
+            Self::Safer { penalty } => Weights::by_entered(ByClass {
+                high: preferred(),
+                low: penalty.cost(),
+                null: penalty.cost().twice(),
+            }),
+            Self::LessSecure { penalty } => Weights::by_entered(ByClass {
+                high: penalty.cost(),
+                low: preferred(),
+                null: penalty.cost().twice(),
+            }),
+        }
+    }
+}
+
+/// What the game's rules ask for a jump into a system of the preferred class.
+fn preferred() -> Cost {
+    Cost::new(0.9).unwrap_or_default()
+}
+
+impl Penalty {
+    /// The largest.
+    pub const MAX: u8 = 100;
+
+    /// `None` above [`Penalty::MAX`].
+    #[must_use]
+    pub const fn new(penalty: u8) -> Option<Self> {
+        if penalty <= Self::MAX {
+            Some(Self(penalty))
+        } else {
+            None
+        }
+    }
+
+    /// The number.
+    #[must_use]
+    pub const fn get(self) -> u8 {
+        self.0
+    }
+
+    /// e^(0.15p): from 1 to about 3.3 million, always within the bounds of a cost.
+    fn cost(self) -> Cost {
+        Cost::new((0.15 * f64::from(self.0)).exp()).unwrap_or_default()
+    }
+}
+
+impl Default for Penalty {
+    fn default() -> Self {
+        Self(50)
+    }
+}
+
+impl Weights {
+    const fn by_entered(entered: ByClass) -> Self {
+        Self {
+            from_high: entered,
+            from_lower: entered,
+        }
+    }
+
+    pub(super) const fn cost(&self, from: SecurityClass, to: SecurityClass) -> Cost {
+        let entered = match from {
+            SecurityClass::High => &self.from_high,
+            SecurityClass::Low | SecurityClass::Null => &self.from_lower,
+        };
+        match to {
+            SecurityClass::High => entered.high,
+            SecurityClass::Low => entered.low,
+            SecurityClass::Null => entered.null,
+        }
+    }
+
+    /// Whether all jumps cost the same, so that counting them is enough.
+    pub(super) fn are_jumps(&self) -> bool {
+        let one = ByClass {
+            high: Cost::JUMP,
+            low: Cost::JUMP,
+            null: Cost::JUMP,
+        };
+        self.from_high == one && self.from_lower == one
+    }
+}

@@ -1,0 +1,191 @@
+//! Why there is no way.
+
+use std::collections::VecDeque;
+
+use super::{Avoid, Avoided, PerSystem, Query, Walk};
+use crate::map::{Map, SystemIndex};
+
+/// Why there is no way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NoRoute {
+    /// Nothing leads out of the origin, or nothing into the destination: wormhole space, for one.
+    NoGates {
+        /// The end without gates; the origin if both are.
+        system: SystemIndex,
+    },
+    /// The two are in parts that nothing joins in this direction.
+    CutOff {
+        /// Where the route would begin.
+        origin: SystemIndex,
+        /// How many systems can be reached from there, itself included.
+        from_origin: usize,
+        /// Where it would end.
+        destination: SystemIndex,
+        /// From how many systems that can be reached, itself included.
+        to_destination: usize,
+    },
+    /// What is avoided lies on every way.
+    Avoided {
+        /// What would have to be given up: a single thing where one is enough, else things of which none could be left
+        /// out; with more than 32 things to avoid perhaps more than that.
+        give_up: Vec<Avoided>,
+        /// How many jumps the shortest way is then.
+        jumps: usize,
+    },
+}
+
+/// How many things to avoid are tried out one by one.
+const MAX_TRIED: usize = 32;
+
+/// Finds out why a query has no answer.
+pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
+    let (origin, destination) = (query.origin, query.destination);
+    let mut walk = Walk::new(map);
+    walk.run(map, query.extras, origin, u32::MAX, |_| true);
+    if walk.jumps(destination).is_some() {
+        return avoided(map, query, &mut walk);
+    }
+    let from_origin = walk.reached().len();
+    walk.run_back(map, query.extras, destination);
+    let to_destination = walk.reached().len();
+    let alone = match (from_origin, to_destination) {
+        (1, _) => Some(origin),
+        (_, 1) => Some(destination),
+        _ => None,
+    };
+    match alone {
+        Some(system) => NoRoute::NoGates { system },
+        None => NoRoute::CutOff {
+            origin,
+            from_origin,
+            destination,
+            to_destination,
+        },
+    }
+}
+
+fn avoided(map: &Map, query: &Query<'_>, walk: &mut Walk) -> NoRoute {
+    let mut jumps_without = |given_up: &[Avoided]| {
+        let avoid = query.avoid.without(map, given_up);
+        walk.run(map, query.extras, query.origin, u32::MAX, |system| {
+            !avoid.contains(system) || system == query.destination
+        });
+        walk.jumps(query.destination)
+    };
+    let things = query.avoid.things();
+    for thing in things.iter().take(MAX_TRIED) {
+        if let Some(jumps) = jumps_without(&[*thing]) {
+            return NoRoute::Avoided {
+                give_up: vec![*thing],
+                jumps: jumps as usize,
+            };
+        }
+    }
+    // No single one is enough. Those that lie on the way past the fewest avoided systems are; of them, drop what can be.
+    let met = fewest_met(map, query);
+    let mut give_up: Vec<Avoided> = things
+        .iter()
+        .filter(|thing| met.iter().any(|system| thing.holds(map, *system)))
+        .copied()
+        .collect();
+    let mut at = 0;
+    for _ in 0..give_up.len().min(MAX_TRIED) {
+        let mut fewer = give_up.clone();
+        fewer.remove(at);
+        match jumps_without(&fewer) {
+            Some(_) => give_up = fewer,
+            None => at += 1,
+        }
+    }
+    let jumps = jumps_without(&give_up).unwrap_or_default() as usize;
+    NoRoute::Avoided { give_up, jumps }
+}
+
+/// The avoided systems on a way that meets as few of them as possible.
+fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
+    let meets = |avoid: &Avoid, system: SystemIndex| {
+        u32::from(avoid.contains(system) && system != query.destination)
+    };
+    let mut met = PerSystem::new(map, u32::MAX);
+    let mut before: PerSystem<Option<SystemIndex>> = PerSystem::new(map, None);
+    met[query.origin] = 0;
+    // What costs nothing goes to the front, so the queue is always in order.
+    let mut queue = VecDeque::from([(0, query.origin)]);
+    while let Some((count, here)) = queue.pop_front() {
+        if count > met[here] {
+            continue;
+        }
+        let extra = query.extras.leading_from(here);
+        for far in map.neighbours(here).iter().copied().chain(extra) {
+            let more = meets(query.avoid, far);
+            if count + more < met[far] {
+                met[far] = count + more;
+                before[far] = Some(here);
+                match more {
+                    0 => queue.push_front((count, far)),
+                    _ => queue.push_back((count + more, far)),
+                }
+            }
+        }
+    }
+    let mut systems = Vec::new();
+    let mut here = query.destination;
+    while let Some(earlier) = before[here] {
+        if meets(query.avoid, here) == 1 {
+            systems.push(here);
+        }
+        here = earlier;
+    }
+    systems
+}
+
+impl NoRoute {
+    /// The reason as half a sentence, fit to follow "No route from A to B: ".
+    ///
+    /// # Panics
+    /// With handles of another, larger map.
+    #[must_use]
+    pub fn reason(&self, map: &Map) -> String {
+        let name = |system: SystemIndex| &map.system(system).name;
+        match self {
+            Self::NoGates { system } => format!("no gate leads to or from {}", name(*system)),
+            Self::CutOff {
+                origin,
+                from_origin,
+                destination,
+                to_destination,
+            } if from_origin <= to_destination => format!(
+                "from {} only {} can be reached, and {} is not among them",
+                name(*origin),
+                systems(*from_origin),
+                name(*destination)
+            ),
+            Self::CutOff {
+                origin,
+                destination,
+                to_destination,
+                ..
+            } => format!(
+                "{} can be reached only from {}, and {} is not among them",
+                name(*destination),
+                systems(*to_destination),
+                name(*origin)
+            ),
+            Self::Avoided { give_up, jumps } => {
+                let names: Vec<String> = give_up.iter().map(|thing| thing.name(map)).collect();
+                format!(
+                    "every way passes through what is avoided; without avoiding {} there is one of {}",
+                    names.join(", "),
+                    match jumps {
+                        1 => "1 jump".to_owned(),
+                        _ => format!("{jumps} jumps"),
+                    }
+                )
+            }
+        }
+    }
+}
+
+fn systems(count: usize) -> String {
+    format!("{count} systems that gates join")
+}

@@ -1,0 +1,47 @@
+//! How secure a way is, as a whole.
+
+use crate::map::{Map, SecurityClass, SystemIndex};
+
+/// How secure the systems of a way are, its ends included.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Summary {
+    /// How many systems are of high security.
+    pub high: usize,
+    /// How many are of low security.
+    pub low: usize,
+    /// How many are of null security.
+    pub null: usize,
+    /// The lowest security status, unrounded.
+    pub lowest: f64,
+    /// The first system that has it.
+    pub lowest_system: SystemIndex,
+}
+
+/// Counts the systems of a way by class, each as often as it is passed. `None` for no systems.
+///
+/// # Panics
+/// With handles of another, larger map.
+#[must_use]
+pub fn summary(map: &Map, systems: &[SystemIndex]) -> Option<Summary> {
+    let first = *systems.first()?;
+    let mut summary = Summary {
+        high: 0,
+        low: 0,
+        null: 0,
+        lowest: map.system(first).security,
+        lowest_system: first,
+    };
+    for &index in systems {
+        let system = map.system(index);
+        match system.class {
+            SecurityClass::High => summary.high += 1,
+            SecurityClass::Low => summary.low += 1,
+            SecurityClass::Null => summary.null += 1,
+        }
+        if system.security < summary.lowest {
+            summary.lowest = system.security;
+            summary.lowest_system = index;
+        }
+    }
+    Some(summary)
+}

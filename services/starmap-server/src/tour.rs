@@ -1,0 +1,17 @@
+//! Ways past many systems: a round trip along the border, and the order of waypoints.
+
+mod exact;
+mod expand;
+mod loop_;
+mod problem;
+mod select;
+mod waypoints;
+
+pub use exact::MAX_EXACT;
+pub use loop_::{
+    Loop, LoopError, LoopQuery, MAX_BORDERS, MAX_MIN_BORDERS, MAX_TARGET_JUMPS, MIN_BORDERS,
+    MIN_TARGET_JUMPS, Optimize, Suggestion, loop_, tolerance,
+};
+pub use waypoints::{
+    MAX_WAYPOINTS, Method, Start, Tour, WaypointsError, WaypointsQuery, waypoints,
+};

@@ -1,0 +1,67 @@
+//! From stops to systems.
+
+use crate::map::{Map, SystemIndex};
+use crate::route::{Extras, PerSystem, Walk};
+
+/// All systems on the way from stop to stop, each leg of so many jumps, which is as short as it can be. Of the shortest ways of a leg it takes one
+/// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no way.
+pub(super) fn expand(
+    map: &Map,
+    stops: &[SystemIndex],
+    legs: &[usize],
+    may_enter: impl Fn(SystemIndex) -> bool,
+) -> Option<Vec<SystemIndex>> {
+    let mut systems = vec![*stops.first()?];
+    let mut been = PerSystem::new(map, false);
+    let mut walk = Walk::new(map);
+    for ((&from, &to), &jumps) in stops.iter().zip(stops.iter().skip(1)).zip(legs) {
+        been[from] = true;
+        // It is as far there as back, and this walk tells at each system how far it still is.
+        let jumps = u32::try_from(jumps).unwrap_or(u32::MAX);
+        walk.run(map, Extras::none(), to, jumps, |system| {
+            may_enter(system) || system == from
+        });
+        let leg = leg(map, &walk, &been, from)?;
+        for &system in &leg {
+            been[system] = true;
+        }
+        systems.extend(leg);
+    }
+    Some(systems)
+}
+
+/// A system that a leg may pass, how many systems before it were passed earlier, and where its predecessor is in the level
+/// before.
+type Passed = (SystemIndex, u32, usize);
+
+fn leg(
+    map: &Map,
+    walk: &Walk,
+    been: &PerSystem<bool>,
+    from: SystemIndex,
+) -> Option<Vec<SystemIndex>> {
+    let jumps = walk.jumps(from)?;
+    let mut levels: Vec<Vec<Passed>> = vec![vec![(from, 0, 0)]];
+    for left in (0..jumps).rev() {
+        let mut level: Vec<Passed> = Vec::new();
+        for (at, &(here, again, _)) in levels.last()?.iter().enumerate() {
+            for &far in map.neighbours(here) {
+                if walk.jumps(far) == Some(left) {
+                    level.push((far, again + u32::from(been[far]), at));
+                }
+            }
+        }
+        level.sort_unstable();
+        level.dedup_by_key(|(system, ..)| *system);
+        levels.push(level);
+    }
+    let mut leg = Vec::with_capacity(jumps as usize);
+    let mut at = 0;
+    for level in levels.iter().skip(1).rev() {
+        let &(system, _, before) = level.get(at)?;
+        leg.push(system);
+        at = before;
+    }
+    leg.reverse();
+    Some(leg)
+}

@@ -1,0 +1,256 @@
+//! A round trip along the border of high security.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use super::expand::expand;
+use super::select::{Wish, select};
+use crate::explore::{Invalid, matrix};
+use crate::map::{Map, SystemIndex};
+use crate::route::{Avoid, Extras, SecurityFilter, Walk};
+
+/// The shortest round trip that can be asked for.
+pub const MIN_TARGET_JUMPS: usize = 10;
+/// The longest.
+pub const MAX_TARGET_JUMPS: usize = 100;
+/// The fewest border systems that can be asked for.
+pub const MIN_BORDERS: usize = 2;
+/// The most border systems that can be asked for as the fewest.
+pub const MAX_MIN_BORDERS: usize = 10;
+/// The most.
+pub const MAX_BORDERS: usize = 15;
+
+/// Among how many border systems the choice is made.
+const MAX_CANDIDATES: usize = 100;
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy)]
+pub struct LoopQuery<'q> {
+    /// Where it begins and ends, in whatever security.
+    pub origin: SystemIndex,
+    /// How long it should be, from [`MIN_TARGET_JUMPS`] to [`MAX_TARGET_JUMPS`]; 20 is the contract's default.
+    pub target_jumps: usize,
+    /// How many border systems it visits at least, from [`MIN_BORDERS`] to [`MAX_MIN_BORDERS`]; 4 is the default.
+    pub min_borders: usize,
+    /// How many at most, from `min_borders` to [`MAX_BORDERS`]; 8 is the default.
+    pub max_borders: usize,
+    /// What makes one better than another.
+    pub optimize: Optimize,
+    /// Which security it keeps to.
+    pub security: SecurityFilter,
+    /// What it does not pass through. The origin is always passed.
+    pub avoid: &'q Avoid,
+}
+
+/// What makes a round trip better than another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Optimize {
+    /// As many border systems as fit.
+    #[default]
+    Density,
+    /// Border systems as far from each other as fit: the two nearest are as far apart as they can be.
+    Coverage,
+}
+
+/// A round trip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Loop {
+    /// All systems on the way, the origin first and last.
+    pub systems: Vec<SystemIndex>,
+    /// The border systems it was made for, in the order they are visited; the origin first if it is one. There may be others
+    /// on the way.
+    pub borders: Vec<SystemIndex>,
+}
+
+/// No round trip.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LoopError {
+    /// A parameter out of its bounds.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// Fewer border systems than asked for can be visited on a way this long.
+    #[error(
+        "{found} border systems within {search_radius} jumps are fewer than the {required} asked for: {suggestion}"
+    )]
+    InsufficientBorders {
+        /// How many there are.
+        found: usize,
+        /// How many were asked for.
+        required: usize,
+        /// Within how many jumps of the origin: half the length of the round trip.
+        search_radius: usize,
+        /// What would help.
+        suggestion: Suggestion,
+    },
+}
+
+/// What would help against too few border systems.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Suggestion {
+    /// A longer way: within half of this there are enough.
+    Longer {
+        /// The least `target_jumps` that is enough.
+        target_jumps: usize,
+    },
+    /// To ask for fewer: no more can be reached on the longest way.
+    Fewer {
+        /// How many can be reached.
+        reachable: usize,
+    },
+}
+
+/// How far the length of a round trip may be from what was asked for without being worse: a tenth of it.
+#[must_use]
+pub const fn tolerance(target_jumps: usize) -> usize {
+    target_jumps / 10
+}
+
+/// Finds a round trip from the origin past border systems, of as many jumps as asked for.
+///
+/// It visits border systems at most half the target away (`min_borders` to `max_borders` of them, in an order that makes
+/// the way between them short) and keeps to the shortest way from each to the next, of the shortest ones that which passes
+/// fewest systems twice. Among such round trips those are best that miss the target by no more than [`tolerance`], or else by
+/// least; then what `optimize` says; then those that miss it by least.
+///
+/// Up to 12 border systems to choose from all choices are weighed, so nothing is better. Beyond that the choice is made
+/// better step by step from several first ones, until no border system can be taken in, given up or exchanged for another to
+/// advantage. If there are more than 100 to choose from, it is among 100 of all distances.
+///
+/// # Errors
+/// [`LoopError`]
+///
+/// # Panics
+/// With handles of another, larger map.
+pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
+    check(query)?;
+    let origin = query.origin;
+    let avoid = query.avoid.and(map, query.security);
+    let may_enter = |system| !avoid.contains(system) || system == origin;
+    let mut walk = Walk::new(map);
+    walk.run(map, Extras::none(), origin, u32::MAX, may_enter);
+    let radius = query.target_jumps / 2;
+    // By distance, then by id; the origin is visited in any case.
+    let mut reachable: Vec<(u32, SystemIndex)> = (walk.reached().iter().skip(1))
+        .filter(|system| map.system(**system).border)
+        .filter_map(|system| Some((walk.jumps(*system)?, *system)))
+        .collect();
+    reachable.sort_unstable();
+    let at_home = usize::from(map.system(origin).border);
+    let near = reachable.partition_point(|(jumps, _)| *jumps as usize <= radius);
+    if near + at_home < query.min_borders {
+        let enough = query.min_borders - at_home;
+        let needed = enough.checked_sub(1).and_then(|last| reachable.get(last));
+        return Err(LoopError::InsufficientBorders {
+            found: near + at_home,
+            required: query.min_borders,
+            search_radius: radius,
+            suggestion: suggest(needed.map(|(jumps, _)| *jumps as usize * 2), || {
+                let most = MAX_TARGET_JUMPS / 2;
+                at_home + reachable.partition_point(|(jumps, _)| *jumps as usize <= most)
+            }),
+        });
+    }
+    let candidates = spread(reachable.get(..near).unwrap_or_default(), MAX_CANDIDATES);
+    let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
+    let jumps = matrix(map, &all, &all, Extras::none(), may_enter);
+    let wish = Wish {
+        target: query.target_jumps,
+        tolerance: tolerance(query.target_jumps),
+        fewest: query.min_borders - at_home,
+        most: query.max_borders - at_home,
+        optimize: query.optimize,
+        at_home: at_home == 1,
+    };
+    let chosen = select(&jumps, &wish);
+    // The origin is number 0.
+    let borders: Vec<SystemIndex> = (chosen.order.iter())
+        .filter_map(|stop| all.get(stop + 1).copied())
+        .collect();
+    let home = std::iter::once(origin);
+    let stops: Vec<SystemIndex> = (home
+        .clone()
+        .chain(borders.iter().copied())
+        .chain(home.clone()))
+    .collect();
+    // Every stop was reached from the origin, so every leg has a way.
+    let systems = expand(map, &stops, &chosen.legs, may_enter).unwrap_or(stops);
+    let borders = home.take(at_home).chain(borders).collect();
+    Ok(Loop { systems, borders })
+}
+
+fn check(query: &LoopQuery<'_>) -> Result<(), Invalid> {
+    Invalid::unless_within(
+        "target_jumps",
+        query.target_jumps,
+        MIN_TARGET_JUMPS,
+        MAX_TARGET_JUMPS,
+    )?;
+    let (least, most) = (query.min_borders, query.max_borders);
+    Invalid::unless_within("min_borders", least, MIN_BORDERS, MAX_MIN_BORDERS)?;
+    Invalid::unless_within("max_borders", most, least, MAX_BORDERS)
+}
+
+fn suggest(target_jumps: Option<usize>, reachable: impl Fn() -> usize) -> Suggestion {
+    match target_jumps {
+        Some(target_jumps) if target_jumps <= MAX_TARGET_JUMPS => {
+            Suggestion::Longer { target_jumps }
+        }
+        _ => Suggestion::Fewer {
+            reachable: reachable(),
+        },
+    }
+}
+
+/// All of them, or so many at even distances in their order.
+fn spread(
+    systems: &[(u32, SystemIndex)],
+    most: usize,
+) -> impl Iterator<Item = SystemIndex> + use<'_> {
+    let count = systems.len().min(most);
+    let all = systems.len();
+    (0..count).filter_map(move |at| systems.get(at * all / count).map(|(_, system)| *system))
+}
+
+impl Loop {
+    /// How many jumps it takes.
+    #[must_use]
+    pub fn jumps(&self) -> usize {
+        self.systems.len().saturating_sub(1)
+    }
+
+    /// How many different systems it passes.
+    #[must_use]
+    pub fn unique_systems(&self) -> usize {
+        self.systems.iter().collect::<HashSet<_>>().len()
+    }
+
+    /// How many jumps lead to where it has been: 1 at best, for it ends where it begins.
+    #[must_use]
+    pub fn backtrack_jumps(&self) -> usize {
+        (self.jumps() + 1).saturating_sub(self.unique_systems())
+    }
+
+    /// The share of different systems in [`Loop::systems`].
+    #[must_use]
+    pub fn efficiency(&self) -> f64 {
+        self.unique_systems() as f64 / self.systems.len() as f64
+    }
+}
+
+impl fmt::Display for Suggestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Longer { target_jumps } => {
+                write!(f, "raise target_jumps to {target_jumps} or more")
+            }
+            Self::Fewer { reachable: 0 | 1 } => write!(
+                f,
+                "begin elsewhere, avoid less or keep to security less strictly"
+            ),
+            Self::Fewer { reachable } => write!(
+                f,
+                "lower min_borders to {reachable} or less with the longest target_jumps, avoid less or keep to security less strictly"
+            ),
+        }
+    }
+}

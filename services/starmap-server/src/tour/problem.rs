@@ -1,0 +1,146 @@
+//! An order of stops as a problem of numbers, and its heuristics.
+
+/// What it costs to go from stop to stop. Stops are numbered from 0; it is as far there as back.
+#[derive(Debug)]
+pub(super) struct Problem {
+    /// From where the tour begins to each stop: 0 for all if it may begin anywhere.
+    start: Vec<u32>,
+    /// From each stop to where the tour ends: 0 for all if it may end anywhere.
+    end: Vec<u32>,
+    /// From each stop to each, row by row.
+    between: Vec<u32>,
+}
+
+/// The longest row of stops that is moved as a whole.
+const MAX_MOVED: usize = 3;
+
+/// How often the heuristics go over a tour. It rarely takes ten.
+const MAX_ROUNDS: usize = 200;
+
+impl Problem {
+    pub(super) fn new(
+        start: Vec<u32>,
+        end: Vec<u32>,
+        between: impl Iterator<Item = Vec<u32>>,
+    ) -> Self {
+        Self {
+            start,
+            end,
+            between: between.flatten().collect(),
+        }
+    }
+
+    /// How many stops there are.
+    pub(super) const fn len(&self) -> usize {
+        self.start.len()
+    }
+
+    /// From one stop to another; `None` stands for the begin and the end of the tour.
+    pub(super) fn cost(&self, from: Option<usize>, to: Option<usize>) -> u32 {
+        let cost = match (from, to) {
+            (None, Some(to)) => self.start.get(to),
+            (Some(from), None) => self.end.get(from),
+            (Some(from), Some(to)) => self.between.get(from * self.len() + to),
+            (None, None) => Some(&0),
+        };
+        cost.copied().unwrap_or_default()
+    }
+
+    /// The whole tour in this order.
+    pub(super) fn length(&self, order: &[usize]) -> u32 {
+        let stops = || order.iter().copied().map(Some);
+        let from = std::iter::once(None).chain(stops());
+        let to = stops().chain(std::iter::once(None));
+        from.zip(to).map(|(from, to)| self.cost(from, to)).sum()
+    }
+
+    /// The jumps from each stop to the next; with a home also from it to the first, if the tour is closed from the last to
+    /// it.
+    pub(super) fn legs(&self, order: &[usize], home: bool, closed: bool) -> Vec<usize> {
+        let stops = order.iter().copied().map(Some);
+        let start = home.then_some(None);
+        let end = closed.then_some(None);
+        let all: Vec<Option<usize>> = start.into_iter().chain(stops).chain(end).collect();
+        let legs = all.iter().zip(all.iter().skip(1));
+        legs.map(|(from, to)| self.cost(*from, *to) as usize)
+            .collect()
+    }
+
+    /// Always on to the nearest stop that is left, the first of those that are as near. With `first`, that one first.
+    pub(super) fn nearest_neighbour(&self, first: Option<usize>) -> Vec<usize> {
+        let mut left: Vec<usize> = (0..self.len()).collect();
+        let mut order: Vec<usize> = Vec::with_capacity(left.len());
+        let mut next = first;
+        while let Some(at) = match next.take() {
+            Some(first) => left.iter().position(|it| *it == first),
+            None => {
+                let here = order.last().copied();
+                (0..left.len()).min_by_key(|at| self.cost(here, left.get(*at).copied()))
+            }
+        } {
+            order.push(left.remove(at));
+        }
+        order
+    }
+
+    /// Turns rows of stops around (2-opt) and moves short ones elsewhere (Or-opt) as long as that shortens the tour.
+    pub(super) fn improve(&self, order: &mut Vec<usize>) {
+        for _ in 0..MAX_ROUNDS {
+            if !self.turn(order) && !self.shift(order) {
+                return;
+            }
+        }
+    }
+
+    fn turn(&self, order: &mut [usize]) -> bool {
+        let mut better = false;
+        for first in 0..order.len() {
+            for last in first + 1..order.len() {
+                let before = first.checked_sub(1).and_then(|at| order.get(at).copied());
+                let after = order.get(last + 1).copied();
+                let (a, b) = (order.get(first).copied(), order.get(last).copied());
+                let old = self.cost(before, a) + self.cost(b, after);
+                let new = self.cost(before, b) + self.cost(a, after);
+                if new < old
+                    && let Some(row) = order.get_mut(first..=last)
+                {
+                    row.reverse();
+                    better = true;
+                }
+            }
+        }
+        better
+    }
+
+    fn shift(&self, order: &mut Vec<usize>) -> bool {
+        let length = self.length(order);
+        for count in 1..=MAX_MOVED.min(order.len()) {
+            for first in 0..=order.len() - count {
+                let mut rest = order.clone();
+                let moved: Vec<usize> = rest.drain(first..first + count).collect();
+                let shorter = self.length(&rest);
+                let (a, b) = (moved.first().copied(), moved.last().copied());
+                let inside: u32 = (moved.iter().zip(moved.iter().skip(1)))
+                    .map(|(from, to)| self.cost(Some(*from), Some(*to)))
+                    .sum();
+                for at in 0..=rest.len() {
+                    let before = at.checked_sub(1).and_then(|at| rest.get(at).copied());
+                    let after = rest.get(at).copied();
+                    let gap = shorter - self.cost(before, after) + inside;
+                    let straight = gap + self.cost(before, a) + self.cost(b, after);
+                    let turned = gap + self.cost(before, b) + self.cost(a, after);
+                    if straight.min(turned) < length {
+                        let mut moved = moved;
+                        if turned < straight {
+                            moved.reverse();
+                        }
+                        rest.splice(at..at, moved);
+                        *order = rest;
+                        return true;
+                    }
+                }
+            }
+        }
+        false
+    }
+}

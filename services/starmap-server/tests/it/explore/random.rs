@@ -1,0 +1,47 @@
+//! Random questions on small maps against tables of all distances.
+
+use proptest::prelude::*;
+use starmap_server::explore::{distances, within};
+use starmap_server::map::{Map, SystemIndex};
+use starmap_server::route::{Avoid, Avoided, Extras, SecurityFilter};
+
+use super::super::brute::{all_jumps, few_systems, nth};
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    #[test]
+    fn distances_are_those_of_the_table(sketch in few_systems(10), closed in any::<u16>()) {
+        let (map, _) = Map::new(sketch).unwrap();
+        let is_closed = |system: SystemIndex| closed & (1 << system.place()) != 0;
+        let avoided = map.indices().filter(|it| is_closed(*it)).map(Avoided::System);
+        let avoid = Avoid::new(&map, avoided).unwrap();
+        let table = all_jumps(&map, |middle| !is_closed(middle));
+        let all: Vec<SystemIndex> = map.indices().collect();
+        let matrix = distances(&map, &all, &all, &avoid, Extras::none()).unwrap();
+        for (row, expected) in matrix.iter().zip(&table) {
+            let expected: Vec<_> = expected.iter().map(|it| (*it < 10_000).then_some(*it)).collect();
+            prop_assert_eq!(row, &expected);
+        }
+    }
+
+    #[test]
+    fn within_finds_all_and_nothing_else(
+        sketch in few_systems(10), from in 0_usize..10, most in 0_u32..6, high in any::<bool>(),
+    ) {
+        let (map, _) = Map::new(sketch).unwrap();
+        let travel = if high { SecurityFilter::HighSec } else { SecurityFilter::LowSec };
+        let admits = |it| travel.admits(map.system(it).class);
+        let origin = nth(&map, from);
+        let table = &all_jumps(&map, admits)[origin.place()];
+        let mut expected: Vec<_> = map.indices()
+            .filter(|it| *it == origin || admits(*it) && table[it.place()] <= most)
+            .map(|it| (table[it.place()], map.system(it).name.to_string(), it))
+            .collect();
+        expected.sort();
+        let expected: Vec<_> = expected.into_iter().map(|(jumps, _, it)| (it, jumps)).collect();
+        let found = within(&map, origin, most, travel);
+        let found: Vec<_> = found.iter().map(|near| (near.system, near.jumps)).collect();
+        prop_assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,21 @@
+//! The tests of starmap-server through its public surface, in one binary.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
+
+mod activity;
+mod brute;
+mod cli;
+mod common;
+mod contract;
+mod diff;
+mod explore;
+mod harness;
+mod load;
+mod map;
+mod mcp;
+mod picture;
+mod route;
+mod stats;
+mod tour;
+mod transcripts;
+mod vectors;
+mod verify;

@@ -1,0 +1,11 @@
+//! The server as clients meet it, in both eras.
+
+mod hostile;
+mod live;
+mod looking;
+mod parameters;
+mod prompts;
+mod reload;
+mod resources;
+mod tools;
+mod transports;

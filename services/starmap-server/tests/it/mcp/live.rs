@@ -1,0 +1,246 @@
+//! The activity overlay: what it adds, what it answers, and doing without it.
+
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+
+use serde_json::{Value, json};
+
+use crate::harness::{Built, ERAS, call, connect, names};
+
+/// Calls a tool of a server with the overlay in both eras; ages are taken out of the answers.
+async fn ask(tool: &str, arguments: Value) -> Result<Value, Value> {
+    let built = Built::new();
+    let server = built.live_server();
+    let mut answers = Vec::new();
+    for era in ERAS {
+        let client = connect(&server, era).await;
+        let mut answer = call(&client, tool, arguments.clone()).await;
+        if let Ok(answer) = &mut answer
+            && let Some(age) = answer.as_object_mut().unwrap().remove("age_seconds")
+        {
+            assert!(age.as_u64().unwrap() < 3_600, "{age}");
+        }
+        answers.push(answer);
+    }
+    assert_eq!(answers[0], answers[1]);
+    answers.swap_remove(1)
+}
+
+#[tokio::test]
+async fn systems_are_told_with_what_happens_there() {
+    let route = ask("route", json!({"origin": "Jita", "destination": "Amarr"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        route["systems"][1]["activity"],
+        json!({"ship_kills": 15, "pod_kills": 6, "npc_kills": 3, "ship_jumps": 60, "kills_level": "high"})
+    );
+    assert_eq!(route["systems"][3]["activity"]["kills_level"], "none");
+}
+
+#[tokio::test]
+async fn activity_has_levels() {
+    let found = ask(
+        "activity",
+        json!({"systems": ["Marrow", "Nowhere", "Tarn", "Nadir", "Jita"]}),
+    )
+    .await
+    .unwrap();
+    assert_eq!(found["not_found"], json!(["Nowhere"]));
+    let levels: Vec<[&str; 3]> = found["systems"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|it| {
+            ["kills_level", "jumps_level", "ratting_level"].map(|level| it[level].as_str().unwrap())
+        })
+        .collect();
+    assert_eq!(
+        levels,
+        [
+            ["high", "medium", "low"],
+            ["medium", "none", "none"],
+            ["none", "none", "extreme"],
+            ["none", "extreme", "none"],
+        ]
+    );
+}
+
+#[tokio::test]
+async fn hotspots_are_the_busiest_first() {
+    let kills = ask("hotspots", json!({"origin": "Jita"})).await.unwrap();
+    assert_eq!(names(&kills["hotspots"]), ["Marrow", "Tarn"]);
+    assert_eq!(
+        (
+            &kills["hotspots"][0]["count"],
+            &kills["hotspots"][0]["jumps_from_origin"]
+        ),
+        (&json!(21), &json!(1))
+    );
+    let ratting =
+        json!({"origin": "Jita", "activity_type": "ratting", "max_jumps": 30, "limit": 1});
+    let ratting = ask("hotspots", ratting).await.unwrap();
+    assert_eq!(
+        (names(&ratting["hotspots"]), &ratting["total_found"]),
+        (vec!["Nadir"], &json!(2))
+    );
+    let wrong = ask(
+        "hotspots",
+        json!({"origin": "Jita", "activity_type": "mining"}),
+    )
+    .await
+    .unwrap_err();
+    assert_eq!(wrong["data"]["parameter"], "activity_type");
+}
+
+#[tokio::test]
+async fn gate_camps_are_feared_where_ships_died() {
+    for way in [
+        json!({"origin": "Jita", "destination": "Amarr"}),
+        json!({"route": ["Jita", "Marrow", "Tarn", "Amarr"]}),
+    ] {
+        let risk = ask("gatecamp_risk", way).await.unwrap();
+        assert_eq!(
+            (&risk["overall_risk"], &risk["systems"]),
+            (&json!("extreme"), &json!(4))
+        );
+        assert_eq!(
+            risk["risks"],
+            json!([
+                {"name": "Marrow", "security_class": "LOW", "kills": 21, "risk": "extreme", "is_pipe": true},
+                {"name": "Tarn", "security_class": "LOW", "kills": 5, "risk": "medium", "is_pipe": false},
+            ])
+        );
+    }
+    let safe = json!({"origin": "Jita", "destination": "Amarr", "mode": "safe"});
+    let safe = ask("gatecamp_risk", safe).await.unwrap();
+    assert_eq!(
+        (&safe["overall_risk"], &safe["risks"]),
+        (&json!("none"), &json!([]))
+    );
+    for (wrong, parameter) in [
+        (json!({}), "origin"),
+        (json!({"origin": "Jita"}), "destination"),
+        (
+            json!({"route": ["Jita"], "origin": "Jita", "destination": "Amarr"}),
+            "route",
+        ),
+    ] {
+        assert_eq!(
+            ask("gatecamp_risk", wrong).await.unwrap_err()["data"]["parameter"],
+            parameter
+        );
+    }
+}
+
+#[tokio::test]
+async fn front_lines_are_the_most_fought_for_first() {
+    let fronts = ask("fw_frontlines", json!({})).await.unwrap();
+    assert_eq!(
+        fronts["systems"],
+        json!([
+            {"name": "Sable", "region": "Southreach", "owner": "Caldari State", "occupier": "Gallente Federation",
+             "contested": "vulnerable", "contested_percent": 100.0},
+            {"name": "Rook", "region": "Northmark", "owner": "Minmatar Republic", "occupier": "Minmatar Republic",
+             "contested": "contested", "contested_percent": 25.0},
+        ])
+    );
+    let theirs = ask("fw_frontlines", json!({"faction": "gallente"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (names(&theirs["systems"]), &theirs["faction"]),
+        (vec!["Sable"], &json!("Gallente Federation"))
+    );
+    let none = ask("fw_frontlines", json!({"faction": "Jove"}))
+        .await
+        .unwrap_err();
+    assert!(
+        none["message"].as_str().unwrap().contains("Caldari State"),
+        "{none}"
+    );
+}
+
+#[tokio::test]
+async fn nearest_can_ask_for_quiet_places() {
+    let quiet = json!({"origin": "Jita", "security_class": "LOW", "max_kills": 5, "limit": 1});
+    let quiet = ask("nearest", quiet).await.unwrap();
+    assert_eq!(
+        (names(&quiet["systems"]), &quiet["total_found"]),
+        (vec!["Tarn"], &json!(2))
+    );
+    let ratted = ask("nearest", json!({"origin": "Jita", "min_npc_kills": 100}))
+        .await
+        .unwrap();
+    assert_eq!(names(&ratted["systems"]), ["Nadir"]);
+}
+
+#[tokio::test]
+async fn the_age_of_the_dump_is_told() {
+    let built = Built::new();
+    let server = built.live_server();
+    let dump = built.dump();
+    let old = SystemTime::now() - Duration::from_secs(2 * 3_600);
+    File::options()
+        .write(true)
+        .open(&dump)
+        .unwrap()
+        .set_modified(old)
+        .unwrap();
+    server.load_activity().unwrap();
+    let client = connect(&server, ERAS[1]).await;
+    let status = call(&client, "activity_cache_status", json!({}))
+        .await
+        .unwrap();
+    assert_eq!(status["loaded"], true);
+    assert_eq!(
+        status["has"],
+        json!({"kills": true, "jumps": true, "faction_warfare": true})
+    );
+    let age = status["age_seconds"].as_u64().unwrap();
+    assert!((7_200..8_000).contains(&age), "{age}");
+    assert!(
+        status["note"].as_str().unwrap().contains("120 minutes old"),
+        "{status}"
+    );
+}
+
+#[tokio::test]
+async fn without_an_overlay_the_live_tools_say_so_and_all_others_work() {
+    let built = Built::new();
+    let server = built.server();
+    for era in ERAS {
+        let client = connect(&server, era).await;
+        for (tool, arguments) in [
+            ("activity", json!({"systems": ["Jita"]})),
+            ("hotspots", json!({"origin": "Jita"})),
+            (
+                "gatecamp_risk",
+                json!({"origin": "Jita", "destination": "Amarr"}),
+            ),
+            ("fw_frontlines", json!({})),
+            ("nearest", json!({"origin": "Jita", "max_kills": 0})),
+        ] {
+            let error = call(&client, tool, arguments).await.unwrap_err();
+            assert_eq!(
+                (&error["code"], &error["data"]),
+                (&json!("UNIVERSE_ERROR"), &json!({})),
+                "{tool}"
+            );
+            assert!(
+                error["message"].as_str().unwrap().contains("--activity"),
+                "{error}"
+            );
+        }
+        let status = call(&client, "activity_cache_status", json!({}))
+            .await
+            .unwrap();
+        assert_eq!(
+            (&status["loaded"], &status["age_seconds"]),
+            (&json!(false), &Value::Null)
+        );
+        call(&client, "nearest", json!({"origin": "Jita"}))
+            .await
+            .unwrap();
+    }
+}

@@ -1,0 +1,218 @@
+//! The map and the overlay are read anew when their files change.
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+
+use mcp_proto::Era;
+use mcp_proto::client::{Client, ClientConfig};
+use serde_json::{Value, json};
+use starmap_server::load;
+use starmap_server::map::{Map, Parts};
+use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
+use tokio::process::ChildStderr;
+
+use crate::common::{put, small_parts};
+use crate::harness::{Built, Listening, binary, soon};
+
+/// The small map with one system renamed and another version.
+fn renamed() -> Parts {
+    let mut parts = small_parts();
+    parts.version = "newer".to_owned();
+    parts.systems[1].name = "Ostrava".to_owned();
+    parts
+}
+
+/// A file that is put in place of another at once, as everybody should.
+fn swap(path: &Path, contents: &[u8]) {
+    let beside = path.with_extension("new");
+    fs::write(&beside, contents).unwrap();
+    fs::rename(&beside, path).unwrap();
+}
+
+/// A legacy client over HTTP that hears what the server tells, and subscribes to Jita.
+async fn listener(
+    url: &str,
+) -> (
+    Client,
+    tokio::sync::broadcast::Receiver<mcp_proto::jsonrpc::Notification>,
+) {
+    let client = Client::http(url, ClientConfig::new(Era::Modern))
+        .await
+        .unwrap();
+    let mut heard = client.notifications();
+    let listening = client.clone();
+    tokio::spawn(async move {
+        let wanted = json!({"notifications": {
+            "resourcesListChanged": true, "resourceSubscriptions": ["starmap://system/Jita"]}});
+        let _ = listening
+            .request_within(
+                "subscriptions/listen",
+                wanted,
+                std::time::Duration::from_secs(120),
+            )
+            .await;
+    });
+    let acknowledged = soon(heard.recv()).await.unwrap();
+    assert_eq!(
+        acknowledged.method,
+        "notifications/subscriptions/acknowledged"
+    );
+    (client, heard)
+}
+
+async fn system(client: &Client, name: &str) -> Option<Value> {
+    let arguments = json!({"systems": [name]});
+    let found = soon(client.call_tool("systems", arguments)).await.unwrap();
+    let found = &found["structuredContent"];
+    (found["found"] == 1).then(|| found.clone())
+}
+
+#[tokio::test]
+async fn a_new_map_is_taken_and_told() {
+    let built = Built::new();
+    let server = Listening::new(&built.graph(), &[]).await;
+    let (client, mut heard) = listener(&server.url).await;
+    assert!(system(&client, "Ostra").await.is_some());
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &built.graph()).unwrap();
+    let mut told = Vec::new();
+    while told.len() < 2 {
+        told.push(soon(heard.recv()).await.unwrap());
+    }
+    let methods: Vec<&str> = told.iter().map(|it| it.method.as_ref()).collect();
+    assert!(
+        methods.contains(&"notifications/resources/list_changed"),
+        "{methods:?}"
+    );
+    assert!(
+        methods.contains(&"notifications/resources/updated"),
+        "{methods:?}"
+    );
+    assert!(system(&client, "Ostra").await.is_none());
+    let found = system(&client, "Ostrava").await.unwrap();
+    assert_eq!(found["data_version"], "newer");
+}
+
+/// A server with its log, told apart line by line.
+struct Logged {
+    client: Client,
+    log: Lines<BufReader<ChildStderr>>,
+    _child: tokio::process::Child,
+}
+
+impl Logged {
+    async fn new(arguments: &[&Path]) -> Self {
+        let mut command = binary("starmap-server");
+        command.args(["mcp", "--listen", "127.0.0.1:0"]);
+        for (name, value) in ["--graph", "--activity"].iter().zip(arguments) {
+            command.arg(name).arg(value);
+        }
+        let mut child = command
+            .env("ARIA_UNIVERSE_LOG_LEVEL", "INFO")
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut log = BufReader::new(child.stderr.take().unwrap()).lines();
+        let url = loop {
+            let line = soon(log.next_line()).await.unwrap().expect("it listens");
+            if let Some(url) = line.strip_prefix("listening on ") {
+                break url.to_owned();
+            }
+        };
+        let client = Client::http(&url, ClientConfig::new(Era::Modern))
+            .await
+            .unwrap();
+        Self {
+            client,
+            log,
+            _child: child,
+        }
+    }
+
+    /// Waits for a line of the log; gives all lines up to it.
+    async fn until(&mut self, told: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        loop {
+            let line = soon(self.log.next_line())
+                .await
+                .unwrap()
+                .expect("it still runs");
+            let found = line.contains(told);
+            lines.push(line);
+            if found {
+                return lines;
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_broken_map_is_told_once_and_the_old_one_kept() {
+    let built = Built::new();
+    let graph = built.graph();
+    let good = fs::read(&graph).unwrap();
+    let mut server = Logged::new(&[&graph]).await;
+    swap(&graph, &good[..good.len() / 2]);
+    let lines = server.until("the map is kept as it was").await;
+    assert!(lines.last().unwrap().contains("map.graph"), "{lines:?}");
+    assert!(system(&server.client, "Jita").await.is_some());
+    // Once it is whole again it is taken.
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &graph).unwrap();
+    let lines = server.until("map loaded").await;
+    let kept = lines.iter().filter(|line| line.contains("is kept"));
+    assert_eq!(kept.count(), 0, "{lines:?}");
+    assert!(system(&server.client, "Ostrava").await.is_some());
+}
+
+#[tokio::test]
+async fn the_tables_of_a_folder_are_followed() {
+    let folder = tempfile::TempDir::new().unwrap();
+    put(folder.path(), &crate::common::fuzzwork(&small_parts()));
+    let mut server = Logged::new(&[folder.path()]).await;
+    assert!(system(&server.client, "Ostra").await.is_some());
+    for (name, text) in crate::common::fuzzwork(&renamed()) {
+        if name == "mapSolarSystems.csv" {
+            swap(&folder.path().join(name), text.as_bytes());
+        }
+    }
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+}
+
+#[tokio::test]
+async fn the_overlay_comes_changes_and_goes() {
+    let built = Built::new();
+    let dump = built.folder().join("activity.json");
+    let kills = |count: u32| {
+        json!([{"system_id": crate::common::id_of("Tarn"), "ship_kills": count, "pod_kills": 0, "npc_kills": 0}])
+            .to_string()
+    };
+    let counted = async |client: &Client| {
+        let answer = client
+            .call_tool("activity", json!({"systems": ["Tarn"]}))
+            .await
+            .unwrap();
+        match answer["isError"] == true {
+            true => None,
+            false => answer["structuredContent"]["systems"][0]["ship_kills"].as_u64(),
+        }
+    };
+    // It need not be there at the start.
+    let mut server = Logged::new(&[&built.graph(), &dump]).await;
+    assert_eq!(counted(&server.client).await, None);
+    assert!(system(&server.client, "Tarn").await.is_some());
+    swap(&dump, kills(3).as_bytes());
+    server.until("activity overlay loaded").await;
+    assert_eq!(counted(&server.client).await, Some(3));
+    swap(&dump, b"{\"system_kills\": ");
+    server.until("overlay is kept as it was").await;
+    assert_eq!(counted(&server.client).await, Some(3));
+    swap(&dump, kills(8).as_bytes());
+    server.until("activity overlay loaded").await;
+    assert_eq!(counted(&server.client).await, Some(8));
+    fs::remove_file(&dump).unwrap();
+    server.until("overlay is gone").await;
+    assert_eq!(counted(&server.client).await, None);
+}

@@ -1,0 +1,281 @@
+//! Tools: their list, and the route with all that it takes.
+
+use std::sync::LazyLock;
+
+use mcp_proto::Tool;
+use serde_json::{Value, json};
+use starmap_server::UniverseServer;
+
+use crate::harness::{Built, ERAS, call, connect, names};
+
+/// Calls one tool of the small map in both eras, which must answer the same.
+pub(super) async fn ask(tool: &str, arguments: Value) -> Result<Value, Value> {
+    // Nothing that is asked changes it, so one serves all tests.
+    static SERVER: LazyLock<UniverseServer> = LazyLock::new(|| Built::new().server());
+    let mut answers = Vec::new();
+    for era in ERAS {
+        let client = connect(&SERVER, era).await;
+        answers.push(call(&client, tool, arguments.clone()).await);
+    }
+    assert_eq!(answers[0], answers[1], "{tool} {arguments}");
+    answers.swap_remove(1)
+}
+
+#[tokio::test]
+async fn the_tools_are_listed_with_plain_schemas_and_only_read() {
+    let built = Built::new();
+    let server = built.server();
+    for era in ERAS {
+        let tools: Vec<Tool> = connect(&server, era).await.list_tools().await.unwrap();
+        let mut listed: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
+        listed.sort_unstable();
+        assert_eq!(
+            listed,
+            [
+                "activity",
+                "activity_cache_status",
+                "analyze",
+                "borders",
+                "distances",
+                "fw_frontlines",
+                "gatecamp_risk",
+                "hotspots",
+                "jump_range",
+                "loop",
+                "nearest",
+                "optimize_waypoints",
+                "route",
+                "search",
+                "systems",
+            ]
+        );
+        for tool in &tools {
+            let input = tool.input_schema.to_string();
+            assert_eq!(
+                tool.input_schema["additionalProperties"], false,
+                "{}",
+                tool.name
+            );
+            for keyword in ["\"oneOf\"", "\"anyOf\"", "\"$ref\""] {
+                assert!(!input.contains(keyword), "{}: {input}", tool.name);
+            }
+            let output = tool.output_schema.as_ref().unwrap();
+            assert_eq!(output["type"], "object", "{}", tool.name);
+            assert_eq!(
+                output["properties"]["data_version"]["type"], "string",
+                "{}",
+                tool.name
+            );
+            let hints = tool.annotations.as_ref().unwrap();
+            assert_eq!(
+                (hints.read_only_hint, hints.open_world_hint),
+                (Some(true), Some(false))
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_route_is_told_in_three_sizes() {
+    let ends = |detail: &str| json!({"origin": "JITA", "destination": "amarr", "detail": detail});
+    let brief = ask("route", ends("names")).await.unwrap();
+    assert_eq!(brief["names"], json!(["Jita", "Marrow", "Tarn", "Amarr"]));
+    assert_eq!(brief.get("systems"), None);
+    let summary = ask("route", json!({"origin": "Jita", "destination": "Amarr"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        summary,
+        json!({
+            "origin": "Jita", "destination": "Amarr", "mode": "shortest", "jumps": 3, "cost": 3.0,
+            "systems": [
+                {"name": "Jita", "security": 0.9459, "security_class": "HIGH", "region": "Northmark"},
+                {"name": "Marrow", "security": 0.4499, "security_class": "LOW", "region": "Northmark"},
+                {"name": "Tarn", "security": 0.3, "security_class": "LOW", "region": "Northmark"},
+                {"name": "Amarr", "security": 1.0, "security_class": "HIGH", "region": "Northmark"},
+            ],
+            "security_summary": {"total_jumps": 3, "highsec_jumps": 2, "lowsec_jumps": 2, "nullsec_jumps": 0,
+                                 "lowest_security": 0.3, "lowest_security_system": "Tarn"},
+            "warnings": ["The route enters 2 low-security systems",
+                         "The route passes through Marrow (LOW security), which has only two gates and is easily camped"],
+            "data_version": "hand-made",
+        })
+    );
+    assert_eq!(ask("route", ends("summary")).await.unwrap(), summary);
+    let full = ask("route", ends("full")).await.unwrap();
+    assert_eq!(
+        full["systems"][0],
+        json!({
+            "name": "Jita", "security": 0.9459, "security_class": "HIGH", "region": "Northmark",
+            "system_id": 30_000_001, "constellation": "Alder", "constellation_id": 20_000_001,
+            "region_id": 10_000_001, "is_border": true, "adjacent_lowsec": ["Marrow"],
+            "neighbors": [
+                {"name": "Ostra", "security": 0.8, "security_class": "HIGH"},
+                {"name": "Marrow", "security": 0.4499, "security_class": "LOW"},
+            ],
+        })
+    );
+    // Without an overlay nobody is told of activity.
+    assert!(!full.to_string().contains("activity"));
+}
+
+#[tokio::test]
+async fn a_route_prefers_and_avoids_what_it_is_told_to() {
+    for (more, way) in [
+        (
+            json!({"mode": "safe"}),
+            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
+        ),
+        (
+            json!({"mode": "safer"}),
+            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
+        ),
+        (
+            json!({"mode": "safer", "penalty": 0}),
+            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+        ),
+        (
+            json!({"mode": "unsafe"}),
+            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+        ),
+        (
+            json!({"mode": "less_secure"}),
+            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+        ),
+        (
+            json!({"avoid_systems": ["tarn"]}),
+            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
+        ),
+        (
+            json!({"avoid_security": ["LOW"]}),
+            vec!["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"],
+        ),
+        (
+            json!({"connections": [{"from": "Jita", "to": "Pell"}]}),
+            vec!["Jita", "Pell", "Amarr"],
+        ),
+        (
+            json!({"connections": [{"from": "Pell", "to": "Jita"}]}),
+            vec!["Jita", "Pell", "Amarr"],
+        ),
+        (
+            json!({"connections": [{"from": "Pell", "to": "Jita", "both_ways": false}]}),
+            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+        ),
+        (
+            json!({"connections": [{"from": "Jita", "to": "Pell", "cost": 9.5}]}),
+            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+        ),
+    ] {
+        let mut arguments = json!({"origin": "Jita", "destination": "Amarr", "detail": "names"});
+        arguments
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let route = ask("route", arguments).await.unwrap();
+        assert_eq!(route["names"], json!(way), "{more}");
+    }
+    let bridged = json!({"origin": "Jita", "destination": "Amarr", "connections": [{"from": "Jita", "to": "Pell"}]});
+    let route = ask("route", bridged).await.unwrap();
+    assert_eq!(
+        route["connections_used"],
+        json!([{"from": "Jita", "to": "Pell"}])
+    );
+    let here = ask("route", json!({"origin": "Jita", "destination": "Jita"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (here["jumps"].as_u64(), names(&here["systems"])),
+        (Some(0), vec!["Jita"])
+    );
+}
+
+#[tokio::test]
+async fn a_route_comes_with_others_and_with_what_safety_costs() {
+    let arguments = json!({"origin": "Jita", "destination": "Amarr", "alternatives": 3, "cost_of_safety": true});
+    let route = ask("route", arguments).await.unwrap();
+    let others = route["alternatives"].as_array().unwrap();
+    assert!(!others.is_empty());
+    assert!(
+        others
+            .iter()
+            .all(|other| other["names"] != json!(["Jita", "Marrow", "Tarn", "Amarr"]))
+    );
+    assert_eq!(route["cost_of_safety"]["more_jumps"], 2);
+    assert_eq!(
+        route["cost_of_safety"]["safe"]["security_summary"]["lowsec_jumps"],
+        0
+    );
+    let plain = ask("route", json!({"origin": "Jita", "destination": "Amarr"}))
+        .await
+        .unwrap();
+    assert_eq!(
+        (plain.get("alternatives"), plain.get("cost_of_safety")),
+        (None, None)
+    );
+}
+
+#[tokio::test]
+async fn no_route_says_why() {
+    for (origin, destination, more, told) in [
+        (
+            "Jita",
+            "Isle-A",
+            json!([]),
+            "Isle-A can be reached only from 2 systems",
+        ),
+        (
+            "Jita",
+            "J000001",
+            json!([]),
+            "no gate leads to or from J000001",
+        ),
+        (
+            "Lonely",
+            "Jita",
+            json!([]),
+            "no gate leads to or from Lonely",
+        ),
+        (
+            "Jita",
+            "Umbra",
+            json!(["Nadir"]),
+            "without avoiding Nadir there is one",
+        ),
+    ] {
+        let arguments =
+            json!({"origin": origin, "destination": destination, "avoid_systems": more});
+        let error = ask("route", arguments).await.unwrap_err();
+        assert_eq!(error["code"], "ROUTE_NOT_FOUND", "{error}");
+        assert_eq!(error["data"]["origin"], origin);
+        assert_eq!(error["data"]["destination"], destination);
+        let reason = error["data"]["reason"].as_str().unwrap();
+        assert!(reason.contains(told), "{reason}");
+        assert_eq!(
+            error["message"],
+            format!("No route from {origin} to {destination}: {reason}")
+        );
+    }
+}
+
+#[tokio::test]
+async fn names_are_corrected_only_on_request_and_told() {
+    let typed = |correct| json!({"origin": "Juta", "destination": "Amarr", "detail": "names", "correct": correct});
+    for correct in [json!(false), json!(null)] {
+        let error = ask("route", typed(correct)).await.unwrap_err();
+        assert_eq!(error["code"], "SYSTEM_NOT_FOUND");
+    }
+    let route = ask("route", typed(json!(true))).await.unwrap();
+    assert_eq!(route["corrections"], json!({"Juta": "Jita"}));
+    assert_eq!(route["origin"], "Jita");
+    // Isle-A and Isle-B are equally near: nobody knows which is meant.
+    let arguments = json!({"origin": "Isle-X", "destination": "Jita", "correct": true});
+    let error = ask("route", arguments).await.unwrap_err();
+    assert_eq!(error["data"]["suggestions"], json!(["Isle-A", "Isle-B"]));
+    // An unknown name among what is to be avoided is no less an error.
+    let arguments = json!({"origin": "Jita", "destination": "Amarr", "avoid_systems": ["Nowhere"]});
+    assert_eq!(
+        ask("route", arguments).await.unwrap_err()["code"],
+        "SYSTEM_NOT_FOUND"
+    );
+}

@@ -1,0 +1,170 @@
+//! Pictures: what is in them, that they are the same each time, and what no name can do to them.
+
+use proptest::prelude::*;
+use starmap_server::map::{Map, SystemIndex};
+use starmap_server::picture::{self, MAX_DRAWN};
+
+use crate::common::{generated, index_of, small, small_parts};
+
+/// What XML asks of a document: tags that close in order, nothing bare that must be escaped.
+fn check_xml(svg: &str) {
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = svg;
+    while let Some((text, tag)) = rest.split_once('<') {
+        check_text(text);
+        let (tag, after) = tag.split_once('>').expect("a tag that ends");
+        rest = after;
+        assert_eq!(tag.matches('"').count() % 2, 0, "{tag}");
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{tag}");
+        } else if !tag.ends_with('/') {
+            open.push(tag.split(' ').next().unwrap());
+        }
+    }
+    check_text(rest);
+    assert_eq!(open, Vec::<&str>::new());
+}
+
+fn check_text(text: &str) {
+    assert!(
+        !text.chars().any(|c| c.is_control() && c != '\n'),
+        "{text:?}"
+    );
+    for (at, _) in text.match_indices('&') {
+        let known = ["&amp;", "&lt;", "&gt;", "&quot;", "&#39;"];
+        assert!(
+            known.iter().any(|entity| text[at..].starts_with(entity)),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn a_route_is_drawn_with_its_names_its_way_and_a_legend() {
+    let map = small();
+    let way: Vec<SystemIndex> = ["Jita", "Marrow", "Tarn", "Amarr"]
+        .map(|name| index_of(&map, name))
+        .into();
+    let svg = picture::route(&map, &way, "Jita to Amarr");
+    check_xml(&svg);
+    for told in [
+        ">Jita to Amarr<",
+        ">Marrow<",
+        ">Tarn<",
+        "Tarn 0.3, Birch, Northmark",
+        "light years",
+        "data hand-made",
+    ] {
+        assert!(svg.contains(told), "{told}: {svg}");
+    }
+    // Three steps of the way, thick; none is dashed, since gates join them.
+    assert_eq!(svg.matches("stroke-width=\"3.5\"").count(), 3);
+    assert_eq!(svg.matches("stroke-dasharray").count(), 0);
+    assert_eq!(
+        picture::route(&small(), &way, "Jita to Amarr"),
+        svg,
+        "the same each time"
+    );
+    let bridged = [way[0], way[3]];
+    assert_eq!(
+        picture::route(&map, &bridged, "")
+            .matches("stroke-dasharray")
+            .count(),
+        1
+    );
+}
+
+#[test]
+fn north_is_up_and_east_is_right() {
+    let map = small();
+    let svg = picture::region(&map, map.region_by_name("Northmark").unwrap());
+    let place = |name: &str| -> (f64, f64) {
+        let tooltip = svg.find(&format!("<title>{name} ")).unwrap();
+        let circle = &svg[svg[..tooltip].rfind("<circle").unwrap()..tooltip];
+        let number = |name: &str| {
+            circle
+                .split(&format!("{name}=\""))
+                .nth(1)
+                .unwrap()
+                .split('"')
+                .next()
+                .unwrap()
+                .parse()
+        };
+        (number("cx").unwrap(), number("cy").unwrap())
+    };
+    // Ostra is two light years north of Jita, Velm two east of Ostra.
+    let (jita, ostra, velm) = (place("Jita"), place("Ostra"), place("Velm"));
+    assert!(
+        ostra.1 < jita.1 && (ostra.0 - jita.0).abs() < 1.0,
+        "{jita:?} {ostra:?}"
+    );
+    assert!(
+        velm.0 > ostra.0 && (velm.1 - ostra.1).abs() < 1.0,
+        "{ostra:?} {velm:?}"
+    );
+}
+
+#[test]
+fn places_are_drawn_with_what_is_around() {
+    let map = small();
+    let alder = picture::constellation(&map, map.constellation_by_name("Alder").unwrap());
+    check_xml(&alder);
+    assert!(
+        alder.contains(">Pell<") && !alder.contains(">Amarr<"),
+        "{alder}"
+    );
+    let jita = picture::system(&map, index_of(&map, "Jita"));
+    check_xml(&jita);
+    assert!(jita.contains(">Marrow<") && jita.contains(">Ostra<"));
+}
+
+#[test]
+fn without_positions_it_is_drawn_in_order_and_says_so() {
+    let mut parts = small_parts();
+    for system in &mut parts.systems {
+        system.position = None;
+    }
+    let (map, _) = Map::new(parts).unwrap();
+    let svg = picture::region(&map, map.region_by_name("Northmark").unwrap());
+    check_xml(&svg);
+    assert!(
+        svg.contains("the map has no positions") && svg.contains(">Kestrel<"),
+        "{svg}"
+    );
+    // One that has none among others that have is told.
+    let (map, _) = Map::new(small_parts()).unwrap();
+    let way = ["J000001", "J000002", "Jita"].map(|name| index_of(&map, name));
+    let svg = picture::route(&map, &way, "");
+    assert!(svg.contains("1 systems without a position"), "{svg}");
+}
+
+#[test]
+fn names_cannot_write_markup() {
+    let mut parts = small_parts();
+    parts.systems[0].name = "<script>&\"'".to_owned();
+    parts.version = "]]>&<!--".to_owned();
+    let (map, _) = Map::new(parts).unwrap();
+    let svg = picture::system(&map, map.system_by_id(30_000_001).unwrap());
+    check_xml(&svg);
+    assert!(svg.contains("&lt;script&gt;&amp;&quot;&#39;"), "{svg}");
+    check_xml(&picture::route(&map, &[], "<&>\u{0}"));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn any_map_is_drawn_in_bounds(seed in any::<u64>(), size in 2_usize..900) {
+        let (map, _) = Map::new(generated(seed, size)).unwrap();
+        let way: Vec<SystemIndex> = map.indices().collect();
+        let svg = picture::route(&map, &way, "all of it");
+        check_xml(&svg);
+        prop_assert!(svg.len() < 2_000_000);
+        prop_assert!(svg.matches("<circle").count() <= MAX_DRAWN);
+        prop_assert_eq!(svg.contains("are left out"), size > MAX_DRAWN);
+        let size = |name: &str| -> f64 {
+            svg.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
+        };
+        prop_assert!(size("width") <= 4_500.0 && size("height") <= 4_500.0);
+    }
+}
