@@ -31,7 +31,9 @@ impl Chat {
     /// transport has its own, named by `data`.
     pub(crate) fn arguments(&self, data: &str) -> Vec<OsString> {
         let fixtures = root().join("services/chat-server/tests/fixtures");
-        let data = target().join("chat").join(format!("{data}-{}", self.config));
+        let data = target()
+            .join("chat")
+            .join(format!("{data}-{}", self.config));
         vec![
             "mcp".into(),
             "--config".into(),

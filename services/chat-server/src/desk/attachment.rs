@@ -35,7 +35,7 @@ impl Desk {
         let key = self.find(Some(source), chat).await?.key;
         let not_found = |problem: &str| Failure::new("ATTACHMENT_NOT_FOUND", problem);
         let found = self.index().message(&key, message).await?;
-        let found = found.ok_or_else(|| self.no_message(&key, message))?;
+        let found = found.ok_or_else(|| Failure::message_not_found(&key, message))?;
         let attachment = found.message.attachments.into_iter().nth(n);
         let attachment = attachment.ok_or_else(|| not_found("the message has no such file"))?;
         let path = match (attachment.place, &entry.export) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::index::IndexError;
+use crate::index::{ChatKey, IndexError};
 use crate::query::Invalid;
 use crate::view;
 
@@ -52,6 +52,15 @@ impl Failure {
             None => format!("Chat '{chat}' not found"),
         };
         Self::new("CHAT_NOT_FOUND", message).with_data(json!({ "nearest": named(nearest) }))
+    }
+
+    pub(super) fn message_not_found(chat: &ChatKey, id: &str) -> Self {
+        let message = format!(
+            "Message '{}' not found in that chat of source '{}': ids are those of get_messages",
+            short(id),
+            chat.source
+        );
+        Self::new("MESSAGE_NOT_FOUND", message)
     }
 
     pub(super) fn ambiguous(chat: &str, candidates: &[view::Chat], total: usize) -> Self {

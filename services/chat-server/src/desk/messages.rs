@@ -136,21 +136,12 @@ impl Desk {
             return Err(query::Invalid::new("chat", reason).into());
         };
         let found = self.index().context(key, &asked.id, before, after).await?;
-        let (message, around) = found.ok_or_else(|| self.no_message(key, &asked.id))?;
+        let (message, around) = found.ok_or_else(|| Failure::message_not_found(key, &asked.id))?;
         Ok(view::Around {
             before: around.before.into_iter().map(|it| self.shown(it)).collect(),
             message: self.shown(message),
             after: around.after.into_iter().map(|it| self.shown(it)).collect(),
         })
-    }
-
-    pub(super) fn no_message(&self, chat: &index::ChatKey, id: &str) -> Failure {
-        let id: String = id.chars().take(100).collect();
-        let source = &chat.source;
-        let message = format!(
-            "Message '{id}' not found in that chat of source '{source}': ids are those of get_messages"
-        );
-        Failure::new("MESSAGE_NOT_FOUND", message)
     }
 
     /// What may be told of a message.

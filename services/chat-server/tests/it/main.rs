@@ -7,3 +7,4 @@ mod index;
 mod live;
 mod mcp;
 mod query;
+mod uri;

@@ -59,8 +59,12 @@ impl Place {
     }
 
     pub(crate) fn desk(&self) -> Running {
+        self.desk_with(Options::default())
+    }
+
+    pub(crate) fn desk_with(&self, options: Options) -> Running {
         let config = Config::read(&self.path("config.toml")).unwrap();
-        let index = Index::open(&self.path("data"), Options::default()).unwrap();
+        let index = Index::open(&self.path("data"), options).unwrap();
         let desk = Desk::new(&config, index, Mode::Runs);
         let stop = CancellationToken::new();
         let (running, until) = (desk.clone(), stop.clone());
@@ -102,7 +106,9 @@ impl Running {
     /// A client of a server in this process, by the same code as over stdin and stdout.
     pub(crate) async fn client(&self, era: Era) -> Client {
         let server = mcp::server(self.desk.clone()).unwrap();
-        Client::memory(server, ClientConfig::new(era)).await.unwrap()
+        Client::memory(server, ClientConfig::new(era))
+            .await
+            .unwrap()
     }
 }
 

@@ -12,37 +12,129 @@ async fn what_cannot_be_meant_is_told() {
     let long = "x".repeat(100_000);
     let cases: Vec<(&str, Value, &str)> = vec![
         ("get_messages", json!({ "limit": -1 }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "limit": i64::MAX }), "INVALID_PARAMETER"),
+        (
+            "get_messages",
+            json!({ "limit": i64::MAX }),
+            "INVALID_PARAMETER",
+        ),
         ("get_messages", json!({ "limit": 1.5 }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "limit": "10" }), "INVALID_PARAMETER"),
+        (
+            "get_messages",
+            json!({ "limit": "10" }),
+            "INVALID_PARAMETER",
+        ),
         ("get_messages", json!({ "offset": -5 }), "INVALID_PARAMETER"),
         ("get_messages", json!({ "since": "" }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "since": "2025-02-30" }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "since": "99999999999999999999d" }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "before": "yesterday" }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "since": long }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "cursor": "\u{0}" }), "INVALID_PARAMETER"),
+        (
+            "get_messages",
+            json!({ "since": "2025-02-30" }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_messages",
+            json!({ "since": "99999999999999999999d" }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_messages",
+            json!({ "before": "yesterday" }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_messages",
+            json!({ "since": long }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_messages",
+            json!({ "cursor": "\u{0}" }),
+            "INVALID_PARAMETER",
+        ),
         ("get_messages", json!({ "chat": "" }), "INVALID_PARAMETER"),
         ("get_messages", json!({ "chat": long }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "source": long }), "SOURCE_NOT_FOUND"),
-        ("get_messages", json!({ "source": "telegram", "chat": "\u{0}\u{202e}" }), "CHAT_NOT_FOUND"),
-        ("get_messages", json!({ "source": "telegram", "chat": "'; DROP TABLE chat; --" }), "CHAT_NOT_FOUND"),
-        ("get_messages", json!({ "source": ["telegram"] }), "INVALID_PARAMETER"),
-        ("get_messages", json!({ "source": "signal" }), "SOURCE_NOT_CONNECTED"),
-        ("list_chats", json!({ "source": "../../etc" }), "SOURCE_NOT_FOUND"),
+        (
+            "get_messages",
+            json!({ "source": long }),
+            "SOURCE_NOT_FOUND",
+        ),
+        (
+            "get_messages",
+            json!({ "source": "telegram", "chat": "\u{0}\u{202e}" }),
+            "CHAT_NOT_FOUND",
+        ),
+        (
+            "get_messages",
+            json!({ "source": "telegram", "chat": "'; DROP TABLE chat; --" }),
+            "CHAT_NOT_FOUND",
+        ),
+        (
+            "get_messages",
+            json!({ "source": ["telegram"] }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_messages",
+            json!({ "source": "signal" }),
+            "SOURCE_NOT_CONNECTED",
+        ),
+        (
+            "list_chats",
+            json!({ "source": "../../etc" }),
+            "SOURCE_NOT_FOUND",
+        ),
         ("list_chats", json!({ "source": "" }), "SOURCE_NOT_FOUND"),
-        ("list_chats", json!({ "filter": { "chat_type": "" } }), "INVALID_PARAMETER"),
-        ("list_chats", json!({ "filter": "group" }), "INVALID_PARAMETER"),
+        (
+            "list_chats",
+            json!({ "filter": { "chat_type": "" } }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "list_chats",
+            json!({ "filter": "group" }),
+            "INVALID_PARAMETER",
+        ),
         ("list_chats", json!({ "limit": 5_001 }), "INVALID_PARAMETER"),
         ("search_messages", json!({}), "INVALID_PARAMETER"),
-        ("search_messages", json!({ "query": "" }), "INVALID_PARAMETER"),
-        ("search_messages", json!({ "query": "a ".repeat(65) }), "INVALID_PARAMETER"),
-        ("search_messages", json!({ "query": "a", "context_before": 501 }), "INVALID_PARAMETER"),
-        ("search_messages", json!({ "query": "a", "limit": 1000, "context_after": 5 }), "INVALID_PARAMETER"),
-        ("get_message_context", json!({ "chat": "*", "message_id": "1" }), "INVALID_PARAMETER"),
-        ("get_message_context", json!({ "chat": "Family", "message_id": long }), "MESSAGE_NOT_FOUND"),
-        ("get_message_context", json!({ "chat": "Family", "message_id": "1", "before": -1 }), "INVALID_PARAMETER"),
-        ("get_statistics", json!({ "since": "7x" }), "INVALID_PARAMETER"),
+        (
+            "search_messages",
+            json!({ "query": "" }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "search_messages",
+            json!({ "query": "a ".repeat(65) }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "search_messages",
+            json!({ "query": "a", "context_before": 501 }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "search_messages",
+            json!({ "query": "a", "limit": 1000, "context_after": 5 }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_message_context",
+            json!({ "chat": "*", "message_id": "1" }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_message_context",
+            json!({ "chat": "Family", "message_id": long }),
+            "MESSAGE_NOT_FOUND",
+        ),
+        (
+            "get_message_context",
+            json!({ "chat": "Family", "message_id": "1", "before": -1 }),
+            "INVALID_PARAMETER",
+        ),
+        (
+            "get_statistics",
+            json!({ "since": "7x" }),
+            "INVALID_PARAMETER",
+        ),
         ("list_people", json!({ "limit": 0 }), "INVALID_PARAMETER"),
     ];
     for era in BOTH {
@@ -79,7 +171,9 @@ async fn addresses_that_lead_nowhere_are_told() {
         "attachment://whatsapp/Antti/1/0",
         "file:///etc/passwd",
     ] {
-        let read = client.request("resources/read", json!({ "uri": uri })).await;
+        let read = client
+            .request("resources/read", json!({ "uri": uri }))
+            .await;
         assert!(read.is_err(), "{uri}: {read:?}");
     }
     structured(&client, "list_sources", json!({})).await;

@@ -35,7 +35,10 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
     for (tool, arguments) in [
         ("list_chats", json!({})),
         ("get_messages", json!({})),
-        ("search_messages", json!({ "query": "call", "context_after": 2 })),
+        (
+            "search_messages",
+            json!({ "query": "call", "context_after": 2 }),
+        ),
         ("get_statistics", json!({})),
         ("list_people", json!({})),
     ] {
@@ -52,15 +55,36 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
     told.push(client.request("prompts/get", prompt).await.unwrap());
     for told in &told {
         let told = told.to_string();
-        for digits in ["765 4321", "7654321", "1234 567", "4930123456", "7946", "1112223", "35840555"] {
+        for digits in [
+            "765 4321",
+            "7654321",
+            "1234 567",
+            "4930123456",
+            "7946",
+            "1112223",
+            "35840555",
+        ] {
             assert!(!told.contains(digits), "{digits}: {told}");
         }
         assert!(told.contains("phone-"), "{told}");
     }
     let messages = &told[1]["messages"];
-    assert_eq!(messages[0]["content"], "Bring 3 ropes, 12.50 each, at 10:30.");
-    assert!(messages[1]["content"].as_str().unwrap().starts_with("at 12.1.2025 phone-"));
-    assert!(messages[2]["content"].as_str().unwrap().ends_with(" on 2025-01-13."));
+    assert_eq!(
+        messages[0]["content"],
+        "Bring 3 ropes, 12.50 each, at 10:30."
+    );
+    assert!(
+        messages[1]["content"]
+            .as_str()
+            .unwrap()
+            .starts_with("at 12.1.2025 phone-")
+    );
+    assert!(
+        messages[2]["content"]
+            .as_str()
+            .unwrap()
+            .ends_with(" on 2025-01-13.")
+    );
     let sender = |n: usize| messages[n]["sender"]["display_name"].clone();
     assert_eq!(sender(0), sender(2));
     assert_ne!(sender(0), sender(1));
@@ -70,8 +94,14 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
 async fn a_chat_that_is_denied_later_is_no_longer_told() {
     let config = WHATSAPP.replace("redact_phone_numbers = true", "");
     let place = Place::new(&config);
-    place.write("exports/WhatsApp Chat with Ann.txt", "13/01/2025, 09:00 - Ann: Hello.\n");
-    place.write("exports/WhatsApp Chat with Bob.txt", "13/01/2025, 09:01 - Bob: Secret.\n");
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        "13/01/2025, 09:00 - Ann: Hello.\n",
+    );
+    place.write(
+        "exports/WhatsApp Chat with Bob.txt",
+        "13/01/2025, 09:01 - Bob: Secret.\n",
+    );
     {
         let running = place.desk();
         let client = running.client(Era::Modern).await;
@@ -91,7 +121,10 @@ async fn a_chat_that_is_denied_later_is_no_longer_told() {
         ("list_people", json!({})),
     ] {
         let told = structured(&client, tool, arguments).await.to_string();
-        assert!(told.contains("Ann") && !told.contains("Bob"), "{tool}: {told}");
+        assert!(
+            told.contains("Ann") && !told.contains("Bob"),
+            "{tool}: {told}"
+        );
     }
     let found = structured(&client, "search_messages", json!({ "query": "secret" })).await;
     assert_eq!(found["hits"], json!([]));
@@ -101,14 +134,22 @@ async fn a_chat_that_is_denied_later_is_no_longer_told() {
 async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     let place = Place::of("chats.toml");
     let mut command: Command = binary();
-    command.arg("mcp").arg("--config").arg(place.path("config.toml"));
+    command
+        .arg("mcp")
+        .arg("--config")
+        .arg(place.path("config.toml"));
     command.arg("--data-dir").arg(place.path("data"));
     command.env("RUST_LOG", "trace").stderr(Stdio::from(
         std::fs::File::create(place.path("log")).unwrap(),
     ));
-    let client = Client::stdio(command, ClientConfig::new(Era::Legacy)).await.unwrap();
+    let client = Client::stdio(command, ClientConfig::new(Era::Legacy))
+        .await
+        .unwrap();
     for (tool, arguments) in [
-        ("get_messages", json!({ "source": "telegram", "chat": "Family" })),
+        (
+            "get_messages",
+            json!({ "source": "telegram", "chat": "Family" }),
+        ),
         ("search_messages", json!({ "query": "\"bridge is open\"" })),
         ("get_messages", json!({ "chat": "Invalid" })),
     ] {
@@ -118,11 +159,20 @@ async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
     client.request("resources/read", uri).await.unwrap();
     client.close().await.unwrap();
     let log = std::fs::read_to_string(place.path("log")).unwrap();
-    assert!(
-        log.contains("INFO"), "nothing is logged: {log}");
-    for said in ["Dinner at six", "Our garden", "040 123", "bridge is open", "project starts", "Mother"] {
+    assert!(log.contains("INFO"), "nothing is logged: {log}");
+    for said in [
+        "Dinner at six",
+        "Our garden",
+        "040 123",
+        "bridge is open",
+        "project starts",
+        "Mother",
+    ] {
         assert!(!log.contains(said), "{said:?} is in the log");
     }
-    let mode = std::fs::metadata(place.path("data")).unwrap().permissions().mode();
+    let mode = std::fs::metadata(place.path("data"))
+        .unwrap()
+        .permissions()
+        .mode();
     assert_eq!(mode & 0o777, 0o700);
 }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::fs::OpenOptions;
 use std::io::Write as _;
 
+use chat_server::index::Options;
 use mcp_proto::Era;
 use mcp_proto::client::Client;
 use mcp_proto::jsonrpc::Notification;
@@ -83,7 +84,10 @@ fn place() -> Place {
 }
 
 fn append(place: &Place, file: &str, lines: &str) {
-    let mut file = OpenOptions::new().append(true).open(place.path(file)).unwrap();
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(place.path(file))
+        .unwrap();
     file.write_all(lines.as_bytes()).unwrap();
 }
 
@@ -106,7 +110,10 @@ async fn each_new_message_is_one_update_with_its_source_its_chat_and_its_number(
         assert_eq!(told["sequence"], 3);
         append(&place, AARNO, "13/01/2025, 09:02 - Carol: Another.\n");
         let told = listener.message(uri).await;
-        assert_eq!((&told["chat"], &told["sequence"]), (&json!("Aarno"), &json!(4)));
+        assert_eq!(
+            (&told["chat"], &told["sequence"]),
+            (&json!("Aarno"), &json!(4))
+        );
     }
 }
 
@@ -126,7 +133,11 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
         let mut listener = Listener::of(client, uri).await;
         append(&place, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
         // In order, so that what is not told would have been told before.
-        append(&place, ANTTI, "13/01/2025, 09:03 - Antti: This is wanted.\n");
+        append(
+            &place,
+            ANTTI,
+            "13/01/2025, 09:03 - Antti: This is wanted.\n",
+        );
         let mut update = listener.next().await;
         let told = update["_meta"]["chat-server/message"].take();
         assert_eq!(told["content"], "This is wanted.", "{uri}");
@@ -159,7 +170,13 @@ async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
         let mut listener = Listener::of(client, uri).await;
         let mut lines = String::new();
         for n in 0..1_000 {
-            writeln!(lines, "14/01/2025, {:02}:{:02} - Antti: {n}", n / 60, n % 60).unwrap();
+            writeln!(
+                lines,
+                "14/01/2025, {:02}:{:02} - Antti: {n}",
+                n / 60,
+                n % 60
+            )
+            .unwrap();
         }
         append(&place, ANTTI, &lines);
         for n in 0..1_000 {
@@ -167,4 +184,77 @@ async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
             assert_eq!(told["content"], n.to_string());
         }
     }
+}
+
+#[tokio::test]
+async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
+    for era in BOTH {
+        let place = place();
+        let running = place.desk_with(Options {
+            max_lag: 10,
+            ..Options::default()
+        });
+        let client = running.client(era).await;
+        structured(&client, "get_messages", json!({})).await;
+        let uri = "messages://telegram/*";
+        let mut listener = Listener::of(client, uri).await;
+        let mut lines = String::new();
+        for n in 0..900 {
+            writeln!(
+                lines,
+                "14/01/2025, {:02}:{:02} - Antti: {n}",
+                n / 60,
+                n % 60
+            )
+            .unwrap();
+        }
+        append(&place, ANTTI, &lines);
+        let update = listener.next().await;
+        assert_eq!(update["uri"], uri);
+        let missed = &update["_meta"]["chat-server/missed"];
+        assert_eq!(
+            (&missed["source"], &missed["missed"]),
+            (&json!("telegram"), &json!(900)),
+            "{update}"
+        );
+        let asked = json!({ "source": "telegram", "cursor": missed["cursor"], "limit": 1000 });
+        let told = structured(&listener.client, "get_messages", asked).await;
+        let told = told["messages"].as_array().unwrap();
+        assert_eq!(told.len(), 900);
+        assert!(
+            told.iter()
+                .enumerate()
+                .all(|(n, message)| message["content"].as_str() == Some(&*n.to_string()))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_second_server_tells_too_and_takes_over_when_the_first_ends() {
+    let place = place();
+    let first = place.desk();
+    let client = first.client(Era::Modern).await;
+    structured(&client, "get_messages", json!({})).await;
+    let second = place.desk();
+    assert!(!second.desk.index().is_writer());
+    let uri = "messages://telegram/*";
+    let mut listener = Listener::of(second.client(Era::Modern).await, uri).await;
+    append(
+        &place,
+        ANTTI,
+        "13/01/2025, 09:01 - Antti: While both run.\n",
+    );
+    assert_eq!(listener.message(uri).await["content"], "While both run.");
+    client.close().await.unwrap();
+    let index = first.desk.index().clone();
+    drop(first);
+    tokio::task::spawn_blocking(move || index.close())
+        .await
+        .unwrap();
+    append(
+        &place,
+        ANTTI,
+        "13/01/2025, 09:02 - Antti: While one runs.\n",
+    );
+    assert_eq!(listener.message(uri).await["content"], "While one runs.");
 }

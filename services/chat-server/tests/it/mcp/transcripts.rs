@@ -108,7 +108,12 @@ fn every_scenario_of_the_contract_is_in_a_transcript_of_its_requirement() {
     for (requirement, scenarios) in CONTRACT {
         let covering: Vec<String> = transcripts
             .iter()
-            .filter(|transcript| transcript.requirements().iter().any(|one| one == requirement))
+            .filter(|transcript| {
+                transcript
+                    .requirements()
+                    .iter()
+                    .any(|one| one == requirement)
+            })
             .map(|transcript| std::fs::read_to_string(transcript.source_name()).unwrap())
             .collect();
         for scenario in scenarios {
