@@ -25,8 +25,8 @@ pub struct Message {
     /// Who sent it. For what the network itself says, and for a deleted account, the id is empty and the name says so in
     /// parentheses.
     pub sender: Sender,
-    /// What it says. What is not words begins with [Image], [Video], [Audio], [File] name, [Sticker], [Location],
-    /// [Contact], [Poll] or [Deleted].
+    /// What it says. What is not words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
+    /// `[Location]`, `[Contact]`, `[Poll]` or `[Deleted]`.
     pub content: String,
     /// When it was sent, in UTC (RFC 3339).
     pub timestamp: String,
