@@ -3,6 +3,11 @@
 //! What is asked is mostly among the newest, or is frequent: then walking newest first finds enough soon. If it does
 //! not after [`PATIENCE`] messages, what is asked is rare, and an index that knows where it is gives all there are:
 //! few enough to be sorted. Should they be too many after all, the walk goes on.
+//!
+//! Why parts of words have an index: among 1,000,000 messages with 77 MiB of text it takes 54 of 354 MiB and lets a
+//! part that is nowhere be known after 5 ms of computing, which is the walk before it. Looking at every text takes
+//! 685 ms; were each kept folded beside itself, for another 77 MiB, it would still take as long as SQLite's LIKE does,
+//! 130 ms (`examples/figures.rs`). Parts of one or two characters have only the walk.
 
 use std::collections::HashSet;
 

@@ -128,6 +128,33 @@ async fn bounds_are_exact() {
     assert_eq!(count(None, Some(at(2) - nano)).await, 2);
 }
 
+/// From a number on, in the order of numbers, the filters hold too.
+#[tokio::test]
+async fn filters_hold_from_a_number_on() {
+    let (fixture, _) = fixture().await;
+    let other = said("2", message("x", 9, "Bob", "hi"));
+    fixture.keep("telegram", vec![other]).await;
+    let cursor = fixture.index.cursor_after("telegram", 1).await.unwrap();
+    let all = MessageQuery {
+        cursor,
+        ..MessageQuery::default()
+    };
+    assert_eq!(fixture.ids(&all).await, ["1", "2", "3", "4", "x"]);
+    let some = MessageQuery {
+        since: Some(at(2)),
+        before: Some(at(9)),
+        offset: 1,
+        ..all.clone()
+    };
+    assert_eq!(fixture.ids(&some).await, ["3", "4"]);
+    let chat = MessageQuery {
+        chats: Some(vec![super::samples::key("telegram", "2")]),
+        ..all
+    };
+    assert_eq!(fixture.ids(&chat).await, ["x"]);
+    assert_eq!(fixture.index.cursor_after("nobody", 1).await, Ok(None));
+}
+
 #[test]
 fn any_text_is_refused() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
