@@ -1,6 +1,7 @@
 // npm @modelcontextprotocol/client, the v2 line: both eras, the legacy one by default.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { chat } from "./chat.mjs";
 import { everything } from "./everything.mjs";
 import { check, parseArguments, report, REVISIONS } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
@@ -35,4 +36,4 @@ async function open({ capabilities, answers, sessionId, revision }) {
 
 open.revisions = ["2025-06-18", "2025-03-26", "2024-11-05"];
 
-await report("client-v2", options, () => ({ everything, specs, starmap, universe })[options.scenario](open, options));
+await report("client-v2", options, () => ({ chat, everything, specs, starmap, universe })[options.scenario](open, options));

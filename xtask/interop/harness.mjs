@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 
 export const REVISIONS = { legacy: "2025-11-25", modern: "2026-07-28" };
-const SCENARIOS = ["universe", "specs", "everything", "starmap"];
+const SCENARIOS = ["universe", "specs", "everything", "starmap", "chat"];
 /** How long anything that must happen may take. Nothing waits that long when all is well. */
 const PATIENCE_MS = 10_000;
 

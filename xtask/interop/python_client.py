@@ -9,13 +9,20 @@ import warnings
 
 from mcp import StdioServerParameters
 from mcp.shared.exceptions import MCPDeprecationWarning
+from python_chat import chat
 from python_everything import everything
 from python_harness import REVISIONS, Checks
 from python_specs import specs
 from python_starmap import starmap
 from python_universe import universe
 
-SCENARIOS = {"universe": universe, "specs": specs, "everything": everything, "starmap": starmap}
+SCENARIOS = {
+    "universe": universe,
+    "specs": specs,
+    "everything": everything,
+    "starmap": starmap,
+    "chat": chat,
+}
 
 
 def main():

@@ -6,6 +6,7 @@ import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/
 import {
   CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema,
 } from "@modelcontextprotocol/sdk/types.js";
+import { chat } from "./chat.mjs";
 import { everything } from "./everything.mjs";
 import { parseArguments, report } from "./harness.mjs";
 import { Peer } from "./peer.mjs";
@@ -40,5 +41,5 @@ async function open({ capabilities, answers, sessionId }) {
 
 await report("sdk-v1", options, async () => {
   assert.equal(options.era, "legacy", "this client has no modern era");
-  return { everything, specs, starmap, universe }[options.scenario](open, options);
+  return { chat, everything, specs, starmap, universe }[options.scenario](open, options);
 });

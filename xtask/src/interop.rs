@@ -4,8 +4,8 @@
 //! star with a planet with a moon, reads them back and asks for a universe that does not exist. With the spec server it
 //! calls the eight tools on a small project, and reads what else there is. With the fixture
 //! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
-//! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. It
-//! prints one line of JSON and exits with 0 or 1.
+//! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With
+//! the chat server it reads and searches the exports made for it. It prints one line of JSON and exits with 0 or 1.
 
 mod case;
 mod verdict;
@@ -20,7 +20,7 @@ use self::case::{Case, Scenario, Transport, cases};
 use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
-use crate::{Result, fixture, root, say, specs, target};
+use crate::{Result, chat, fixture, root, say, specs, target};
 
 /// Where the scripts and their lock files are, below `xtask`.
 const SOURCE: &str = "interop";
@@ -52,6 +52,9 @@ pub(crate) struct Arguments {
     /// The star-map server to test; by default the newest of the two that cargo builds.
     #[arg(long, value_name = "PATH")]
     starmap: Option<PathBuf>,
+    /// The chat server to test; by default the newest of the two that cargo builds.
+    #[arg(long, value_name = "PATH")]
+    chat: Option<PathBuf>,
     /// Fail when a client cannot be installed, instead of skipping it.
     #[arg(long, env = "CI", default_value = "false", value_parser = is_true, action = clap::ArgAction::Set)]
     pub(crate) ci: bool,
@@ -81,6 +84,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         specs(arguments)?,
         everything(arguments)?,
         starmap(arguments)?,
+        chat(arguments)?,
     ];
     let folder = target().join("interop");
     let node = install::install(Toolbox::Node, SOURCE, &folder);
@@ -170,6 +174,18 @@ fn starmap(arguments: &Arguments) -> Result<Subject> {
         server: Server::start(&binary, &with)?,
         binary,
         stdio,
+    })
+}
+
+fn chat(arguments: &Arguments) -> Result<Subject> {
+    let built = || built_server("chat-server");
+    let binary = arguments.chat.clone().map_or_else(built, Ok)?;
+    let [server, ..] = chat::SERVERS;
+    Ok(Subject {
+        scenario: Scenario::Chat,
+        server: server.start(&binary)?,
+        binary,
+        stdio: server.arguments("stdio"),
     })
 }
 

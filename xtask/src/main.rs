@@ -1,6 +1,7 @@
 //! The project's own chores: `cargo xtask --help`.
 
 mod bench;
+mod chat;
 mod fixture;
 mod install;
 mod interop;

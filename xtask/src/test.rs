@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, interop, oracle, process, root, say, semantic, specs, suites, target};
+use crate::{Result, chat, interop, oracle, process, root, say, semantic, specs, suites, target};
 
 /// One step of the test; the first that fails ends it.
 pub(crate) struct Step {
@@ -55,6 +55,8 @@ const STEPS: [Step; 5] = [
             "starmap-server",
             "-p",
             "spec-server",
+            "-p",
+            "chat-server",
             "-p",
             "mcp-conformance",
         ],
@@ -124,7 +126,17 @@ fn replay() -> Result<bool> {
     let mut arguments = interop::starmap_arguments();
     arguments.extend(["--listen", "127.0.0.1:0"].map(Into::into));
     let starmap = process::Server::start(&target().join("release/starmap-server"), &arguments)?;
-    replay_against(&starmap, "starmap", None)
+    if !replay_against(&starmap, "starmap", None)? {
+        return Ok(false);
+    }
+    drop(starmap);
+    for server in chat::SERVERS {
+        let started = server.start(&target().join("release/chat-server"))?;
+        if !replay_against(&started, "chat", server.fixture)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Replays those of one folder that need this fixture, or none.

@@ -9,6 +9,7 @@ pub(super) enum Scenario {
     Specs,
     Everything,
     Starmap,
+    Chat,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,7 @@ const ALL_SCENARIOS: &[Scenario] = &[
     Scenario::Specs,
     Scenario::Everything,
     Scenario::Starmap,
+    Scenario::Chat,
 ];
 
 const CLIENTS: [Client; 5] = [
@@ -111,6 +113,7 @@ impl Scenario {
             Self::Specs => "specs",
             Self::Everything => "everything",
             Self::Starmap => "starmap",
+            Self::Chat => "chat",
         }
     }
 }
@@ -165,6 +168,7 @@ mod tests {
         assert_eq!(of(Scenario::Specs).count(), 10);
         assert_eq!(of(Scenario::Everything).count(), 18);
         assert_eq!(of(Scenario::Starmap).count(), 10);
+        assert_eq!(of(Scenario::Chat).count(), 10);
         assert!(suffixes.contains("sdk-v1-legacy-http"));
         assert!(
             !suffixes

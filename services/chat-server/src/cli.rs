@@ -1,0 +1,79 @@
+//! The command line: what is asked for, and the exit code it comes to.
+//!
+//! 0 is fine, 1 is not found or not possible, 2 is wrong usage.
+
+mod error;
+mod import;
+mod list;
+mod messages;
+mod output;
+mod place;
+mod serve;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use service_host::block_on;
+
+use error::CliError;
+use place::Place;
+
+/// The name of the program.
+pub const PROGRAM: &str = "chat-server";
+
+/// A person's chats, from Telegram, WhatsApp and Signal, for their agent and for themselves.
+#[derive(Debug, Parser)]
+#[command(
+    name = "chat-server",
+    version,
+    after_help = "Exit code: 0 fine, 1 not found or not possible, 2 wrong usage."
+)]
+struct Arguments {
+    #[command(flatten)]
+    place: Place,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Serves MCP: on stdin and stdout, or on a port with --port or --listen.
+    Mcp(Box<serve::Arguments>),
+    /// Reads the exports into the index; all of them unless some are named.
+    Import(import::Arguments),
+    /// Lists the sources.
+    Sources(list::Sources),
+    /// Lists the chats of a source.
+    Chats(list::Chats),
+    /// Prints messages, newest first.
+    Messages(Box<messages::Arguments>),
+}
+
+/// Does what the arguments of the process say. What goes wrong is one line on stderr.
+#[must_use]
+pub fn main() -> ExitCode {
+    let Arguments { place, command } = Arguments::parse();
+    let done = async {
+        match command {
+            Command::Mcp(asked) => asked.run(&place).await,
+            Command::Import(asked) => asked.run(&place).await,
+            Command::Sources(asked) => asked.run(&place).await,
+            Command::Chats(asked) => asked.run(&place).await,
+            Command::Messages(asked) => asked.run(&place).await,
+        }
+    };
+    block_on(PROGRAM, async {
+        match done.await {
+            // Whoever read it has had enough.
+            Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+                Ok(ExitCode::SUCCESS)
+            }
+            Err(error) if error.is_usage() => {
+                eprintln!("{PROGRAM}: {error}");
+                Ok(ExitCode::from(2))
+            }
+            done => done,
+        }
+    })
+}

@@ -1,0 +1,70 @@
+//! Why a command could not do what it was asked.
+
+use std::io;
+
+use mcp_proto::BuildError;
+use service_host::HostError;
+
+use crate::config::ConfigError;
+use crate::desk::Failure;
+use crate::index::IndexError;
+
+/// Why a command could not do what it was asked, in a sentence for whoever asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum CliError {
+    /// There is no configuration, and what one would be.
+    #[error("{0}")]
+    NoConfig(String),
+    /// It cannot be meant.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The index.
+    #[error(transparent)]
+    Index(#[from] IndexError),
+    /// The question cannot be answered.
+    #[error("{}{}", .0, among(.0))]
+    Asked(#[from] Failure),
+    /// Anything else, in words.
+    #[error("{0}")]
+    Other(String),
+    /// The answer cannot be written.
+    #[error("cannot write the answer: {0}")]
+    Write(#[from] io::Error),
+    /// The server cannot be made.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The server cannot be served.
+    #[error(transparent)]
+    Host(#[from] HostError),
+}
+
+impl CliError {
+    /// Whether it is about what was asked, and not about what there is.
+    pub(super) fn is_usage(&self) -> bool {
+        matches!(self, Self::Asked(failure) if failure.is_invalid())
+    }
+}
+
+/// The names that were perhaps meant.
+fn among(failure: &Failure) -> String {
+    let lists = ["sources", "candidates", "nearest"];
+    let named = |value: &serde_json::Value| match value.as_str() {
+        Some(id) => Some(id.to_owned()),
+        None => Some(format!(
+            "{}:{} ({})",
+            value.get("source")?.as_str()?,
+            value.get("id")?.as_str()?,
+            value.get("name")?.as_str()?
+        )),
+    };
+    let names: Vec<String> = lists
+        .into_iter()
+        .filter_map(|list| failure.data.get(list)?.as_array())
+        .flatten()
+        .filter_map(named)
+        .collect();
+    match names.is_empty() {
+        true => String::new(),
+        false => format!("; there is {}", names.join(", ")),
+    }
+}

@@ -1,0 +1,154 @@
+//! `chat-server sources` and `chat-server chats`
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use super::CliError;
+use super::output::{Format, Output};
+use super::place::{Place, close};
+use crate::desk::{ChatQuestion, Desk, Mode};
+use crate::view;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Sources {
+    /// How to write it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Chats {
+    /// The id of the source; all sources if it is left out.
+    source: Option<String>,
+    /// Only of this kind: direct, group, channel or unknown.
+    #[arg(long = "type", value_name = "KIND")]
+    kind: Option<String>,
+    /// Only with this in the name, in any case.
+    #[arg(long, value_name = "TEXT")]
+    name: Option<String>,
+    /// How many at most.
+    #[arg(long)]
+    limit: Option<i64>,
+    /// How many of the first to pass over.
+    #[arg(long)]
+    offset: Option<i64>,
+    /// How to write it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Sources {
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let desk = place.desk(Mode::Reads).await?;
+        let sources = desk.sources().await?;
+        close(&desk).await;
+        let mut output = Output::new();
+        match self.format {
+            Format::Json => output.json(&json!({ "sources": sources }))?,
+            Format::Csv => {
+                output.row(&[
+                    "id",
+                    "name",
+                    "is_connected",
+                    "streams",
+                    "chats",
+                    "messages",
+                    "status",
+                ])?;
+                for source in &sources {
+                    output.row(&[
+                        &source.id,
+                        &source.name,
+                        &source.is_connected.to_string(),
+                        &source.streams.to_string(),
+                        &source.chats.to_string(),
+                        &source.messages.to_string(),
+                        source.status.as_deref().unwrap_or_default(),
+                    ])?;
+                }
+            }
+            Format::Text => {
+                for source in &sources {
+                    output.line(&source_line(source))?;
+                }
+            }
+        }
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn source_line(source: &view::Source) -> String {
+    let status = source.status.as_ref().map(|status| format!(" ({status})"));
+    format!(
+        "{}: {} chats, {} messages{}",
+        source.id,
+        source.chats,
+        source.messages,
+        status.unwrap_or_default()
+    )
+}
+
+impl Chats {
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let desk = place.desk(Mode::Reads).await?;
+        let chats = self.ask(&desk).await;
+        close(&desk).await;
+        let chats = chats?;
+        let mut output = Output::new();
+        match self.format {
+            Format::Json => output.json(&chats)?,
+            Format::Csv => {
+                output.row(&[
+                    "source",
+                    "id",
+                    "name",
+                    "type",
+                    "participant_count",
+                    "message_count",
+                    "last_activity",
+                ])?;
+                for chat in &chats.chats {
+                    output.row(&[
+                        &chat.source,
+                        &chat.id,
+                        &chat.name,
+                        &chat.kind,
+                        &chat.participant_count.to_string(),
+                        &chat.message_count.to_string(),
+                        chat.last_activity.as_deref().unwrap_or_default(),
+                    ])?;
+                }
+            }
+            Format::Text => {
+                for chat in &chats.chats {
+                    output.line(&chat_line(chat))?;
+                }
+            }
+        }
+        output.finish()?;
+        Ok(ExitCode::SUCCESS)
+    }
+
+    async fn ask(&self, desk: &Desk) -> Result<view::Chats, CliError> {
+        let asked = ChatQuestion {
+            source: self.source.clone(),
+            chat_type: self.kind.clone(),
+            name_pattern: self.name.clone(),
+            limit: self.limit,
+            offset: self.offset,
+            stored: true,
+        };
+        Ok(desk.chats(&asked).await?)
+    }
+}
+
+fn chat_line(chat: &view::Chat) -> String {
+    let last = chat.last_activity.as_deref().unwrap_or("never");
+    format!(
+        "{}:{}  {}  ({}, {} messages, last {last})",
+        chat.source, chat.id, chat.name, chat.kind, chat.message_count
+    )
+}

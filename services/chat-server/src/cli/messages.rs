@@ -1,0 +1,114 @@
+//! `chat-server messages`
+
+use std::process::ExitCode;
+
+use clap::Args;
+
+use super::CliError;
+use super::output::{Format, Output};
+use super::place::{Place, close};
+use crate::desk::{Mode, Question};
+use crate::view;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    /// The chat: its id, its name, a part of its name, SOURCE: and one of these, or * for all; all chats if it is left
+    /// out.
+    chat: Option<String>,
+    /// The id of the source.
+    #[arg(long, value_name = "ID")]
+    source: Option<String>,
+    /// Not before this: 7d, 2025-01-13, or RFC 3339.
+    #[arg(long, value_name = "TIME")]
+    since: Option<String>,
+    /// Before this.
+    #[arg(long, value_name = "TIME")]
+    before: Option<String>,
+    /// A part of the sender's name.
+    #[arg(long, value_name = "TEXT")]
+    sender: Option<String>,
+    /// A part of what is said.
+    #[arg(long, value_name = "TEXT")]
+    search: Option<String>,
+    /// How many, 1 to 1000; 100 by default.
+    #[arg(long)]
+    limit: Option<i64>,
+    /// How many of the newest to pass over.
+    #[arg(long)]
+    offset: Option<i64>,
+    /// Where to go on: the next_cursor of the answer before.
+    #[arg(long)]
+    cursor: Option<String>,
+    /// How to write it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+impl Arguments {
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let desk = place.desk(Mode::Reads).await?;
+        let asked = Question {
+            source: self.source,
+            chat: self.chat,
+            since: self.since,
+            before: self.before,
+            sender: self.sender,
+            search: self.search,
+            limit: self.limit,
+            offset: self.offset,
+            cursor: self.cursor,
+            stored: true,
+        };
+        let told = desk.messages(&asked).await;
+        close(&desk).await;
+        write(&told?, self.format)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+fn write(told: &view::Messages, format: Format) -> Result<(), CliError> {
+    let mut output = Output::new();
+    match format {
+        Format::Json => output.json(told)?,
+        Format::Csv => {
+            output.row(&[
+                "source",
+                "chat_id",
+                "chat",
+                "id",
+                "timestamp",
+                "local_time",
+                "sender_id",
+                "sender",
+                "content",
+                "reply_to",
+                "edited",
+            ])?;
+            for message in &told.messages {
+                output.row(&[
+                    &message.source,
+                    &message.chat_id,
+                    &message.chat,
+                    &message.id,
+                    &message.timestamp,
+                    &message.local_time,
+                    &message.sender.id,
+                    &message.sender.display_name,
+                    &message.content,
+                    message.reply_to.as_deref().unwrap_or_default(),
+                    &message.edited.to_string(),
+                ])?;
+            }
+        }
+        Format::Text => {
+            for message in &told.messages {
+                output.line(&message.line())?;
+            }
+            if let Some(cursor) = &told.next_cursor {
+                eprintln!("there are more: --cursor {cursor}");
+            }
+        }
+    }
+    output.finish()?;
+    Ok(())
+}

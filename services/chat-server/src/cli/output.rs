@@ -1,0 +1,83 @@
+//! Writing answers: text for people, JSON and CSV for programs.
+
+use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
+
+use clap::ValueEnum;
+use serde::Serialize;
+
+/// For whom it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub(super) enum Format {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// One JSON document, as the tool of MCP answers.
+    Json,
+    /// Comma-separated values with a line of names (RFC 4180).
+    Csv,
+}
+
+/// Where an answer goes: stdout, locked.
+#[derive(Debug)]
+pub(super) struct Output {
+    writer: BufWriter<StdoutLock<'static>>,
+    is_terminal: bool,
+}
+
+impl Output {
+    pub(super) fn new() -> Self {
+        let stdout = io::stdout();
+        Self {
+            is_terminal: stdout.is_terminal(),
+            writer: BufWriter::new(stdout.lock()),
+        }
+    }
+
+    /// One line. A terminal would obey control characters of messages: they are made visible there.
+    pub(super) fn line(&mut self, line: &str) -> io::Result<()> {
+        let visible = |c: char| match c {
+            '\n' | '\t' => c,
+            c if c.is_control() => '\u{FFFD}',
+            c => c,
+        };
+        match self.is_terminal {
+            true => writeln!(
+                self.writer,
+                "{}",
+                line.chars().map(visible).collect::<String>()
+            ),
+            false => writeln!(self.writer, "{line}"),
+        }
+    }
+
+    /// A value as JSON.
+    pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
+        serde_json::to_writer_pretty(&mut self.writer, value)?;
+        writeln!(self.writer)
+    }
+
+    /// One line of values, which end in CR and LF.
+    pub(super) fn row(&mut self, values: &[&str]) -> io::Result<()> {
+        let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+        write!(self.writer, "{}\r\n", quoted.join(","))
+    }
+
+    /// Writes what is still held back.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+/// Quoted where it must be. What a spreadsheet would take for a formula gets an apostrophe before it.
+fn quoted(value: &str) -> String {
+    let is_formula = value.starts_with(['=', '@', '\t', '\r'])
+        || value.starts_with(['+', '-']) && value.parse::<f64>().is_err();
+    let value = match is_formula {
+        true => format!("'{value}"),
+        false => value.to_owned(),
+    };
+    match value.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", value.replace('"', "\"\"")),
+        false => value,
+    }
+}

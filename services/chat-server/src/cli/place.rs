@@ -1,0 +1,84 @@
+//! Where configuration and index are (XDG base directories).
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::CliError;
+use crate::config::Config;
+use crate::desk::{Desk, Mode};
+use crate::index::{Index, Options};
+
+/// A configuration to begin with.
+const MINIMAL: &str = "\
+[[source]]
+id = \"whatsapp\"
+kind = \"whatsapp-export\"
+path = \"~/chats/WhatsApp Chat with Ann.zip\"";
+
+/// Where configuration and index are.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Place {
+    /// The configuration; by default $XDG_CONFIG_HOME/chat-server/config.toml, which is ~/.config/chat-server/config.toml.
+    #[arg(long, global = true, value_name = "FILE")]
+    config: Option<PathBuf>,
+
+    /// Where the index is kept; by default what the configuration says, or $XDG_DATA_HOME/chat-server, which is
+    /// ~/.local/share/chat-server.
+    #[arg(long, global = true, value_name = "DIR")]
+    data_dir: Option<PathBuf>,
+}
+
+impl Place {
+    /// The configuration.
+    pub(super) fn config(&self) -> Result<Config, CliError> {
+        let file = match &self.config {
+            Some(file) => file.clone(),
+            None => directory("XDG_CONFIG_HOME", ".config")?.join("config.toml"),
+        };
+        if !file.exists() {
+            return Err(CliError::NoConfig(format!(
+                "there is no configuration at {}: write one there, or name another with --config. A minimal one:\n\n\
+                 {MINIMAL}\n",
+                file.display()
+            )));
+        }
+        Ok(Config::read(&file)?)
+    }
+
+    /// The chats behind the rules of the configuration.
+    pub(super) async fn desk(&self, mode: Mode) -> Result<Desk, CliError> {
+        let config = self.config()?;
+        let dir = match self.data_dir.as_ref().or(config.data_dir.as_ref()) {
+            Some(dir) => dir.clone(),
+            None => directory("XDG_DATA_HOME", ".local/share")?,
+        };
+        let opened =
+            tokio::task::spawn_blocking(move || Index::open(&dir, Options::default())).await;
+        let index = opened.map_err(|error| CliError::Other(error.to_string()))??;
+        Ok(Desk::new(&config, index, mode))
+    }
+}
+
+/// Commits what is queued and lets go of the index.
+pub(super) async fn close(desk: &Desk) {
+    let index = desk.index().clone();
+    // It has logged whatever went wrong.
+    let _closed = tokio::task::spawn_blocking(move || index.close()).await;
+}
+
+/// The program's own in one of the directories that everybody has. What is not absolute does not count.
+fn directory(variable: &str, below_home: &str) -> Result<PathBuf, CliError> {
+    let set = std::env::var_os(variable).map(PathBuf::from);
+    let base = match set.filter(|dir| dir.is_absolute()) {
+        Some(dir) => dir,
+        None => std::env::home_dir()
+            .filter(|home| !home.as_os_str().is_empty())
+            .map(|home| home.join(Path::new(below_home)))
+            .ok_or_else(|| {
+                let problem = format!("there is no home directory: set HOME or {variable}");
+                CliError::Other(problem)
+            })?,
+    };
+    Ok(base.join("chat-server"))
+}

@@ -1,0 +1,60 @@
+//! `chat-server mcp`
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use clap::Args;
+use service_host::{Door, Host, log_to_stderr, stop_signal};
+use tokio_util::sync::CancellationToken;
+
+use super::place::{Place, close};
+use super::{CliError, PROGRAM};
+use crate::desk::Mode;
+use crate::mcp;
+
+/// How long a connection may take to say what it wants.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How long what runs may go on after the signal, or after the client's end.
+const DRAIN: Duration = Duration::from_secs(5);
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    #[command(flatten)]
+    door: Door,
+}
+
+impl Arguments {
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        log_to_stderr("warn");
+        let stop = stop_signal()?;
+        let desk = place.desk(Mode::Runs).await?;
+        let server = mcp::server(desk.clone())?;
+        // The sources go on until the last request is answered.
+        let over = CancellationToken::new();
+        let sources = tokio::spawn({
+            let (desk, over) = (desk.clone(), over.clone());
+            async move { desk.run(&over).await }
+        });
+        let served = host().run(server, &self.door, PROGRAM, stop).await;
+        over.cancel();
+        if tokio::time::timeout(DRAIN, sources).await.is_err() {
+            tracing::warn!("a source did not stop in time");
+        }
+        close(&desk).await;
+        served?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// The bounds of the contract.
+fn host() -> Host {
+    let mut host = Host::default();
+    host.http.max_calls = mcp::MAX_REQUESTS;
+    host.http.body_timeout = CONNECTION_TIMEOUT;
+    host.serve.header_timeout = CONNECTION_TIMEOUT;
+    host.serve.shutdown_deadline = DRAIN;
+    host.stdio.max_calls = mcp::MAX_REQUESTS;
+    host.stdio.drain_time = DRAIN;
+    host
+}

@@ -1,0 +1,360 @@
+//! The one file that names a person's chats: what it says, and what is wrong with it.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+
+use jiff::tz::TimeZone;
+use serde::Deserialize;
+
+use crate::import::{DayOrder, Format};
+
+/// The largest file, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The most sources.
+pub const MAX_SOURCES: usize = 100;
+
+/// The most names in a list.
+pub const MAX_LIST: usize = 10_000;
+
+/// What the file says.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// Where the index is kept; `None`: in the user's data directory.
+    pub data_dir: Option<PathBuf>,
+    /// Whether telephone numbers are kept from everybody who asks.
+    pub redact_phone_numbers: bool,
+    /// The sources, in the order of the file.
+    pub sources: Vec<SourceConfig>,
+    /// People, and what they are called in each network.
+    pub people: Vec<Person>,
+}
+
+/// One source.
+#[derive(Debug, Clone)]
+pub struct SourceConfig {
+    /// Its id: lower-case letters, digits and dashes.
+    pub id: String,
+    /// Its name for people; the id if none is given.
+    pub name: String,
+    /// What it is.
+    pub kind: SourceKind,
+    /// Which of its chats may be seen.
+    pub chats: ChatFilter,
+}
+
+/// What a source is.
+#[derive(Debug, Clone)]
+pub enum SourceKind {
+    /// An export that a person has saved.
+    Export {
+        /// What kind.
+        format: Format,
+        /// The file or the folder.
+        path: PathBuf,
+        /// Whether it is looked at again when it changes.
+        watch: bool,
+        /// The time zone of the telephone or computer that made it.
+        zone: TimeZone,
+        /// Whether 3/4 is in March or in April; `None`: found out.
+        day_order: Option<DayOrder>,
+        /// The owner's name in it.
+        me: Option<String>,
+    },
+    /// A bot of Telegram.
+    TelegramBot {
+        /// Where its API is, without the token.
+        base_url: String,
+        /// The file whose first line is its token.
+        token_file: PathBuf,
+    },
+    /// A running signal-cli.
+    SignalCli {
+        /// Where it listens.
+        address: SignalAddress,
+        /// The account, if it serves several.
+        account: Option<String>,
+    },
+}
+
+/// Where signal-cli listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SignalAddress {
+    /// A Unix socket.
+    Socket(PathBuf),
+    /// A TCP port.
+    Tcp(SocketAddr),
+}
+
+/// Which chats of a source may be seen, by id or by name without regard to case.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatFilter {
+    /// Only these; `None`: all.
+    pub allow: Option<BTreeSet<String>>,
+    /// Never these, even if they are allowed.
+    pub deny: BTreeSet<String>,
+}
+
+/// Somebody who is called otherwise elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Person {
+    /// What to call him.
+    pub name: String,
+    /// Names, handles and numbers of his, in any source.
+    pub aliases: Vec<String>,
+}
+
+/// A configuration that cannot be meant, in words for the person who wrote it.
+#[derive(Debug, thiserror::Error)]
+#[error("{}: {problem}", file.display())]
+pub struct ConfigError {
+    file: PathBuf,
+    problem: String,
+}
+
+impl Config {
+    /// Reads the file. Paths in it are relative to its folder; `~/` is the user's home.
+    ///
+    /// # Errors
+    /// [`ConfigError`]: it cannot be read, is no TOML, or says what cannot be meant.
+    pub fn read(file: &Path) -> Result<Self, ConfigError> {
+        let wrong = |problem: String| ConfigError {
+            file: file.to_owned(),
+            problem,
+        };
+        let size = std::fs::metadata(file)
+            .map_err(|error| wrong(error.to_string()))?
+            .len();
+        if size > MAX_BYTES {
+            return Err(wrong(format!(
+                "{size} bytes are more than the {MAX_BYTES} of a configuration"
+            )));
+        }
+        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
+        let folder = file.parent().unwrap_or(Path::new("."));
+        Self::parse(&text, folder).map_err(wrong)
+    }
+
+    /// What a text says; `folder` is where relative paths begin.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what would be right.
+    pub fn parse(text: &str, folder: &Path) -> Result<Self, String> {
+        let written: Written = toml::from_str(text).map_err(|error| error.to_string())?;
+        if written.source.len() > MAX_SOURCES {
+            return Err(format!("more than {MAX_SOURCES} sources"));
+        }
+        let mut ids = BTreeSet::new();
+        let mut sources = Vec::new();
+        for source in written.source {
+            let id = source.id.clone();
+            if !is_id(&id) {
+                return Err(format!(
+                    "source {id:?}: an `id` is made of lower-case letters, digits and dashes, at most 64, such as \"telegram\""
+                ));
+            }
+            if !ids.insert(id.clone()) {
+                return Err(format!("two sources have the id {id:?}: give each its own"));
+            }
+            let source = source
+                .meant(folder)
+                .map_err(|problem| format!("source {id:?}: {problem}"))?;
+            sources.push(source);
+        }
+        Ok(Self {
+            data_dir: written.data_dir.map(|dir| absolute(&dir, folder)),
+            redact_phone_numbers: written.redact_phone_numbers,
+            sources,
+            people: written.person,
+        })
+    }
+}
+
+impl ChatFilter {
+    /// Whether a chat may be seen.
+    #[must_use]
+    pub fn allows(&self, id: &str, name: &str) -> bool {
+        let named = |list: &BTreeSet<String>| {
+            list.contains(&id.to_lowercase()) || list.contains(&name.trim().to_lowercase())
+        };
+        !named(&self.deny) && self.allow.as_ref().is_none_or(named)
+    }
+}
+
+/// The file as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    data_dir: Option<String>,
+    #[serde(default)]
+    redact_phone_numbers: bool,
+    #[serde(default)]
+    source: Vec<WrittenSource>,
+    #[serde(default)]
+    person: Vec<Person>,
+}
+
+/// A source as it is written: which members belong to which kind is judged afterwards, in words.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenSource {
+    id: String,
+    name: Option<String>,
+    kind: Kind,
+    path: Option<String>,
+    watch: Option<bool>,
+    zone: Option<String>,
+    day_order: Option<DayOrder>,
+    me: Option<String>,
+    base_url: Option<String>,
+    token_file: Option<String>,
+    socket: Option<String>,
+    tcp: Option<SocketAddr>,
+    account: Option<String>,
+    allow: Option<Vec<String>>,
+    #[serde(default)]
+    deny: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Kind {
+    TelegramExport,
+    WhatsappExport,
+    SignalExport,
+    TelegramBot,
+    SignalCli,
+}
+
+impl WrittenSource {
+    fn meant(self, folder: &Path) -> Result<SourceConfig, String> {
+        self.only_its_own()?;
+        let needed = |value: &Option<String>, what: &str| {
+            value.clone().ok_or_else(|| format!("needs {what}"))
+        };
+        let kind = match self.kind {
+            Kind::TelegramExport => self.export(Format::Telegram, folder)?,
+            Kind::WhatsappExport => self.export(Format::WhatsApp, folder)?,
+            Kind::SignalExport => self.export(Format::Signal, folder)?,
+            Kind::TelegramBot => SourceKind::TelegramBot {
+                base_url: self
+                    .base_url
+                    .clone()
+                    .unwrap_or_else(|| "https://api.telegram.org".to_owned()),
+                token_file: absolute(
+                    &needed(
+                        &self.token_file,
+                        "`token_file`, a file with the bot's token",
+                    )?,
+                    folder,
+                ),
+            },
+            Kind::SignalCli => SourceKind::SignalCli {
+                address: match (&self.socket, self.tcp) {
+                    (Some(socket), None) => SignalAddress::Socket(absolute(socket, folder)),
+                    (None, Some(address)) => SignalAddress::Tcp(address),
+                    _ => {
+                        return Err(
+                            "needs either `socket`, a path, or `tcp`, an address with a port"
+                                .to_owned(),
+                        );
+                    }
+                },
+                account: self.account.clone(),
+            },
+        };
+        Ok(SourceConfig {
+            chats: ChatFilter {
+                allow: self.allow.map(|names| list(&names)).transpose()?,
+                deny: list(&self.deny)?,
+            },
+            name: self
+                .name
+                .filter(|name| !name.trim().is_empty())
+                .unwrap_or_else(|| self.id.clone()),
+            id: self.id,
+            kind,
+        })
+    }
+
+    fn export(&self, format: Format, folder: &Path) -> Result<SourceKind, String> {
+        let path = self
+            .path
+            .as_deref()
+            .ok_or("needs `path`, the file or the folder of the export")?;
+        let zone = match &self.zone {
+            None => TimeZone::system(),
+            Some(zone) => TimeZone::get(zone)
+                .map_err(|_| format!("`zone` {zone:?} is no time zone: give a name such as \"Europe/Helsinki\" or \"UTC\""))?,
+        };
+        Ok(SourceKind::Export {
+            format,
+            path: absolute(path, folder),
+            watch: self.watch.unwrap_or(false),
+            zone,
+            day_order: self.day_order,
+            me: self.me.clone(),
+        })
+    }
+
+    /// A member that this kind of source does not have is a mistake that nobody would find otherwise.
+    fn only_its_own(&self) -> Result<(), String> {
+        let export = matches!(
+            self.kind,
+            Kind::TelegramExport | Kind::WhatsappExport | Kind::SignalExport
+        );
+        let (whatsapp, bot, signal) = (
+            self.kind == Kind::WhatsappExport,
+            self.kind == Kind::TelegramBot,
+            self.kind == Kind::SignalCli,
+        );
+        let members = [
+            ("path", self.path.is_some(), export, "exports"),
+            ("watch", self.watch.is_some(), export, "exports"),
+            ("zone", self.zone.is_some(), export, "exports"),
+            ("me", self.me.is_some(), export, "exports"),
+            (
+                "day_order",
+                self.day_order.is_some(),
+                whatsapp,
+                "whatsapp-export",
+            ),
+            ("base_url", self.base_url.is_some(), bot, "telegram-bot"),
+            ("token_file", self.token_file.is_some(), bot, "telegram-bot"),
+            ("socket", self.socket.is_some(), signal, "signal-cli"),
+            ("tcp", self.tcp.is_some(), signal, "signal-cli"),
+            ("account", self.account.is_some(), signal, "signal-cli"),
+        ];
+        match members
+            .iter()
+            .find(|(_, given, belongs, _)| *given && !belongs)
+        {
+            Some((name, _, _, owner)) => Err(format!("`{name}` belongs to {owner} alone")),
+            None => Ok(()),
+        }
+    }
+}
+
+fn list(names: &[String]) -> Result<BTreeSet<String>, String> {
+    if names.len() > MAX_LIST {
+        return Err(format!("a list of more than {MAX_LIST} chats"));
+    }
+    Ok(names
+        .iter()
+        .map(|name| name.trim().to_lowercase())
+        .collect())
+}
+
+fn is_id(id: &str) -> bool {
+    let fine = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !id.is_empty() && id.len() <= 64 && id.bytes().all(fine)
+}
+
+fn absolute(path: &str, folder: &Path) -> PathBuf {
+    match (path.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest),
+        _ => folder.join(path),
+    }
+}

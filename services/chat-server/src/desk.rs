@@ -1,0 +1,223 @@
+//! What may be told of a person's chats: the index behind the rules of the configuration. Whoever asks, a tool, a resource
+//! or the command line, asks here, and gets nothing of chats that may not be seen, no telephone numbers if they are
+//! redacted, and times in the zone of the source.
+
+mod attachment;
+mod chats;
+mod failure;
+mod messages;
+mod news;
+mod people;
+mod redact;
+mod scope;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use jiff::tz::TimeZone;
+use tokio_util::sync::CancellationToken;
+
+pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
+pub use chats::{ChatQuestion, MAX_CHATS};
+pub use failure::Failure;
+pub use messages::{Around, Question, SearchQuestion};
+pub use news::{Following, News, Told};
+pub use people::{PeopleQuestion, StatisticsQuestion};
+
+use crate::config::{Config, SourceKind};
+use crate::index::{Alias, AliasMember, Index};
+use crate::registry::Registry;
+use crate::source::Connection;
+use crate::view;
+use redact::Redactor;
+
+/// How long a question waits for an export that is read for the first time since the program began.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How often a process that only reads looks whether it may write.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What becomes of the sources of a desk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// They are kept running by [`Desk::run`]: questions wait a little for what is being read.
+    Runs,
+    /// Nothing: what is in the index is told.
+    Reads,
+}
+
+/// The chats behind the rules. A clone is the same desk.
+#[derive(Debug, Clone)]
+pub struct Desk(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    mode: Mode,
+    index: Index,
+    registry: Registry,
+    zones: BTreeMap<String, TimeZone>,
+    aliases: Vec<Alias>,
+    redactor: Redactor,
+}
+
+impl Desk {
+    /// What `config` lets be told of `index`. Nothing is read and nobody connected to before [`run`](Self::run).
+    #[must_use]
+    pub fn new(config: &Config, index: Index, mode: Mode) -> Self {
+        let zones = config.sources.iter().map(|source| {
+            let zone = match &source.kind {
+                SourceKind::Export { zone, .. } => zone.clone(),
+                SourceKind::TelegramBot { .. } | SourceKind::SignalCli { .. } => TimeZone::system(),
+            };
+            (source.id.clone(), zone)
+        });
+        let aliases = config.people.iter().map(|person| Alias {
+            name: person.name.clone(),
+            members: person
+                .aliases
+                .iter()
+                .map(|is| AliasMember {
+                    source: None,
+                    is: is.clone(),
+                })
+                .collect(),
+        });
+        Self(Arc::new(Inner {
+            mode,
+            registry: Registry::new(config),
+            zones: zones.collect(),
+            aliases: aliases.collect(),
+            redactor: Redactor::new(&index, config.redact_phone_numbers),
+            index,
+        }))
+    }
+
+    /// The sources.
+    #[must_use]
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// The index behind it.
+    #[must_use]
+    pub fn index(&self) -> &Index {
+        &self.0.index
+    }
+
+    /// Keeps the sources running until `stop`. While another process writes to the index they are run there; this one
+    /// takes over when it has ended.
+    pub async fn run(&self, stop: &CancellationToken) {
+        let index = self.index();
+        if !index.is_writer() {
+            tracing::info!("another process keeps the index up to date: this one reads");
+        }
+        while !index.is_writer() {
+            if tokio::time::timeout(LOOK, stop.cancelled()).await.is_ok() {
+                return;
+            }
+            let promoting = index.clone();
+            let promoted = tokio::task::spawn_blocking(move || promoting.promote()).await;
+            if let Ok(Err(error)) = promoted {
+                tracing::warn!(%error, "the index cannot be taken over");
+            }
+        }
+        self.registry().run(index, stop).await;
+    }
+
+    /// All sources of the configuration, by id.
+    ///
+    /// # Errors
+    /// [`Failure`] if the index is not available.
+    pub async fn sources(&self) -> Result<Vec<view::Source>, Failure> {
+        self.settled(None).await;
+        let mut sources = Vec::new();
+        for entry in self.registry().iter() {
+            let id = entry.source.id();
+            let connection = self.connection(id);
+            let chats = self.seen_chats(Some(id)).await?;
+            sources.push(view::Source {
+                id: id.to_owned(),
+                name: entry.source.name().to_owned(),
+                is_connected: connection == Connection::Connected,
+                status: match connection {
+                    Connection::Connected => self.reading(Some(id)),
+                    Connection::Disconnected(advice) => Some(advice),
+                },
+                streams: entry.source.streams(),
+                time_zone: zone_name(&self.zone(Some(id))),
+                chats: chats.len() as u64,
+                messages: chats.iter().map(|chat| chat.shown.messages).sum(),
+            });
+        }
+        Ok(sources)
+    }
+
+    /// Whether a source of the configuration is there to be asked. What another process runs is its to know: it counts
+    /// as connected.
+    fn connection(&self, source: &str) -> Connection {
+        match self.registry().get(source) {
+            Some(entry) if self.runs() || self.0.mode == Mode::Reads => entry.source.connection(),
+            _ => Connection::Connected,
+        }
+    }
+
+    /// Whether the sources are run here, and not by another process.
+    fn runs(&self) -> bool {
+        self.0.mode == Mode::Runs && self.index().is_writer()
+    }
+
+    /// The zone of a source, or of the machine.
+    fn zone(&self, source: Option<&str>) -> TimeZone {
+        let zone = source.and_then(|source| self.0.zones.get(source));
+        zone.cloned().unwrap_or_else(TimeZone::system)
+    }
+
+    /// Waits a little for exports that were not read yet.
+    async fn settled(&self, source: Option<&str>) {
+        if !self.runs() {
+            return;
+        }
+        let waiting = self
+            .registry()
+            .iter()
+            .filter(|entry| source.is_none_or(|source| source == entry.source.id()))
+            .filter_map(|entry| entry.export.as_ref())
+            .map(|export| export.settled());
+        let _patience = tokio::time::timeout(PATIENCE, join_all(waiting)).await;
+    }
+
+    /// What is still being read of a source, or of any, in words.
+    fn reading(&self, source: Option<&str>) -> Option<String> {
+        if !self.runs() {
+            return None;
+        }
+        let reading: Vec<String> = self
+            .registry()
+            .iter()
+            .filter(|entry| source.is_none_or(|source| source == entry.source.id()))
+            .filter_map(|entry| {
+                let export = entry
+                    .export
+                    .as_ref()
+                    .filter(|export| !export.is_settled())?;
+                let progress = export.progress().borrow().clone();
+                let percent = (progress.done * 100)
+                    .checked_div(progress.total)
+                    .unwrap_or(0);
+                Some(format!("{} ({percent} %)", entry.source.id()))
+            })
+            .collect();
+        (!reading.is_empty()).then(|| {
+            format!(
+                "still being read: {}; ask again for the rest",
+                reading.join(", ")
+            )
+        })
+    }
+}
+
+fn zone_name(zone: &TimeZone) -> String {
+    zone.iana_name().unwrap_or("local time").to_owned()
+}

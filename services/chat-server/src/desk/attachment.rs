@@ -1,0 +1,76 @@
+//! The bytes of files that belong to messages.
+
+use std::io::Read as _;
+
+use super::{Desk, Failure};
+use crate::import::{self, ImportError};
+use crate::model::AttachmentPlace;
+
+/// The largest file that is given out, in bytes.
+pub const MAX_ATTACHMENT_BYTES: u64 = 10 * 1024 * 1024;
+
+/// A file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// Its media type, if it is known.
+    pub media_type: Option<String>,
+    /// Its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Desk {
+    /// The `n`th file of a message.
+    ///
+    /// # Errors
+    /// [`Failure`]: there is no such chat, message or file, it was left out of the export, or it is too large.
+    pub async fn attachment(
+        &self,
+        source: &str,
+        chat: &str,
+        message: &str,
+        n: usize,
+    ) -> Result<Contents, Failure> {
+        let entry = self.source(source)?;
+        self.settled(Some(source)).await;
+        let key = self.find(Some(source), chat).await?.key;
+        let not_found = |problem: &str| Failure::new("ATTACHMENT_NOT_FOUND", problem);
+        let found = self.index().message(&key, message).await?;
+        let found = found.ok_or_else(|| Failure::message_not_found(&key, message))?;
+        let attachment = found.message.attachments.into_iter().nth(n);
+        let attachment = attachment.ok_or_else(|| not_found("the message has no such file"))?;
+        let path = match (attachment.place, &entry.export) {
+            (AttachmentPlace::Export(path), Some(export)) => (export.path().to_owned(), path),
+            (AttachmentPlace::Missing(Some(why)), _) => {
+                let problem = format!("the file is not in the export: {why}");
+                return Err(not_found(&problem));
+            }
+            _ => return Err(not_found("the file is not in the export")),
+        };
+        let read = move || -> Result<Vec<u8>, ImportError> {
+            let (export, path) = path;
+            let attached = import::attachment_within(&export, &path, MAX_ATTACHMENT_BYTES)?;
+            let mut bytes = Vec::new();
+            // It may have grown since it was opened.
+            let mut reader = attached.reader.take(MAX_ATTACHMENT_BYTES);
+            reader
+                .read_to_end(&mut bytes)
+                .map_err(|error| ImportError::Io {
+                    path: path.into(),
+                    error,
+                })?;
+            Ok(bytes)
+        };
+        let bytes = match tokio::task::spawn_blocking(read).await {
+            Ok(Ok(bytes)) => bytes,
+            Ok(Err(ImportError::TooLarge { size, most, .. })) => {
+                let problem = format!("the file has {size} bytes; at most {most} are given out");
+                return Err(Failure::new("ATTACHMENT_TOO_LARGE", problem));
+            }
+            Ok(Err(_)) | Err(_) => return Err(not_found("the file is no longer in the export")),
+        };
+        Ok(Contents {
+            media_type: attachment.media_type,
+            bytes,
+        })
+    }
+}

@@ -1,0 +1,104 @@
+//! Lists of chats.
+
+use super::scope::shown_chat;
+use super::{Desk, Failure};
+use crate::index;
+use crate::query::Invalid;
+use crate::view;
+
+/// The most chats of one answer.
+pub const MAX_CHATS: i64 = 5_000;
+
+/// Which chats.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ChatQuestion {
+    /// Of this source; of all if `None`.
+    pub source: Option<String>,
+    /// Of this kind: direct, group, channel or unknown.
+    pub chat_type: Option<String>,
+    /// With this in the name; neither case nor diacritics count.
+    pub name_pattern: Option<String>,
+    /// How many; 1 to [`MAX_CHATS`], by default 1,000.
+    pub limit: Option<i64>,
+    /// How many of the first to pass over.
+    pub offset: Option<i64>,
+    /// Whether what was kept of a source that is not connected is enough.
+    pub stored: bool,
+}
+
+const KINDS: [&str; 4] = ["direct", "group", "channel", "unknown"];
+
+impl Desk {
+    /// The chats that may be seen, those with the latest activity first.
+    ///
+    /// # Errors
+    /// [`Failure`]: the source is not known or not connected, a parameter is wrong, the index is not available.
+    pub async fn chats(&self, asked: &ChatQuestion) -> Result<view::Chats, Failure> {
+        let kind = asked.chat_type.as_deref().map(kind).transpose()?;
+        let limit = within("limit", asked.limit.unwrap_or(1_000), 1, MAX_CHATS)?;
+        let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
+        let source = asked.source.as_deref();
+        if let Some(source) = source {
+            self.connected(source, asked.stored).await?;
+        }
+        self.settled(source).await;
+        let fits = |chat: &view::Chat| {
+            kind.is_none_or(|kind| chat.kind == kind)
+                && asked
+                    .name_pattern
+                    .as_deref()
+                    .is_none_or(|part| index::contains(&chat.name, part))
+        };
+        let seen = self.seen_chats(source).await?;
+        let fitting: Vec<view::Chat> = seen
+            .iter()
+            .map(|chat| shown_chat(&chat.shown))
+            .filter(fits)
+            .collect();
+        Ok(view::Chats {
+            total: fitting.len() as u64,
+            chats: fitting.into_iter().skip(offset).take(limit).collect(),
+            note: self.reading(source),
+        })
+    }
+
+    /// One chat.
+    ///
+    /// # Errors
+    /// As for [`messages`](Self::messages).
+    pub async fn chat(&self, source: Option<&str>, chat: &str) -> Result<view::Chat, Failure> {
+        if let Some(source) = source {
+            self.source(source)?;
+        }
+        self.settled(source).await;
+        Ok(shown_chat(&self.find(source, chat).await?.shown))
+    }
+}
+
+fn kind(asked: &str) -> Result<&'static str, Failure> {
+    let kind = asked.trim().to_lowercase();
+    let known = KINDS.into_iter().find(|known| *known == kind);
+    known.ok_or_else(|| {
+        let reason = format!("it is no kind of chat: give one of {}", KINDS.join(", "));
+        Invalid::new("chat_type", reason).into()
+    })
+}
+
+/// A number in its bounds.
+pub(super) fn within(
+    parameter: &'static str,
+    given: i64,
+    least: i64,
+    most: i64,
+) -> Result<usize, Failure> {
+    let fitting = (least..=most).contains(&given).then_some(given);
+    fitting
+        .and_then(|given| usize::try_from(given).ok())
+        .ok_or_else(|| {
+            let forms = match most {
+                i64::MAX => format!("give {least} or more"),
+                most => format!("give a number from {least} to {most}"),
+            };
+            Invalid::new(parameter, format!("{given} is out of bounds: {forms}")).into()
+        })
+}

@@ -1,0 +1,199 @@
+//! Messages: by filters, by words, around one of them.
+
+use jiff::Timestamp;
+
+use super::chats::within;
+use super::scope::Scope;
+use super::{Desk, Failure};
+use crate::index::{
+    self, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
+};
+use crate::query;
+use crate::view;
+
+/// Which messages, as somebody asks. All that is given must hold.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Question {
+    /// Of this source; of all if `None`.
+    pub source: Option<String>,
+    /// Of this chat, by id, name or part of the name; of all if `None` or `*`.
+    pub chat: Option<String>,
+    /// Not before this: `7d`, a date in the zone of the source, or RFC 3339.
+    pub since: Option<String>,
+    /// Before this.
+    pub before: Option<String>,
+    /// A part of the name of the sender.
+    pub sender: Option<String>,
+    /// A part of what is said.
+    pub search: Option<String>,
+    /// How many; 1 to 1,000, by default 100.
+    pub limit: Option<i64>,
+    /// How many to pass over.
+    pub offset: Option<i64>,
+    /// Where to go on.
+    pub cursor: Option<String>,
+    /// Whether what was kept of a source that is not connected is enough.
+    pub stored: bool,
+}
+
+/// Which messages to look for by words.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SearchQuestion {
+    /// Words, "phrases" and beginnings of words (meet*).
+    pub text: String,
+    /// What else must hold.
+    pub messages: Question,
+    /// How many messages to give before each hit; by default none.
+    pub before: Option<i64>,
+    /// And how many after it.
+    pub after: Option<i64>,
+}
+
+/// What to tell around which message.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Around {
+    /// The source of the chat.
+    pub source: Option<String>,
+    /// The chat.
+    pub chat: String,
+    /// The id of the message.
+    pub id: String,
+    /// How many messages before it; by default 5.
+    pub before: Option<i64>,
+    /// How many messages after it; by default 5.
+    pub after: Option<i64>,
+}
+
+impl Desk {
+    /// The messages that fit, newest first.
+    ///
+    /// # Errors
+    /// [`Failure`]: the source or the chat is not known or not connected, a parameter is wrong, the index is not
+    /// available.
+    pub async fn messages(&self, asked: &Question) -> Result<view::Messages, Failure> {
+        let query = self.query(asked).await?;
+        let page = self.index().messages(&query).await?;
+        Ok(view::Messages {
+            messages: page.messages.into_iter().map(|it| self.shown(it)).collect(),
+            next_cursor: page.next.map(|cursor| cursor.as_str().to_owned()),
+            note: self.reading(query.source.as_deref()),
+        })
+    }
+
+    /// The messages with these words, newest first, and what was said around them.
+    ///
+    /// # Errors
+    /// As for [`messages`](Self::messages).
+    pub async fn search(&self, asked: &SearchQuestion) -> Result<view::Hits, Failure> {
+        let around = MAX_AROUND.try_into().unwrap_or(i64::MAX);
+        let query = index::SearchQuery {
+            text: asked.text.clone(),
+            before: within("context_before", asked.before.unwrap_or(0), 0, around)?,
+            after: within("context_after", asked.after.unwrap_or(0), 0, around)?,
+            messages: self.query(&asked.messages).await?,
+        };
+        let found = self.index().search(&query).await?;
+        let hit = |hit: index::Hit| {
+            let raw = view::content(&hit.message.message);
+            let message = self.shown(hit.message);
+            view::Hit {
+                // Marks may stand within a number.
+                snippet: (raw == message.content).then(|| hit.snippet.marked("**", "**")),
+                message,
+                before: hit
+                    .around
+                    .before
+                    .into_iter()
+                    .map(|it| self.shown(it))
+                    .collect(),
+                after: hit
+                    .around
+                    .after
+                    .into_iter()
+                    .map(|it| self.shown(it))
+                    .collect(),
+            }
+        };
+        Ok(view::Hits {
+            hits: found.hits.into_iter().map(hit).collect(),
+            next_cursor: found.next.map(|cursor| cursor.as_str().to_owned()),
+        })
+    }
+
+    /// A message and what was said around it.
+    ///
+    /// # Errors
+    /// As for [`messages`](Self::messages), and `MESSAGE_NOT_FOUND`.
+    pub async fn around(&self, asked: &Around) -> Result<view::Around, Failure> {
+        let most = MAX_AROUND.try_into().unwrap_or(i64::MAX);
+        let before = within("before", asked.before.unwrap_or(5), 0, most)?;
+        let after = within("after", asked.after.unwrap_or(5), 0, most)?;
+        let scope = self
+            .scope(asked.source.as_deref(), Some(&asked.chat), true)
+            .await?;
+        let Some([key]) = scope.chats.as_deref() else {
+            let reason = "give one chat, by id or name";
+            return Err(query::Invalid::new("chat", reason).into());
+        };
+        let found = self.index().context(key, &asked.id, before, after).await?;
+        let (message, around) = found.ok_or_else(|| Failure::message_not_found(key, &asked.id))?;
+        Ok(view::Around {
+            before: around.before.into_iter().map(|it| self.shown(it)).collect(),
+            message: self.shown(message),
+            after: around.after.into_iter().map(|it| self.shown(it)).collect(),
+        })
+    }
+
+    /// What may be told of a message.
+    pub(super) fn shown(&self, mut stored: StoredMessage) -> view::Message {
+        self.0.redactor.stored(&mut stored);
+        view::Message::new(&stored, &self.zone(Some(&stored.source)))
+    }
+
+    async fn query(&self, asked: &Question) -> Result<MessageQuery, Failure> {
+        let most = MAX_LIMIT.try_into().unwrap_or(i64::MAX);
+        let default = DEFAULT_LIMIT.try_into().unwrap_or(i64::MAX);
+        let limit = within("limit", asked.limit.unwrap_or(default), 1, most)?;
+        let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
+        let (since, before) = self.range(asked.source.as_deref(), &asked.since, &asked.before)?;
+        let source = asked.source.as_deref();
+        let Scope { source, chats } = self
+            .scope(source, asked.chat.as_deref(), asked.stored)
+            .await?;
+        Ok(MessageQuery {
+            source,
+            chats,
+            since,
+            before,
+            sender: given(&asked.sender),
+            search: given(&asked.search),
+            kinds: Vec::new(),
+            limit,
+            offset,
+            cursor: asked.cursor.as_ref().map(Cursor::new),
+        })
+    }
+
+    /// From when to when.
+    pub(super) fn range(
+        &self,
+        source: Option<&str>,
+        since: &Option<String>,
+        before: &Option<String>,
+    ) -> Result<(Option<Timestamp>, Option<Timestamp>), Failure> {
+        let (now, zone) = (Timestamp::now(), self.zone(source));
+        let time = |parameter, text: &Option<String>| {
+            let text = text.as_deref();
+            text.map(|text| query::time(parameter, text, now, &zone))
+                .transpose()
+        };
+        let (since, before) = (time("since", since)?, time("before", before)?);
+        query::range(since, before)?;
+        Ok((since, before))
+    }
+}
+
+/// A part to look for; an empty one is in every text.
+fn given(text: &Option<String>) -> Option<String> {
+    text.clone().filter(|text| !text.is_empty())
+}

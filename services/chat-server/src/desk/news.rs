@@ -1,0 +1,168 @@
+//! New messages as they come in, and who wants to hear of which.
+
+use super::{Desk, Failure};
+use crate::index::{self, Followed, Follower};
+use crate::view;
+use crate::view::uri::Listening;
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// A message came in.
+    Told(Box<Told>),
+    /// More messages came in than can be told one by one.
+    Missed {
+        /// The source.
+        source: String,
+        /// How many.
+        missed: u64,
+        /// From here [`Desk::messages`] has them.
+        cursor: String,
+    },
+}
+
+/// A message that came in.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Told {
+    /// The message.
+    pub message: view::Message,
+    /// From here [`Desk::messages`] has those that come in after it.
+    pub cursor: Option<String>,
+}
+
+/// What comes in from now on.
+#[derive(Debug)]
+pub struct Following {
+    desk: Desk,
+    follower: Follower,
+}
+
+impl Desk {
+    /// Follows all sources that tell of new messages.
+    ///
+    /// # Errors
+    /// [`Failure`] if the index is not available.
+    pub async fn follow(&self) -> Result<Following, Failure> {
+        Ok(Following {
+            desk: self.clone(),
+            follower: self.index().follow(None).await?,
+        })
+    }
+
+    /// Whether there is something to listen to; the id of the chat, if it is one.
+    ///
+    /// # Errors
+    /// [`Failure`]: the source or the chat is not known, or the source does not tell of new messages.
+    pub async fn may_listen(&self, to: &Listening) -> Result<Option<String>, Failure> {
+        let silent = |what: &str| {
+            let message = format!(
+                "{what} does not tell of new messages as they arrive: streaming is not supported. An export does if \
+                 its configuration says watch = true; else read its messages from time to time"
+            );
+            Failure::new("STREAMING_NOT_SUPPORTED", message)
+        };
+        match to.source.as_deref() {
+            Some(source) if !self.source(source)?.source.streams() => {
+                return Err(silent(&format!("Source '{source}'")));
+            }
+            None if !self.registry().iter().any(|entry| entry.source.streams()) => {
+                return Err(silent("No source"));
+            }
+            _ => {}
+        }
+        // What is old is no news.
+        self.settled(to.source.as_deref()).await;
+        match &to.chat {
+            Some(chat) => {
+                let found = self.chat(to.source.as_deref(), chat).await?;
+                Ok(Some(found.id))
+            }
+            None => Ok(None),
+        }
+    }
+}
+
+impl Following {
+    /// What happened next, as far as it may be told; `None` once the index is closed. Dropping the future loses nothing
+    /// but what it has read.
+    pub async fn next(&mut self) -> Option<News> {
+        loop {
+            match self.follower.next().await? {
+                Followed::Lagged(lag) if self.streams(&lag.source) => {
+                    return Some(News::Missed {
+                        source: lag.source,
+                        missed: lag.missed,
+                        cursor: lag.cursor.as_str().to_owned(),
+                    });
+                }
+                Followed::Message(stored) if self.tells(&stored) => {
+                    let place = self
+                        .desk
+                        .index()
+                        .cursor_after(&stored.source, stored.sequence);
+                    let cursor = place.await.ok().flatten();
+                    return Some(News::Told(Box::new(Told {
+                        message: self.desk.shown(*stored),
+                        cursor: cursor.map(|cursor| cursor.as_str().to_owned()),
+                    })));
+                }
+                Followed::Lagged(_) | Followed::Message(_) => {}
+            }
+        }
+    }
+
+    fn streams(&self, source: &str) -> bool {
+        let entry = self.desk.registry().get(source);
+        entry.is_some_and(|entry| entry.source.streams())
+    }
+
+    fn tells(&self, stored: &index::StoredMessage) -> bool {
+        let registry = self.desk.registry();
+        self.streams(&stored.source)
+            && registry.allows(&stored.source, &stored.chat, &stored.chat_name)
+    }
+}
+
+impl News {
+    /// Whether who listens so wants to hear of it. `chat` is the id of the chat, where it is known.
+    #[must_use]
+    pub fn concerns(&self, to: &Listening, chat: Option<&str>) -> bool {
+        let is_source = |source: &str| to.source.as_deref().is_none_or(|wanted| wanted == source);
+        match self {
+            Self::Missed { source, .. } => is_source(source),
+            Self::Told(told) => {
+                let message = &told.message;
+                is_source(&message.source)
+                    && to.chat.as_deref().is_none_or(|wanted| match chat {
+                        Some(id) => message.chat_id == id,
+                        None => is_called(message, wanted),
+                    })
+                    && to.chat_filter.as_deref().is_none_or(|part| {
+                        message.chat_id == part || index::contains(&message.chat, part)
+                    })
+                    && to
+                        .sender
+                        .as_deref()
+                        .is_none_or(|part| is_sender(message, part))
+                    && to
+                        .search
+                        .as_deref()
+                        .is_none_or(|part| index::contains(&message.content, part))
+            }
+        }
+    }
+}
+
+fn is_called(message: &view::Message, name: &str) -> bool {
+    message.chat_id == name
+        || index::contains(&message.chat, name) && index::contains(name, &message.chat)
+}
+
+fn is_sender(message: &view::Message, part: &str) -> bool {
+    let sender = &message.sender;
+    let names = [Some(&sender.display_name), sender.username.as_ref()];
+    names
+        .into_iter()
+        .flatten()
+        .any(|name| index::contains(name, part))
+}

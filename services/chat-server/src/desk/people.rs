@@ -1,0 +1,226 @@
+//! Who writes how much, and who is who.
+
+use std::collections::{HashMap, HashSet};
+
+use super::chats::within;
+use super::{Desk, Failure, zone_name};
+use crate::config::ChatFilter;
+use crate::index::{self, PeopleQuery, StatisticsQuery};
+use crate::model::Participant;
+use crate::view;
+
+/// The most senders and days of an answer.
+const MAX_SENDERS: usize = 100;
+const MAX_DAYS: usize = 400;
+/// The most people of one look into the index, and the most looks.
+const PEOPLE: usize = 1_000;
+const LOOKS: usize = 100;
+
+/// What to count.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StatisticsQuestion {
+    /// In this source; in all if `None`.
+    pub source: Option<String>,
+    /// In this chat; in all if `None` or `*`.
+    pub chat: Option<String>,
+    /// Not before this.
+    pub since: Option<String>,
+    /// Before this.
+    pub before: Option<String>,
+}
+
+/// Which people.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct PeopleQuestion {
+    /// With this in any of their names.
+    pub name: Option<String>,
+    /// How many; 1 to 1,000, by default 100.
+    pub limit: Option<i64>,
+    /// How many of the first to pass over.
+    pub offset: Option<i64>,
+}
+
+impl Desk {
+    /// How many messages, by whom, and when.
+    ///
+    /// # Errors
+    /// As for [`messages`](Self::messages).
+    pub async fn statistics(
+        &self,
+        asked: &StatisticsQuestion,
+    ) -> Result<view::Statistics, Failure> {
+        let source = asked.source.as_deref();
+        let (since, before) = self.range(source, &asked.since, &asked.before)?;
+        let scope = self.scope(source, asked.chat.as_deref(), true).await?;
+        let zone = self.zone(scope.source.as_deref());
+        let query = StatisticsQuery {
+            source: scope.source,
+            chats: scope.chats,
+            since,
+            before,
+            zone: zone.clone(),
+        };
+        let counted = self.index().statistics(&query).await?;
+        let cut = counted.senders.iter().skip(MAX_SENDERS);
+        let other_senders = counted.other_senders + cut.map(|sender| sender.messages).sum::<u64>();
+        let days = counted.days.iter();
+        let skipped = days.len().saturating_sub(MAX_DAYS);
+        Ok(view::Statistics {
+            messages: counted.messages,
+            first: counted.first.map(|at| at.to_string()),
+            last: counted.last.map(|at| at.to_string()),
+            other_senders,
+            without_sender: counted.without_sender,
+            days: days
+                .skip(skipped)
+                .map(|(date, messages)| view::DayCount {
+                    date: date.to_string(),
+                    messages: *messages,
+                })
+                .collect(),
+            hours: counted.hours.to_vec(),
+            weekdays: counted.weekdays.to_vec(),
+            time_zone: zone_name(&zone),
+            senders: counted
+                .senders
+                .into_iter()
+                .take(MAX_SENDERS)
+                .map(|counted| self.sender(counted))
+                .collect(),
+        })
+    }
+
+    /// People of all sources, those with the most messages first. Of sources with chats that may not be seen, only
+    /// those who wrote in the others are told, with what they wrote there.
+    ///
+    /// # Errors
+    /// [`Failure`]: a number is out of bounds, the index is not available.
+    pub async fn people(&self, asked: &PeopleQuestion) -> Result<view::People, Failure> {
+        let limit = within("limit", asked.limit.unwrap_or(100), 1, 1_000)?;
+        let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
+        self.settled(None).await;
+        let seen = self.seen_senders().await?;
+        let mut people = Vec::new();
+        for look in 0..LOOKS {
+            let query = PeopleQuery {
+                name: None,
+                aliases: self.0.aliases.clone(),
+                limit: PEOPLE,
+                offset: look * PEOPLE,
+            };
+            let found = self.index().people(&query).await?;
+            let is_last = found.len() < PEOPLE;
+            people.extend(
+                found
+                    .into_iter()
+                    .filter_map(|person| self.person(person, &seen)),
+            );
+            if is_last {
+                break;
+            }
+        }
+        people.sort_by_key(|person| std::cmp::Reverse(person.messages));
+        let named = |person: &view::Person| match asked.name.as_deref() {
+            None => true,
+            Some(part) => is_called(person, part),
+        };
+        let people = people.into_iter().filter(named).skip(offset).take(limit);
+        Ok(view::People {
+            people: people.collect(),
+        })
+    }
+
+    fn sender(&self, mut counted: index::SenderCount) -> view::SenderCount {
+        self.0.redactor.participant(&mut counted.sender);
+        view::SenderCount {
+            source: counted.source,
+            id: counted.sender.id,
+            display_name: counted.sender.name,
+            messages: counted.messages,
+        }
+    }
+
+    /// For each source with chats that may not be seen: who wrote how much in the others.
+    async fn seen_senders(&self) -> Result<HashMap<String, HashMap<String, u64>>, Failure> {
+        let mut seen = HashMap::new();
+        for entry in self.registry().iter() {
+            if entry.chats == ChatFilter::default() {
+                continue;
+            }
+            let id = entry.source.id();
+            let scope = self.scope_of(Some(id)).await?;
+            let query = StatisticsQuery {
+                source: scope.source,
+                chats: scope.chats,
+                since: None,
+                before: None,
+                zone: self.zone(Some(id)),
+            };
+            let senders = self.index().statistics(&query).await?.senders.into_iter();
+            let senders = senders.map(|counted| (counted.sender.id, counted.messages));
+            seen.insert(id.to_owned(), senders.collect());
+        }
+        Ok(seen)
+    }
+
+    /// What may be told of somebody; nothing of one of whom no identity may be.
+    fn person(
+        &self,
+        person: index::Person,
+        seen: &HashMap<String, HashMap<String, u64>>,
+    ) -> Option<view::Person> {
+        let identities: Vec<view::Identity> = person
+            .identities
+            .into_iter()
+            .filter_map(|identity| {
+                self.registry().get(&identity.source)?;
+                let messages = match seen.get(&identity.source) {
+                    None => identity.messages,
+                    Some(senders) => *senders.get(&identity.participant.id)?,
+                };
+                let mut participant = identity.participant;
+                self.0.redactor.participant(&mut participant);
+                let Participant {
+                    id,
+                    name,
+                    username,
+                    phone,
+                    ..
+                } = participant;
+                Some(view::Identity {
+                    source: identity.source,
+                    id,
+                    display_name: name,
+                    username,
+                    phone,
+                    messages,
+                })
+            })
+            .collect();
+        let first = identities.first()?;
+        let is_alias = self.0.aliases.iter().any(|alias| alias.name == person.name);
+        let mut name = match is_alias {
+            true => person.name,
+            // The name may be one that only a chat that may not be seen has told.
+            false => first.display_name.clone(),
+        };
+        if is_alias {
+            self.0.redactor.text(&mut name);
+        }
+        Some(view::Person {
+            name,
+            is_me: person.is_me,
+            messages: identities.iter().map(|identity| identity.messages).sum(),
+            identities,
+        })
+    }
+}
+
+fn is_called(person: &view::Person, part: &str) -> bool {
+    let identities = person.identities.iter();
+    let names = identities
+        .flat_map(|identity| [Some(&identity.display_name), identity.username.as_ref()])
+        .flatten();
+    let names: HashSet<&String> = names.chain([&person.name]).collect();
+    names.into_iter().any(|name| index::contains(name, part))
+}

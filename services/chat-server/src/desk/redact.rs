@@ -1,0 +1,230 @@
+//! Telephone numbers, kept from everybody who asks: each becomes `phone-` and ten digits of base 16, the same for the
+//! same number, so that it can still be told who is who.
+//!
+//! What looks like a number is taken for one: 7 digits or more with blanks, dashes, dots, slashes or parentheses between
+//! them, unless it is a date. So now and then an amount is left out, too.
+
+use crate::index::{ChatSummary, Index, StoredMessage};
+use crate::model::{Attachment, Body, Message, Participant, Reaction};
+
+/// The fewest digits of a number.
+const FEWEST: usize = 7;
+
+/// Leaves numbers out, or nothing.
+#[derive(Debug, Clone)]
+pub(super) struct Redactor {
+    /// `None`: nothing is left out.
+    index: Option<Index>,
+}
+
+impl Redactor {
+    pub(super) fn new(index: &Index, redacts: bool) -> Self {
+        Self {
+            index: redacts.then(|| index.clone()),
+        }
+    }
+
+    pub(super) const fn is_on(&self) -> bool {
+        self.index.is_some()
+    }
+
+    /// A text in which any number may stand.
+    pub(super) fn text(&self, text: &mut String) {
+        self.replace(text, &|_| true);
+    }
+
+    /// An id: only what is a number beyond doubt, since ids are digits too.
+    pub(super) fn id(&self, id: &mut String) {
+        self.replace(id, &|number| {
+            number.starts_with('+') || number.starts_with("00")
+        });
+    }
+
+    pub(super) fn chat(&self, chat: &mut ChatSummary) {
+        self.id(&mut chat.chat.id);
+        self.text(&mut chat.chat.name);
+    }
+
+    pub(super) fn participant(&self, participant: &mut Participant) {
+        if !self.is_on() {
+            return;
+        }
+        participant.phone = None;
+        self.id(&mut participant.id);
+        self.text(&mut participant.name);
+        participant
+            .username
+            .iter_mut()
+            .for_each(|name| self.text(name));
+    }
+
+    pub(super) fn stored(&self, stored: &mut StoredMessage) {
+        if !self.is_on() {
+            return;
+        }
+        self.id(&mut stored.chat);
+        self.text(&mut stored.chat_name);
+        let Message {
+            id: _,
+            timestamp: _,
+            sender,
+            body,
+            reply_to: _,
+            forwarded_from,
+            edited: _,
+            deleted: _,
+            reactions,
+            attachments,
+        } = &mut stored.message;
+        sender
+            .iter_mut()
+            .for_each(|sender| self.participant(sender));
+        self.body(body);
+        forwarded_from.iter_mut().for_each(|from| self.text(from));
+        for Reaction {
+            emoji,
+            count: _,
+            by,
+        } in reactions
+        {
+            self.text(emoji);
+            by.iter_mut().for_each(|name| self.text(name));
+        }
+        for Attachment { name, .. } in attachments {
+            // Files are called by dates and counts.
+            name.iter_mut().for_each(|name| self.id(name));
+        }
+    }
+
+    fn body(&self, body: &mut Body) {
+        match body {
+            Body::Text(text) | Body::Unknown(text) | Body::Service { action: _, text } => {
+                self.text(text);
+            }
+            Body::Location { name, .. } => name.iter_mut().for_each(|name| self.text(name)),
+            Body::Contact { name, phone } => {
+                self.text(name);
+                // Whatever it looks like.
+                if let (Some(index), Some(number)) = (&self.index, phone) {
+                    *number = stand_in(index, number);
+                }
+            }
+            Body::Poll { question, answers } => {
+                self.text(question);
+                answers.iter_mut().for_each(|(answer, _)| self.text(answer));
+            }
+        }
+    }
+
+    fn replace(&self, text: &mut String, is_meant: &dyn Fn(&str) -> bool) {
+        let Some(index) = &self.index else { return };
+        if !text.contains(|c| digit(c).is_some()) {
+            return;
+        }
+        let mut redacted = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some((before, number, after)) = next_number(rest) {
+            redacted.push_str(before);
+            match is_meant(number) {
+                true => redacted.push_str(&stand_in(index, number)),
+                false => redacted.push_str(number),
+            }
+            rest = after;
+        }
+        redacted.push_str(rest);
+        *text = redacted;
+    }
+}
+
+fn stand_in(index: &Index, number: &str) -> String {
+    let digits: String = number.chars().filter_map(digit).collect();
+    let digits = digits.strip_prefix("00").unwrap_or(&digits);
+    format!("phone-{}", index.pseudonym(digits))
+}
+
+/// What is before the next number, the number, and what is after it.
+fn next_number(text: &str) -> Option<(&str, &str, &str)> {
+    let mut from = 0;
+    loop {
+        let rest = text.get(from..)?;
+        let start = from + rest.find(|c: char| digit(c).is_some() || matches!(c, '+' | '('))?;
+        let before = text.get(..start)?;
+        let run = text.get(start..)?;
+        let end = start + end_of(run);
+        let number = text.get(start..end)?;
+        let after = text.get(end..)?;
+        let date = date(number);
+        if date.is_none() && number.chars().filter_map(digit).count() >= FEWEST {
+            return Some((before, number, after));
+        }
+        from = match (date, end > start) {
+            (Some(date), _) => start + date.len(),
+            (None, true) => end,
+            (None, false) => start + text.get(start..)?.chars().next()?.len_utf8(),
+        };
+    }
+}
+
+/// Where what may be a number ends, in bytes: after its last digit.
+fn end_of(run: &str) -> usize {
+    let mut end = 0;
+    let mut between = 0;
+    for (at, c) in run.char_indices() {
+        if digit(c).is_some() {
+            end = at + c.len_utf8();
+            between = 0;
+        } else if is_between(c) || (at == 0 && c == '+') {
+            between += 1;
+            if between > 3 {
+                break;
+            }
+        } else {
+            break;
+        }
+    }
+    end
+}
+
+/// What stands between the digits of a number.
+const fn is_between(c: char) -> bool {
+    matches!(
+        c,
+        ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}' | '-' | '\u{2010}'
+            ..='\u{2013}' | '.' | '/' | '(' | ')'
+    )
+}
+
+/// Digits of any script that has them in order, as the commonest do.
+fn digit(c: char) -> Option<char> {
+    let zero = match c {
+        '0'..='9' => return Some(c),
+        '\u{660}'..='\u{669}' => 0x660,
+        '\u{6F0}'..='\u{6F9}' => 0x6F0,
+        '\u{966}'..='\u{96F}' => 0x966,
+        '\u{FF10}'..='\u{FF19}' => 0xFF10,
+        _ => return None,
+    };
+    char::from_digit(u32::from(c) - zero, 10)
+}
+
+/// The date at the beginning: `2025-01-13`, `13.1.2025`, `1/13/2025`.
+fn date(number: &str) -> Option<&str> {
+    let date = number.split(' ').next()?;
+    let mark = date.chars().find(|c| matches!(c, '-' | '.' | '/'))?;
+    let groups: Vec<&str> = date.split(mark).collect();
+    let fits = |group: &str, most: u32| group.parse().is_ok_and(|n: u32| (1..=most).contains(&n));
+    let is_date = match groups.as_slice() {
+        [year, month, day] if year.len() == 4 => {
+            is_year(year) && fits(month, 12) && day.len() <= 2 && fits(day, 31)
+        }
+        [one, other, year] if one.len() <= 2 && other.len() <= 2 => {
+            is_year(year) && fits(one, 31) && fits(other, 31)
+        }
+        _ => false,
+    };
+    is_date.then_some(date)
+}
+
+fn is_year(text: &str) -> bool {
+    text.len() == 4 && (text.starts_with("19") || text.starts_with("20"))
+}

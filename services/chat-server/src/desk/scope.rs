@@ -1,0 +1,186 @@
+//! Where to look: sources and chats by what somebody calls them, as far as they may be seen.
+
+use super::{Desk, Failure};
+use crate::config::ChatFilter as Seen;
+use crate::index::{ChatFilter, ChatKey, ChatSummary, FoundChat, contains, find_among};
+use crate::query::ChatArgument;
+use crate::registry::Entry;
+use crate::source::Connection;
+use crate::view;
+use crate::view::uri;
+
+/// A chat that may be seen.
+#[derive(Debug, Clone)]
+pub(super) struct SeenChat {
+    /// Where it is in the index.
+    pub(super) key: ChatKey,
+    /// What is shown of it.
+    pub(super) shown: ChatSummary,
+}
+
+/// Where to look.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Scope {
+    /// In this source.
+    pub(super) source: Option<String>,
+    /// In these chats; in all if `None`.
+    pub(super) chats: Option<Vec<ChatKey>>,
+}
+
+impl Desk {
+    /// A source of the configuration.
+    pub(super) fn source(&self, id: &str) -> Result<&Entry, Failure> {
+        let registry = self.registry();
+        registry.get(id).ok_or_else(|| {
+            let ids = registry.iter().map(|entry| entry.source.id());
+            Failure::source_not_found(id, ids)
+        })
+    }
+
+    /// The same, if it is there to be asked, or if what was kept of it is enough.
+    pub(super) async fn connected(&self, id: &str, stored: bool) -> Result<&Entry, Failure> {
+        let entry = self.source(id)?;
+        if stored {
+            return Ok(entry);
+        }
+        match self.connection(id) {
+            Connection::Connected => Ok(entry),
+            Connection::Disconnected(advice) => {
+                let kept = self.seen_chats(Some(id)).await?;
+                let kept = kept.iter().map(|chat| chat.shown.messages).sum();
+                let name = entry.source.name();
+                Err(Failure::not_connected(name, id, &advice, kept))
+            }
+        }
+    }
+
+    /// The chats of a source, or of all of the configuration, that may be seen: those with the latest activity first.
+    pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
+        let chats = self.index().chats(source, &ChatFilter::default()).await?;
+        let seen = chats.into_iter().filter(|chat| {
+            self.registry()
+                .allows(&chat.source, &chat.chat.id, &chat.chat.name)
+        });
+        Ok(seen
+            .map(|mut chat| {
+                let key = chat.key();
+                self.0.redactor.chat(&mut chat);
+                SeenChat { key, shown: chat }
+            })
+            .collect())
+    }
+
+    /// All chats that may be seen, as a question to the index.
+    pub(super) async fn scope_of(&self, source: Option<&str>) -> Result<Scope, Failure> {
+        let is_open = |entry: &Entry| entry.chats == Seen::default();
+        let all_may_be_seen = match source {
+            Some(source) => self.registry().get(source).is_some_and(is_open),
+            None => {
+                let known = self.index().sources().await?;
+                let may_be_seen = |id: &str| self.registry().get(id).is_some_and(is_open);
+                known.iter().all(|source| may_be_seen(&source.id))
+            }
+        };
+        let chats = match all_may_be_seen {
+            true => None,
+            false => {
+                let seen = self.seen_chats(source).await?;
+                Some(seen.into_iter().map(|chat| chat.key).collect())
+            }
+        };
+        Ok(Scope {
+            source: source.map(str::to_owned),
+            chats,
+        })
+    }
+
+    /// Where a question with these arguments looks. Without a chat, or with `*`, in all.
+    pub(super) async fn scope(
+        &self,
+        source: Option<&str>,
+        chat: Option<&str>,
+        stored: bool,
+    ) -> Result<Scope, Failure> {
+        if let Some(source) = source {
+            self.source(source)?;
+        }
+        let Some(chat) = chat else {
+            if let Some(source) = source {
+                self.connected(source, stored).await?;
+            }
+            self.settled(source).await;
+            return self.scope_of(source).await;
+        };
+        // With a source of its own, the text is a name even if it begins like a source.
+        let is_source = |id: &str| source.is_none() && self.registry().get(id).is_some();
+        let argument = ChatArgument::parse("chat", chat, is_source)?;
+        let source = source.or(argument.source);
+        if let Some(source) = source {
+            self.connected(source, stored).await?;
+        }
+        self.settled(source).await;
+        match argument.chat {
+            None => self.scope_of(source).await,
+            Some(chat) => {
+                let found = self.find(source, chat).await?;
+                Ok(Scope {
+                    source: Some(found.key.source.clone()),
+                    chats: Some(vec![found.key]),
+                })
+            }
+        }
+    }
+
+    /// The chat that somebody calls so.
+    pub(super) async fn find(&self, source: Option<&str>, chat: &str) -> Result<SeenChat, Failure> {
+        let mut seen = self.seen_chats(source).await?;
+        if source.is_none() {
+            // Some networks have names for ids: an id of one is no better than a name of another.
+            let is_called = |seen: &SeenChat| {
+                let known = &seen.shown.chat;
+                known.id == chat || contains(&known.name, chat) && contains(chat, &known.name)
+            };
+            let called: Vec<ChatSummary> = seen
+                .iter()
+                .filter(|chat| is_called(chat))
+                .map(|chat| chat.shown.clone())
+                .collect();
+            let told: Vec<view::Chat> = called.iter().take(20).map(shown_chat).collect();
+            if called.len() > 1 {
+                return Err(Failure::ambiguous(chat, &told, called.len()));
+            }
+            if let [only] = called.as_slice() {
+                seen.retain(|chat| chat.shown == *only);
+            }
+        }
+        let shown = seen.iter().map(|chat| chat.shown.clone()).collect();
+        let told = |chats: &[ChatSummary]| chats.iter().map(shown_chat).collect::<Vec<_>>();
+        match find_among(shown, chat) {
+            FoundChat::Found(found) => seen
+                .into_iter()
+                .find(|chat| chat.shown == *found)
+                .ok_or_else(|| Failure::chat_not_found(chat, source, &[])),
+            FoundChat::Ambiguous { candidates, total } => {
+                Err(Failure::ambiguous(chat, &told(&candidates), total))
+            }
+            FoundChat::NotFound { nearest } => {
+                Err(Failure::chat_not_found(chat, source, &told(&nearest)))
+            }
+        }
+    }
+}
+
+/// What is told of a chat.
+pub(super) fn shown_chat(chat: &ChatSummary) -> view::Chat {
+    view::Chat {
+        id: chat.chat.id.clone(),
+        name: chat.chat.name.clone(),
+        kind: chat.chat.kind.name().to_owned(),
+        participant_count: chat.chat.participants.unwrap_or(0),
+        source: chat.source.clone(),
+        message_count: chat.messages,
+        first_activity: chat.first.map(|at| at.to_string()),
+        last_activity: chat.last.map(|at| at.to_string()),
+        uri: uri::messages(&chat.source, &chat.chat.id),
+    }
+}

@@ -1,0 +1,261 @@
+//! Where the files of an export are: in a folder or in a zip; and which kind of export that makes.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::path::{Component, Path, PathBuf};
+
+use zip::ZipArchive;
+
+use super::{Format, ImportError, io_at};
+
+/// How much of a file is looked at to see what it is, in bytes.
+const GLANCE: u64 = 64 * 1024;
+
+/// How many entries of a folder or a zip are looked at.
+const MAX_ENTRIES: usize = 100_000;
+
+/// The file of Telegram Desktop.
+pub(super) const TELEGRAM_FILE: &str = "result.json";
+
+/// The bytes of a file that belongs to a message.
+pub struct Attached {
+    /// The bytes.
+    pub reader: Box<dyn Read + Send>,
+    /// How many there are.
+    pub size: u64,
+}
+
+impl std::fmt::Debug for Attached {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Attached")
+            .field("size", &self.size)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Opens a file of the export at `export` by its path within it, which never leads out of it.
+///
+/// # Errors
+/// [`ImportError`] for a path that is absolute, has `..` in it, leads out by a link, or is not there.
+pub fn attachment(export: &Path, relative: &str) -> Result<Attached, ImportError> {
+    attachment_within(export, relative, super::MAX_TEXT_BYTES)
+}
+
+/// [`attachment`], unless it has more than `most` bytes.
+///
+/// # Errors
+/// [`ImportError::TooLarge`], and those of [`attachment`].
+pub fn attachment_within(
+    export: &Path,
+    relative: &str,
+    most: u64,
+) -> Result<Attached, ImportError> {
+    let within = |size: u64| match size > most {
+        true => Err(ImportError::TooLarge {
+            path: PathBuf::from(relative),
+            size,
+            most,
+        }),
+        false => Ok(size),
+    };
+    let refuse = |problem: &str| ImportError::Unknown {
+        path: PathBuf::from(relative),
+        problem: problem.to_owned(),
+    };
+    let plain = |path: &Path| {
+        path.components()
+            .all(|part| matches!(part, Component::Normal(_)))
+    };
+    if relative.is_empty() || relative.contains(['\\', '\0']) || !plain(Path::new(relative)) {
+        return Err(refuse("an attachment is named by a path within its export"));
+    }
+    if is_zip(export)? {
+        let mut zip = open_zip(export)?;
+        let inner = format!("/{relative}");
+        let name = file_names(&zip).find(|name| name == relative || name.ends_with(&inner));
+        let Some(name) = name else {
+            return Err(refuse("is not in the export"));
+        };
+        // A reader of an entry borrows the archive, so the bytes are taken out; the size is that of the entry, and
+        // reading ends there whatever it unpacks to.
+        let entry = zip
+            .by_name(&name)
+            .map_err(|error| damaged_zip(export, &error))?;
+        let size = within(entry.size())?;
+        let mut bytes = Vec::new();
+        entry
+            .take(size)
+            .read_to_end(&mut bytes)
+            .map_err(io_at(export))?;
+        return Ok(Attached {
+            size: bytes.len() as u64,
+            reader: Box::new(io::Cursor::new(bytes)),
+        });
+    }
+    let folder = folder_of(export);
+    let root = folder.canonicalize().map_err(io_at(folder))?;
+    let path = root.join(relative);
+    let real = path.canonicalize().map_err(io_at(&path))?;
+    if !real.starts_with(&root) {
+        return Err(refuse("leads out of the export"));
+    }
+    let file = File::open(&real).map_err(io_at(&real))?;
+    let metadata = file.metadata().map_err(io_at(&real))?;
+    if !metadata.is_file() {
+        return Err(refuse("is no file"));
+    }
+    Ok(Attached {
+        size: within(metadata.len())?,
+        reader: Box::new(file),
+    })
+}
+
+/// The folder of an export: itself, or the one its file is in.
+pub(super) fn folder_of(export: &Path) -> &Path {
+    match export.is_dir() {
+        true => export,
+        false => export
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+            .unwrap_or(Path::new(".")),
+    }
+}
+
+pub(super) fn detect(path: &Path) -> Result<Format, ImportError> {
+    let unknown = |problem: &str| ImportError::Unknown {
+        path: path.to_owned(),
+        problem: format!(
+            "{problem}; give Telegram Desktop's result.json (or its folder), WhatsApp's exported .txt or .zip (or a \
+             folder of them), or the folder that sigexport made"
+        ),
+    };
+    if fs::metadata(path).map_err(io_at(path))?.is_dir() {
+        return detect_folder(path)?
+            .ok_or_else(|| unknown("this folder holds no export that is known"));
+    }
+    if is_zip(path)? {
+        let zip = open_zip(path)?;
+        return match chat_texts(&zip).is_empty() {
+            false => Ok(Format::WhatsApp),
+            true => Err(unknown(
+                "this zip holds no chat of WhatsApp; unpack other exports first",
+            )),
+        };
+    }
+    let head = glance(path)?;
+    match head.trim_start_matches('\u{feff}').trim_start() {
+        "" => Err(unknown("this file is empty")),
+        json if json.starts_with('{') => Ok(Format::Telegram),
+        html if html.starts_with("<!DOCTYPE") || html.starts_with("<html") => Err(unknown(
+            "this is an export as web pages: export again and choose machine-readable JSON",
+        )),
+        text if super::whatsapp::looks_like(text) => Ok(Format::WhatsApp),
+        _ => Err(unknown("this file is no export that is known")),
+    }
+}
+
+fn detect_folder(path: &Path) -> Result<Option<Format>, ImportError> {
+    if path.join(TELEGRAM_FILE).is_file() {
+        return Ok(Some(Format::Telegram));
+    }
+    if path.join("messages.html").is_file() {
+        return Err(ImportError::Unknown {
+            path: path.to_owned(),
+            problem:
+                "this is an export as web pages: export again and choose machine-readable JSON"
+                    .to_owned(),
+        });
+    }
+    let entries = entries(path)?;
+    let is_signal =
+        |folder: &PathBuf| folder.join("data.json").is_file() || folder.join("chat.md").is_file();
+    if is_signal(&path.to_owned()) || entries.iter().any(is_signal) {
+        return Ok(Some(Format::Signal));
+    }
+    for entry in &entries {
+        if is_chat_file(entry) && matches!(detect(entry), Ok(Format::WhatsApp)) {
+            return Ok(Some(Format::WhatsApp));
+        }
+    }
+    Ok(None)
+}
+
+/// The entries of a folder in the order of their names.
+pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
+    let mut entries = Vec::new();
+    for entry in fs::read_dir(folder)
+        .map_err(io_at(folder))?
+        .take(MAX_ENTRIES)
+    {
+        entries.push(entry.map_err(io_at(folder))?.path());
+    }
+    entries.sort();
+    Ok(entries)
+}
+
+/// Whether a file may be a chat of WhatsApp, by its name.
+pub(super) fn is_chat_file(path: &Path) -> bool {
+    let extension = path
+        .extension()
+        .map(|it| it.to_string_lossy().to_ascii_lowercase());
+    matches!(extension.as_deref(), Some("txt" | "zip")) && path.is_file()
+}
+
+pub(super) fn is_zip(path: &Path) -> Result<bool, ImportError> {
+    if path.is_dir() {
+        return Ok(false);
+    }
+    let mut magic = Vec::new();
+    let file = File::open(path).map_err(io_at(path))?;
+    file.take(4).read_to_end(&mut magic).map_err(io_at(path))?;
+    Ok(magic == b"PK\x03\x04" || magic == b"PK\x05\x06")
+}
+
+pub(super) fn open_zip(path: &Path) -> Result<ZipArchive<BufReader<File>>, ImportError> {
+    let file = File::open(path).map_err(io_at(path))?;
+    let zip = ZipArchive::new(BufReader::new(file)).map_err(|error| damaged_zip(path, &error))?;
+    if zip.len() > MAX_ENTRIES {
+        return Err(ImportError::Unknown {
+            path: path.to_owned(),
+            problem: format!("a zip of more than {MAX_ENTRIES} entries is no export"),
+        });
+    }
+    Ok(zip)
+}
+
+pub(super) fn damaged_zip(path: &Path, error: &zip::result::ZipError) -> ImportError {
+    ImportError::Damaged {
+        path: path.to_owned(),
+        place: "zip".to_owned(),
+        problem: error.to_string(),
+    }
+}
+
+/// The texts in a zip that may be chats, by their names: iOS calls it `_chat.txt`.
+pub(super) fn chat_texts<R: Read + io::Seek>(zip: &ZipArchive<R>) -> Vec<String> {
+    let ours =
+        |name: &String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
+    let mut names: Vec<String> = file_names(zip).filter(ours).collect();
+    names.sort();
+    let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");
+    match names.iter().find(|name| ios(name)) {
+        Some(name) => vec![name.clone()],
+        None => names,
+    }
+}
+
+/// Names that are no text are none of an export.
+fn file_names<R: Read + io::Seek>(zip: &ZipArchive<R>) -> impl Iterator<Item = String> {
+    zip.file_names()
+        .filter_map(|name| Some(name.ok()?.into_owned()))
+}
+
+/// The beginning of a file as text, whatever is none in it.
+fn glance(path: &Path) -> Result<String, ImportError> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(io_at(path))?;
+    file.take(GLANCE)
+        .read_to_end(&mut bytes)
+        .map_err(io_at(path))?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,233 @@
+//! The folder of `sigexport`: a folder for each chat, with `data.json` (an object a line) or only `chat.md`.
+
+mod data;
+mod markdown;
+
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use jiff::civil::DateTime;
+
+use super::identity::Identities;
+use super::lines::Lines;
+use super::{ImportError, Reading, archive, io_at};
+use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
+use crate::source::Event;
+
+pub(super) use data::kind_of;
+
+/// What the owner is called in these exports.
+const ME: &str = "Me";
+
+/// How many senders are remembered to tell what kind of chat it is.
+const MAX_SENDERS: usize = 1_000;
+
+/// An entry of a chat, whichever file it comes from.
+#[derive(Debug, Default)]
+struct Entry {
+    time: DateTime,
+    sender: String,
+    text: String,
+    /// The text of the message that is answered.
+    quote: Option<String>,
+    reactions: Vec<Reaction>,
+    attachments: Vec<crate::model::Attachment>,
+    deleted: bool,
+    /// What happened if it is no message: a call.
+    action: Option<(String, String)>,
+}
+
+pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(), ImportError> {
+    let folders = match chat_file(path) {
+        Some(_) => vec![path.to_owned()],
+        None => archive::entries(path)?,
+    };
+    let chats: Vec<(PathBuf, PathBuf)> = folders
+        .into_iter()
+        .filter_map(|folder| Some((chat_file(&folder)?, folder)))
+        .collect();
+    let size = chats
+        .iter()
+        .filter_map(|(file, _)| file.metadata().ok())
+        .map(|it| it.len())
+        .sum();
+    let mut done = 0;
+    for (file, folder) in chats {
+        if read_chat(&file, &folder, path, reading)?.is_break() {
+            break;
+        }
+        done += file.metadata().map_err(io_at(&file))?.len();
+        (reading.progress)(done, size);
+    }
+    Ok(())
+}
+
+/// `data.json` says more than `chat.md`.
+fn chat_file(folder: &Path) -> Option<PathBuf> {
+    ["data.json", "chat.md"]
+        .map(|name| folder.join(name))
+        .into_iter()
+        .find(|file| file.is_file())
+}
+
+fn read_chat(
+    file: &Path,
+    folder: &Path,
+    root: &Path,
+    reading: &mut Reading<'_, '_, '_>,
+) -> Result<ControlFlow<()>, ImportError> {
+    let name = folder.file_name().map_or_else(
+        || "Signal".to_owned(),
+        |name| name.to_string_lossy().into_owned(),
+    );
+    // Paths of attachments are relative to the chat's folder, those of the model to the export's.
+    let prefix = match folder == root {
+        true => String::new(),
+        false => format!("{name}/"),
+    };
+    let mut senders = BTreeSet::new();
+    let entries =
+        |reading: &mut Reading<'_, '_, '_>,
+         take: &mut dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()>| {
+            let lines = Lines::new(File::open(file).map_err(io_at(file))?);
+            match file.extension().is_some_and(|it| it == "json") {
+                true => data::read(lines, &prefix, reading, take),
+                false => markdown::read(lines, &prefix, reading, take),
+            }
+            .map_err(io_at(file))
+        };
+    // The first walk tells what kind of chat it is, and is silent: the second one warns.
+    let mut ignore = |_: Event| ControlFlow::Continue(());
+    let mut no_progress = |_: u64, _: u64| {};
+    let mut silent = Reading {
+        options: reading.options,
+        take: &mut ignore,
+        progress: &mut no_progress,
+        summary: super::Summary::default(),
+    };
+    let _all = entries(&mut silent, &mut |_, entry| {
+        if senders.len() < MAX_SENDERS && entry.action.is_none() {
+            senders.insert(entry.sender);
+        }
+        ControlFlow::Continue(())
+    })?;
+    let chat = Chat {
+        id: name.clone(),
+        name,
+        kind: if senders.len() > 2 {
+            ChatKind::Group
+        } else {
+            ChatKind::Direct
+        },
+        participants: None,
+    };
+    let id = chat.id.clone();
+    if reading.take(Event::Chat(chat)).is_break() {
+        return Ok(ControlFlow::Break(()));
+    }
+    let mut known = Known::default();
+    entries(reading, &mut |reading, entry| {
+        let time = entry.time;
+        match message(&id, entry, reading, &mut known) {
+            Some(message) => reading.take(Event::Message {
+                chat: id.clone(),
+                message: Box::new(message),
+            }),
+            None => {
+                reading.skip(format_args!(
+                    "{id}: the time {time} cannot be: a message is left out"
+                ));
+                ControlFlow::Continue(())
+            }
+        }
+    })
+}
+
+/// What is known of the messages before.
+#[derive(Default)]
+struct Known {
+    identities: Identities,
+    /// The latest texts and their messages, for quotes, which name none.
+    recent: std::collections::VecDeque<(String, String)>,
+}
+
+/// How far back a quoted message is looked for.
+const MAX_RECENT: usize = 1_000;
+
+fn message(
+    chat: &str,
+    entry: Entry,
+    reading: &Reading<'_, '_, '_>,
+    known: &mut Known,
+) -> Option<Message> {
+    let timestamp = reading.options.zone.to_timestamp(entry.time).ok()?;
+    let words = entry
+        .action
+        .as_ref()
+        .map_or(entry.text.as_str(), |(action, _)| action);
+    let id = known
+        .identities
+        .next(chat, entry.time, &entry.sender, words);
+    let reply_to = entry.quote.and_then(|quote| {
+        let quoted = quote.trim();
+        let latest = known.recent.iter().rev();
+        let mut latest = latest.filter(|(text, _)| !quoted.is_empty() && text.trim() == quoted);
+        latest.next().map(|(_, id)| id.clone())
+    });
+    if known.recent.len() == MAX_RECENT {
+        known.recent.pop_front();
+    }
+    known.recent.push_back((entry.text.clone(), id.clone()));
+    let is_me = entry.sender == ME || reading.options.me.as_deref() == Some(&entry.sender);
+    Some(Message {
+        id,
+        timestamp,
+        sender: (!entry.sender.is_empty()).then(|| Participant {
+            id: entry.sender.clone(),
+            name: entry.sender,
+            is_me,
+            ..Participant::default()
+        }),
+        body: match entry.action {
+            Some((action, text)) => Body::Service { action, text },
+            None => Body::Text(entry.text),
+        },
+        reply_to,
+        forwarded_from: None,
+        edited: None,
+        deleted: entry.deleted,
+        reactions: entry.reactions,
+        attachments: entry.attachments,
+    })
+}
+
+/// Reactions come one by one: those with the same emoji are one.
+fn gather(reactions: impl Iterator<Item = (String, String)>) -> Vec<Reaction> {
+    let mut gathered: Vec<Reaction> = Vec::new();
+    for (name, emoji) in reactions {
+        match gathered.iter_mut().find(|reaction| reaction.emoji == emoji) {
+            Some(reaction) => {
+                reaction.count += 1;
+                reaction.by.push(name);
+            }
+            None => gathered.push(Reaction {
+                emoji,
+                count: 1,
+                by: vec![name],
+            }),
+        }
+    }
+    gathered
+}
+
+/// A local time as these files write it: seconds may be missing, a comma may stand behind the day.
+fn local_time(text: &str) -> Option<DateTime> {
+    let text = text.trim().replace(", ", " ");
+    // Fractions and zones, which some versions write, do not matter: times are the computer's own.
+    let text: String = text.chars().take(19).collect();
+    ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
+        .iter()
+        .find_map(|format| DateTime::strptime(format, text.trim()).ok())
+}

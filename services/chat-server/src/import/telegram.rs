@@ -1,0 +1,106 @@
+//! Telegram Desktop's `result.json`: the whole account or one chat, read message by message.
+//!
+//! Ids of chats are written as the Bot API writes them, so that they are unique and the same in both: `123` a person,
+//! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot by
+//! which a message was sent.
+
+mod media;
+mod message;
+mod repair;
+mod service;
+mod stream;
+mod text;
+
+use std::cell::Cell;
+use std::fs::File;
+use std::io::{BufReader, Read};
+use std::path::Path;
+
+use super::archive::TELEGRAM_FILE;
+use super::{ImportError, Reading, io_at};
+use repair::Repaired;
+
+/// The budget of bytes that one message may take, shared by the reader that counts and the parser that knows where a
+/// message begins.
+type Budget = Cell<usize>;
+
+pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(), ImportError> {
+    let path = match path.is_dir() {
+        true => path.join(TELEGRAM_FILE),
+        false => path.to_owned(),
+    };
+    let mut walk = |found, survey| walk(&path, reading, found, survey);
+    let walked = walk(None, false)?;
+    if !walked.sorted {
+        return Ok(());
+    }
+    // What chats say of themselves stands behind their messages: once to learn it, once to read.
+    let found = walk(None, true)?.found;
+    walk(Some(found), false)?;
+    Ok(())
+}
+
+/// What a walk has found.
+struct Walked {
+    sorted: bool,
+    found: stream::Found,
+}
+
+fn walk(
+    path: &Path,
+    reading: &mut Reading<'_, '_, '_>,
+    found: Option<stream::Found>,
+    survey: bool,
+) -> Result<Walked, ImportError> {
+    let file = File::open(path).map_err(io_at(path))?;
+    let size = file.metadata().map_err(io_at(path))?.len();
+    let budget = Budget::new(super::MAX_MESSAGE_BYTES);
+    let done = Cell::new(0);
+    let reader = Repaired::new(Counted { file, done: &done }, &budget);
+    let mut json = serde_json::Deserializer::from_reader(BufReader::new(reader));
+    let mut export = stream::Export::new(reading, &budget, &done, size);
+    if survey {
+        export = export.surveying();
+    }
+    if let Some(found) = found {
+        export = export.knowing(found);
+    }
+    let outcome = stream::account(&mut export, &mut json).and_then(|()| json.end());
+    let (stopped, something, sorted) = (export.stopped, export.something, export.sorted);
+    let found = export.found();
+    let path = path.to_owned();
+    match outcome {
+        _ if stopped || sorted => Ok(Walked { sorted, found }),
+        Ok(()) if something => Ok(Walked { sorted, found }),
+        Ok(()) => Err(ImportError::Unknown {
+            path,
+            problem:
+                "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`"
+                    .to_owned(),
+        }),
+        Err(error) if error.is_io() => Err(ImportError::Io {
+            path,
+            error: error.into(),
+        }),
+        Err(error) => Err(ImportError::Damaged {
+            path,
+            place: format!("near byte {} of {size}", done.get()),
+            // The parser's words hold no value of the file but those of a type that does not fit.
+            problem: error.to_string(),
+        }),
+    }
+}
+
+/// Counts what is read of a file.
+struct Counted<'c> {
+    file: File,
+    done: &'c Cell<u64>,
+}
+
+impl Read for Counted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let count = self.file.read(buffer)?;
+        self.done.set(self.done.get() + count as u64);
+        Ok(count)
+    }
+}

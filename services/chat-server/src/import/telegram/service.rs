@@ -1,0 +1,67 @@
+//! What the network says: somebody joined, a call was missed.
+
+use serde_json::{Map, Value};
+
+use super::text::{member, number, plain};
+use crate::model::{Body, Participant};
+
+/// Members of an action, and the word before each in a sentence about it.
+const DETAILS: [(&str, &str); 14] = [
+    ("title", ""),
+    ("new_title", ""),
+    ("members", ""),
+    ("inviter", "invited by"),
+    ("message_id", "message"),
+    ("discard_reason", ""),
+    ("duration", "seconds:"),
+    ("duration_seconds", "seconds:"),
+    ("period", "seconds:"),
+    ("emoticon", ""),
+    ("amount", ""),
+    ("currency", ""),
+    ("score", "score"),
+    ("game_message_id", "game"),
+];
+
+/// The action in words: who, what, and the members that tell more.
+pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> Body {
+    let action = member(entry, "action").unwrap_or("custom");
+    let mut words: Vec<String> = Vec::new();
+    words.extend(actor.map(|actor| format!("{}:", actor.name)));
+    match member(entry, "information_text") {
+        Some(text) => words.push(text.to_owned()),
+        None => words.push(action.replace('_', " ")),
+    }
+    for (name, before) in DETAILS {
+        let Some(value) = entry.get(name) else {
+            continue;
+        };
+        let told = detail(entry, name, value);
+        if !told.is_empty() {
+            words.extend((!before.is_empty()).then(|| before.to_owned()));
+            words.push(told);
+        }
+    }
+    words.extend(entry.get("text").map(plain).filter(|text| !text.is_empty()));
+    Body::Service {
+        action: action.to_owned(),
+        text: words.join(" "),
+    }
+}
+
+fn detail(entry: &Map<String, Value>, name: &str, value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(_) => number(entry, name)
+            .map(|number| number.to_string())
+            .unwrap_or_default(),
+        // Members; a deleted account is null.
+        Value::Array(names) => {
+            let names = names
+                .iter()
+                .map(|name| name.as_str().unwrap_or("Deleted Account"));
+            names.collect::<Vec<_>>().join(", ")
+        }
+        _ => String::new(),
+    }
+}

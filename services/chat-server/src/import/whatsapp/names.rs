@@ -1,0 +1,60 @@
+//! What a chat is called, by the name of its file.
+
+use std::path::Path;
+
+use super::words::FILE_NAMES;
+
+/// The other person or the group: `WhatsApp Chat with Anna.txt` is Anna; `_chat.txt` is what its folder is called.
+pub(super) fn of_file(path: &Path) -> String {
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    if stem == "_chat" {
+        let folder = path.parent().and_then(Path::file_name);
+        return folder.map_or_else(
+            || "WhatsApp".to_owned(),
+            |folder| person(&folder.to_string_lossy()),
+        );
+    }
+    person(&stem)
+}
+
+fn person(stem: &str) -> String {
+    let stem = without_copy(stem.trim());
+    // Some file systems compose letters otherwise; names are compared by the part that has no such letters.
+    let name = FILE_NAMES
+        .iter()
+        .find_map(|before| stem.strip_prefix(before));
+    let name = name.unwrap_or(stem).trim();
+    if name.is_empty() {
+        "WhatsApp".to_owned()
+    } else {
+        name.to_owned()
+    }
+}
+
+/// Without the ` (2)` of a second download.
+fn without_copy(stem: &str) -> &str {
+    let inner = stem
+        .strip_suffix(')')
+        .and_then(|stem| stem.rsplit_once(" ("));
+    match inner {
+        Some((name, number))
+            if !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            name
+        }
+        _ => stem,
+    }
+}
+
+/// Whether a sender is a number instead of a name.
+pub(super) fn is_phone(name: &str) -> bool {
+    let digits = name.chars().filter(char::is_ascii_digit).count();
+    name.starts_with('+')
+        && digits >= 6
+        && name
+            .chars()
+            .all(|c| c.is_ascii_digit() || "+-() \u{a0}\u{2011}".contains(c))
+}

@@ -1,0 +1,269 @@
+//! Everything that all sources have brought, in one SQLite database, and every question about it.
+//!
+//! One process writes, others on the same directory read. Within it one thread writes and commits in groups; reads go
+//! to a few connections of their own. What was [kept](crate::source::Sink::keep) survives the end of the process and of
+//! the machine, however sudden.
+
+mod answer;
+mod chats;
+mod context;
+mod cursor;
+mod directory;
+mod error;
+mod fold;
+mod follow;
+mod keep;
+mod matcher;
+mod messages;
+mod people;
+mod readers;
+mod schema;
+mod search;
+mod statistics;
+mod stored;
+mod writer;
+
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::sync::watch;
+
+pub use self::answer::{
+    ChatKey, ChatSummary, Cursor, DEFAULT_LIMIT, Kind, MAX_LIMIT, MessageQuery, Page, Sequence,
+    SourceSummary, StoredMessage,
+};
+pub use self::chats::{ChatFilter, FoundChat, find as find_among};
+pub use self::context::{Around, MAX_AROUND};
+pub use self::error::IndexError;
+pub use self::follow::{Followed, Follower, Lag};
+pub use self::people::{Alias, AliasMember, Identity, PeopleQuery, Person};
+pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
+pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
+
+pub use self::fold::contains;
+
+use self::cursor::Secret;
+use self::directory::{Directory, Lock};
+use self::readers::Readers;
+use self::writer::Writer;
+use crate::source::{Batch, MAX_BATCH, Sink, SourceError};
+
+/// The most sources of one index.
+pub const MAX_SOURCES: usize = 64;
+
+/// How to open an [`Index`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// Most reads at a time, each with a connection and a blocking thread; 1 to 64. Default 4.
+    pub readers: usize,
+    /// How many messages a follower may be behind before it is told that it lags. Default 10,000.
+    pub max_lag: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            readers: 4,
+            max_lag: 10_000,
+        }
+    }
+}
+
+/// The index in a data directory. A clone is the same index; when the last one and all sinks are gone, it is closed.
+#[derive(Clone)]
+pub struct Index {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    directory: Directory,
+    /// Set once this process writes.
+    writer: OnceLock<Writer>,
+    /// Whether it is set, for those who do not keep the index open.
+    writes: Arc<AtomicBool>,
+    readers: Arc<Readers>,
+    secret: Secret,
+    /// Counts the commits of this process.
+    commits: watch::Sender<u64>,
+    max_lag: u64,
+}
+
+impl Index {
+    /// Opens the index in `dir`, which is made if missing, for its owner alone (mode 0700, the files 0600). If another
+    /// process writes to it already, this one only reads, and [`is_writer`](Self::is_writer) is `false`. May block for
+    /// some milliseconds, or for seconds if the other process is just making or migrating it.
+    ///
+    /// # Errors
+    /// [`IndexError::Unusable`] or [`IndexError::NewerFormat`]; then what lies in the directory was not changed.
+    pub fn open(dir: &Path, options: Options) -> Result<Self, IndexError> {
+        let directory = Directory::open(dir)?;
+        let commits = watch::Sender::new(0);
+        let writer = OnceLock::new();
+        match directory.lock()? {
+            Some(lock) => {
+                let started = start(&directory, lock, &commits)?;
+                // Nobody else has it yet.
+                let _first = writer.set(started);
+            }
+            None => directory.await_writer()?,
+        }
+        let secret = schema::connect_reader(&directory.database())
+            .and_then(|connection| {
+                connection.query_row("SELECT key FROM secret", [], |row| row.get(0))
+            })
+            .map_err(|error| directory.unusable(&error))?;
+        let readers = Readers::new(directory.database(), options.readers);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                directory,
+                writes: Arc::new(AtomicBool::new(writer.get().is_some())),
+                writer,
+                readers: Arc::new(readers),
+                secret: Secret::new(secret),
+                commits,
+                max_lag: options.max_lag,
+            }),
+        })
+    }
+
+    /// The data directory.
+    #[must_use]
+    pub fn dir(&self) -> &Path {
+        self.inner.directory.path()
+    }
+
+    /// Whether this process writes.
+    #[must_use]
+    pub fn is_writer(&self) -> bool {
+        self.inner.writer.get().is_some()
+    }
+
+    /// Becomes the writer if no other process is. Gives whether this one is now.
+    ///
+    /// # Errors
+    /// As for [`open`](Self::open).
+    pub fn promote(&self) -> Result<bool, IndexError> {
+        let Inner {
+            directory,
+            writer,
+            commits,
+            ..
+        } = &*self.inner;
+        if writer.get().is_some() {
+            return Ok(true);
+        }
+        if let Some(lock) = directory.lock()? {
+            // Two who come here at once are told apart by the lock.
+            let _first = writer.set(start(directory, lock, commits)?);
+            self.inner.writes.store(true, Ordering::Relaxed);
+        }
+        Ok(self.is_writer())
+    }
+
+    /// Where a source puts what it has. Batches of all sources are committed by one thread, several at a time if
+    /// several wait; a `keep` that returns is on the disk. If another process writes, each `keep` is refused and tells
+    /// so.
+    #[must_use]
+    pub fn sink(&self, source: &str) -> Arc<dyn Sink> {
+        Arc::new(SourceSink {
+            index: self.clone(),
+            source: source.to_owned(),
+        })
+    }
+
+    /// A name that stands for a text that is not told: the same for the same text for as long as the index lives, and
+    /// no way back without it. Ten digits of base 16.
+    #[must_use]
+    pub fn pseudonym(&self, text: &str) -> String {
+        self.inner.secret.pseudonym(text)
+    }
+
+    /// Commits what is queued and ends: all further calls answer that the index is not available. Blocks for up to
+    /// five seconds, so not for a runtime's threads.
+    pub fn close(&self) {
+        self.inner.close();
+    }
+}
+
+impl Inner {
+    fn close(&self) {
+        self.readers.close();
+        if let Some(writer) = self.writer.get() {
+            writer.close();
+        }
+        // So that followers look once more, and see that it is closed.
+        self.commits.send_modify(|commits| *commits += 1);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl fmt::Debug for Index {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Index")
+            .field("dir", &self.dir())
+            .field("is_writer", &self.is_writer())
+            .finish_non_exhaustive()
+    }
+}
+
+fn start(
+    directory: &Directory,
+    lock: Lock,
+    commits: &watch::Sender<u64>,
+) -> Result<Writer, IndexError> {
+    let connection = directory.open_writer(&lock)?;
+    Writer::start(connection, lock, commits.clone()).map_err(|error| directory.unusable(&error))
+}
+
+/// The sink of one source.
+struct SourceSink {
+    index: Index,
+    source: String,
+}
+
+impl SourceSink {
+    async fn try_keep(&self, batch: Batch) -> Result<(), IndexError> {
+        let events = batch.events.len();
+        if events > MAX_BATCH {
+            return Err(IndexError::TooLarge(format!(
+                "a batch of {events} events is too large: the most is {MAX_BATCH}"
+            )));
+        }
+        match self.index.inner.writer.get() {
+            Some(writer) => writer.keep(&self.source, batch).await,
+            None => Err(IndexError::ReadOnly {
+                dir: self.index.dir().to_owned(),
+            }),
+        }
+    }
+}
+
+impl Sink for SourceSink {
+    fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
+        async move {
+            self.try_keep(batch)
+                .await
+                .map_err(|error| SourceError(error.to_string()))
+        }
+        .boxed()
+    }
+
+    fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {
+        async move {
+            self.index
+                .mark(&self.source)
+                .await
+                .map_err(|error| SourceError(error.to_string()))
+        }
+        .boxed()
+    }
+}

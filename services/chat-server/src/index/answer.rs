@@ -1,0 +1,240 @@
+//! What is asked of the index and what it answers.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+pub use super::cursor::Cursor;
+use crate::model::{AttachmentKind, Chat, Message};
+use crate::query::{self, Invalid};
+
+/// The number of a message within its source, in the order in which the index came to know them: 1 for the first,
+/// without gaps. It stays with the message whatever becomes of it.
+pub type Sequence = u64;
+
+/// How many messages a page has if nobody says.
+pub const DEFAULT_LIMIT: usize = 100;
+
+/// The most messages of a page.
+pub const MAX_LIMIT: usize = 1_000;
+
+/// A message and where it is.
+#[derive(Debug, Clone, PartialEq)]
+pub struct StoredMessage {
+    /// The id of its source.
+    pub source: String,
+    /// The id of its chat.
+    pub chat: String,
+    /// The name of its chat.
+    pub chat_name: String,
+    /// Its number within the source.
+    pub sequence: Sequence,
+    /// The message. Its times are kept to the microsecond, and its sender is shown as last known.
+    pub message: Message,
+}
+
+/// A chat of a source.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ChatKey {
+    /// The id of the source.
+    pub source: String,
+    /// The id of the chat.
+    pub id: String,
+}
+
+/// What kind of thing a message is. One with words and a picture is both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// A picture.
+    Image,
+    /// A film.
+    Video,
+    /// Music or a voice.
+    Audio,
+    /// A sticker.
+    Sticker,
+    /// Another file.
+    File,
+    /// A place.
+    Location,
+    /// Somebody's card.
+    Contact,
+    /// A question with answers.
+    Poll,
+    /// What the network itself says.
+    Service,
+    /// Something unknown.
+    Unknown,
+}
+
+/// Which messages, newest first. All that is given must hold.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MessageQuery {
+    /// The source; all if `None`.
+    pub source: Option<String>,
+    /// The chats; all if `None`, none if empty.
+    pub chats: Option<Vec<ChatKey>>,
+    /// Not before this.
+    pub since: Option<Timestamp>,
+    /// Before this.
+    pub before: Option<Timestamp>,
+    /// A part of the sender's name or username; neither case nor diacritics count.
+    pub sender: Option<String>,
+    /// A part of what the message says; neither case nor diacritics count.
+    pub search: Option<String>,
+    /// Any of these kinds; all if empty.
+    pub kinds: Vec<Kind>,
+    /// How many: 1 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] by default.
+    pub limit: usize,
+    /// How many of the newest, or of those after the cursor, to pass over.
+    pub offset: usize,
+    /// Go on from here: where a page ended, or where a follower that lagged has missed the first. From the latter on
+    /// messages come in the order of their sequence numbers.
+    pub cursor: Option<Cursor>,
+}
+
+impl Default for MessageQuery {
+    fn default() -> Self {
+        Self {
+            source: None,
+            chats: None,
+            since: None,
+            before: None,
+            sender: None,
+            search: None,
+            kinds: Vec::new(),
+            limit: DEFAULT_LIMIT,
+            offset: 0,
+            cursor: None,
+        }
+    }
+}
+
+impl MessageQuery {
+    /// # Errors
+    /// [`Invalid`] if the limit is out of bounds, or `since` is not before `before`.
+    pub fn check(&self) -> Result<(), Invalid> {
+        query::limit(self.limit)?;
+        query::range(self.since, self.before)
+    }
+}
+
+/// Some messages.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Page {
+    /// The messages, in order.
+    pub messages: Vec<StoredMessage>,
+    /// Where the next page begins, if there is one. Messages that come in meanwhile do not move it.
+    pub next: Option<Cursor>,
+}
+
+/// A chat and what happens in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChatSummary {
+    /// The id of its source.
+    pub source: String,
+    /// The chat. `participants` is what the source told, or else how many have written.
+    pub chat: Chat,
+    /// How many messages it has.
+    pub messages: u64,
+    /// When the first was sent.
+    pub first: Option<Timestamp>,
+    /// When the last was sent.
+    pub last: Option<Timestamp>,
+}
+
+impl ChatSummary {
+    /// Where it is.
+    #[must_use]
+    pub fn key(&self) -> ChatKey {
+        ChatKey {
+            source: self.source.clone(),
+            id: self.chat.id.clone(),
+        }
+    }
+}
+
+/// A source and what it has brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceSummary {
+    /// Its id.
+    pub id: String,
+    /// How many chats it has.
+    pub chats: u64,
+    /// How many messages it has, which is the sequence number of the last.
+    pub messages: u64,
+    /// The mark of the last batch.
+    pub mark: Option<String>,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: [Self; 11] = [
+        Self::Text,
+        Self::Image,
+        Self::Video,
+        Self::Audio,
+        Self::Sticker,
+        Self::File,
+        Self::Location,
+        Self::Contact,
+        Self::Poll,
+        Self::Service,
+        Self::Unknown,
+    ];
+
+    /// As it is told to clients.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Image => "image",
+            Self::Video => "video",
+            Self::Audio => "audio",
+            Self::Sticker => "sticker",
+            Self::File => "file",
+            Self::Location => "location",
+            Self::Contact => "contact",
+            Self::Poll => "poll",
+            Self::Service => "service",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+
+    /// Its bit in the table: fixed for ever.
+    pub(super) const fn bit(self) -> i64 {
+        match self {
+            Self::Text => 1,
+            Self::Image => 2,
+            Self::Video => 4,
+            Self::Audio => 8,
+            Self::Sticker => 16,
+            Self::File => 32,
+            Self::Location => 64,
+            Self::Contact => 128,
+            Self::Poll => 256,
+            Self::Service => 512,
+            Self::Unknown => 1_024,
+        }
+    }
+}
+
+impl From<AttachmentKind> for Kind {
+    fn from(kind: AttachmentKind) -> Self {
+        match kind {
+            AttachmentKind::Image => Self::Image,
+            AttachmentKind::Video => Self::Video,
+            AttachmentKind::Audio => Self::Audio,
+            AttachmentKind::Sticker => Self::Sticker,
+            AttachmentKind::File => Self::File,
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! Sources and chats: lists of them, and finding one by what somebody calls it.
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::Index;
+use super::answer::{ChatSummary, SourceSummary};
+use super::error::IndexError;
+use super::fold::fold;
+use super::keep::chat_kind;
+use super::stored::timestamp;
+use crate::model::{Chat, ChatKind};
+
+/// The most chats that are told when a name fits several, and when it fits none.
+const CANDIDATES: usize = 20;
+const NEAREST: usize = 5;
+
+/// Which chats of a source. All that is given must hold.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ChatFilter {
+    /// Of this kind.
+    pub kind: Option<ChatKind>,
+    /// With this in the name; neither case nor diacritics count.
+    pub name: Option<String>,
+}
+
+/// What came of looking for a chat.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum FoundChat {
+    /// The one.
+    Found(Box<ChatSummary>),
+    /// Several have this name, or this in their name.
+    Ambiguous {
+        /// The first of them, those with the latest activity first.
+        candidates: Vec<ChatSummary>,
+        /// How many there are.
+        total: usize,
+    },
+    /// None.
+    NotFound {
+        /// Chats with a name that is much alike, the most alike first.
+        nearest: Vec<ChatSummary>,
+    },
+}
+
+impl Index {
+    /// The sources that have brought something, by id.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn sources(&self) -> Result<Vec<SourceSummary>, IndexError> {
+        self.inner.readers.read(|view| Ok(sources(view)?)).await
+    }
+
+    /// The mark of a source's last batch.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn mark(&self, source: &str) -> Result<Option<String>, IndexError> {
+        let source = source.to_owned();
+        let read = move |view: &Connection| {
+            let mark = view
+                .prepare_cached("SELECT mark FROM source WHERE id = ?1")?
+                .query_row([source], |row| row.get(0))
+                .optional()?;
+            Ok(mark.flatten())
+        };
+        self.inner.readers.read(read).await
+    }
+
+    /// The chats of a source, or of all: those with the latest activity first.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn chats(
+        &self,
+        source: Option<&str>,
+        filter: &ChatFilter,
+    ) -> Result<Vec<ChatSummary>, IndexError> {
+        let source = source.map(str::to_owned);
+        let (kind, name) = (filter.kind, filter.name.as_deref().map(fold));
+        let read = move |view: &Connection| {
+            let mut chats = chats(view, source.as_deref())?;
+            chats.retain(|chat| {
+                kind.is_none_or(|kind| chat.chat.kind == kind)
+                    && name
+                        .as_deref()
+                        .is_none_or(|name| fold(&chat.chat.name).contains(name))
+            });
+            Ok(chats)
+        };
+        self.inner.readers.read(read).await
+    }
+
+    /// Looks for a chat of a source, or of all: first by id, then by its name as written, then by its name without
+    /// regard to case and diacritics, then by the beginning, then by any part of it. The first of these that fits any
+    /// chat tells; if it fits several, they are the candidates.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn find_chat(
+        &self,
+        source: Option<&str>,
+        text: &str,
+    ) -> Result<FoundChat, IndexError> {
+        let (source, text) = (source.map(str::to_owned), text.to_owned());
+        let read = move |view: &Connection| Ok(find(chats(view, source.as_deref())?, &text));
+        self.inner.readers.read(read).await
+    }
+}
+
+fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
+    let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark \
+               FROM source ORDER BY id";
+    let mut statement = view.prepare_cached(sql)?;
+    let rows = statement.query_map([], |row| {
+        Ok(SourceSummary {
+            id: row.get(0)?,
+            chats: row.get::<_, i64>(1)?.cast_unsigned(),
+            messages: row.get::<_, i64>(2)?.cast_unsigned(),
+            mark: row.get(3)?,
+        })
+    })?;
+    rows.collect()
+}
+
+fn chats(view: &Connection, source: Option<&str>) -> rusqlite::Result<Vec<ChatSummary>> {
+    let sql = "SELECT source.id, chat.id, name, kind, \
+               coalesce(participants, (SELECT count(*) FROM member WHERE member.chat = chat.chat)), \
+               messages, \
+               (SELECT min(at) FROM message WHERE message.chat = chat.chat), \
+               (SELECT max(at) FROM message WHERE message.chat = chat.chat) AS latest \
+               FROM chat JOIN source USING (src) WHERE ?1 IS NULL OR source.id = ?1 \
+               ORDER BY latest DESC, source.id, chat.id";
+    let mut statement = view.prepare_cached(sql)?;
+    let rows = statement.query_map([source], summary)?;
+    rows.collect()
+}
+
+fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
+    let time = |micros: Option<i64>| micros.map(timestamp);
+    Ok(ChatSummary {
+        source: row.get(0)?,
+        chat: Chat {
+            id: row.get(1)?,
+            name: row.get(2)?,
+            kind: chat_kind(row.get(3)?),
+            participants: row.get(4)?,
+        },
+        messages: row.get::<_, i64>(5)?.cast_unsigned(),
+        first: time(row.get(6)?),
+        last: time(row.get(7)?),
+    })
+}
+
+/// Whether a chat, with its name folded, fits.
+type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
+
+/// [`Index::find_chat`] among these.
+#[must_use]
+pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
+    let folded = fold(text.trim());
+    let names: Vec<String> = chats.iter().map(|chat| fold(&chat.chat.name)).collect();
+    let rules: [Rule<'_>; 5] = [
+        &|chat, _| chat.chat.id == text,
+        &|chat, _| chat.chat.name == text,
+        &|_, name| name == folded,
+        &|_, name| !folded.is_empty() && name.starts_with(&folded),
+        &|_, name| !folded.is_empty() && name.contains(&folded),
+    ];
+    for rule in rules {
+        let fitting: Vec<&ChatSummary> = chats
+            .iter()
+            .zip(&names)
+            .filter(|(chat, name)| rule(chat, name))
+            .map(|(chat, _)| chat)
+            .collect();
+        match fitting.as_slice() {
+            [] => {}
+            [chat] => return FoundChat::Found(Box::new((*chat).clone())),
+            several => {
+                return FoundChat::Ambiguous {
+                    candidates: several
+                        .iter()
+                        .take(CANDIDATES)
+                        .map(|&chat| chat.clone())
+                        .collect(),
+                    total: several.len(),
+                };
+            }
+        }
+    }
+    FoundChat::NotFound {
+        nearest: nearest(chats, &names, &folded),
+    }
+}
+
+/// Names that are much alike, or that have a word that is, by Jaro and Winkler, who look at letters in common and in
+/// place.
+fn nearest(chats: Vec<ChatSummary>, names: &[String], folded: &str) -> Vec<ChatSummary> {
+    // Nobody mistypes a long name all through, and comparing costs the product of the lengths.
+    let short = |text: &str| text.chars().take(64).collect::<String>();
+    let wanted = short(folded);
+    let likeness = |name: &str| {
+        let name = short(name);
+        std::iter::once(name.as_str())
+            .chain(name.split_whitespace())
+            .map(|part| strsim::jaro_winkler(&wanted, part))
+            .fold(0.0, f64::max)
+    };
+    let mut alike: Vec<(f64, ChatSummary)> = chats
+        .into_iter()
+        .zip(names)
+        .map(|(chat, name)| (likeness(name), chat))
+        .filter(|(likeness, _)| *likeness > 0.7)
+        .collect();
+    alike.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let nearest = alike.into_iter().take(NEAREST);
+    nearest.map(|(_, chat)| chat).collect()
+}

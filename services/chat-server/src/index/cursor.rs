@@ -1,0 +1,135 @@
+//! Where a page ends: opaque to who carries it, and refused if it is not one that this index has given.
+
+use std::fmt;
+
+use data_encoding::{BASE64URL_NOPAD, HEXLOWER};
+use sha2::{Digest as _, Sha256};
+
+use super::answer::Sequence;
+use crate::query::Invalid;
+
+/// How many bytes of the digest go with a cursor.
+const TAG: usize = 9;
+/// The version, the kind of place and two numbers.
+const PLACE: usize = 18;
+/// Fixed for ever: another layout has another number.
+const VERSION: u8 = 1;
+
+/// An opaque place to go on from, as text of 36 letters that may stand in a URI.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Cursor(String);
+
+/// What a cursor means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Among messages newest first: those older than this one are next.
+    Older { at: i64, msg: i64 },
+    /// Among the messages of a source in the order of their numbers: those after this one are next.
+    After { src: i64, sequence: Sequence },
+}
+
+/// What makes the cursors of one index its own.
+#[derive(Clone)]
+pub(super) struct Secret([u8; 32]);
+
+impl Cursor {
+    /// A cursor as a client brings it back. Whether it is one is told by the index.
+    #[must_use]
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text to hand out.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl fmt::Debug for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cursor({})", self.0)
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret")
+    }
+}
+
+impl Secret {
+    pub(super) const fn new(key: [u8; 32]) -> Self {
+        Self(key)
+    }
+
+    pub(super) fn seal(&self, place: Place) -> Cursor {
+        let (kind, one, two) = match place {
+            Place::Older { at, msg } => (0, at, msg),
+            Place::After { src, sequence } => (1, src, sequence.cast_signed()),
+        };
+        let mut bytes = Vec::with_capacity(PLACE + TAG);
+        bytes.extend([VERSION, kind]);
+        bytes.extend(one.to_be_bytes());
+        bytes.extend(two.to_be_bytes());
+        let tag = self.tag(&bytes);
+        bytes.extend(tag);
+        Cursor(BASE64URL_NOPAD.encode(&bytes))
+    }
+
+    /// # Errors
+    /// [`Invalid`] if the cursor was not given by this index, or was changed on the way.
+    pub(super) fn open(&self, cursor: &Cursor) -> Result<Place, Invalid> {
+        self.try_open(cursor).ok_or_else(|| {
+            Invalid::new(
+                "cursor",
+                "it is not a cursor of this server: give the `next` cursor of an earlier answer \
+                 unchanged, or none to begin with the newest message",
+            )
+        })
+    }
+
+    fn try_open(&self, cursor: &Cursor) -> Option<Place> {
+        if cursor.0.len() != (PLACE + TAG) * 8 / 6 {
+            return None;
+        }
+        let bytes = BASE64URL_NOPAD.decode(cursor.0.as_bytes()).ok()?;
+        let (place, tag) = bytes.split_at_checked(PLACE)?;
+        if !self.tag(place).eq(tag.iter().copied()) {
+            return None;
+        }
+        let (kind, numbers) = place.split_first_chunk::<2>()?;
+        let (one, two) = numbers.split_first_chunk::<8>()?;
+        let one = i64::from_be_bytes(*one);
+        let two = i64::from_be_bytes(*two.first_chunk::<8>()?);
+        match kind {
+            [VERSION, 0] => Some(Place::Older { at: one, msg: two }),
+            [VERSION, 1] => Some(Place::After {
+                src: one,
+                sequence: two.cast_unsigned(),
+            }),
+            _ => None,
+        }
+    }
+
+    /// Told apart from tags by what stands between key and text.
+    pub(super) fn pseudonym(&self, text: &str) -> String {
+        let digest = Sha256::new()
+            .chain_update(self.0)
+            .chain_update(b"pseudonym\0")
+            .chain_update(text);
+        HEXLOWER.encode(digest.finalize().get(..5).unwrap_or_default())
+    }
+
+    /// Keyed by going first: what is hashed has one length, so nothing can be appended to it.
+    fn tag(&self, place: &[u8]) -> impl Iterator<Item = u8> + use<> {
+        let digest = Sha256::new().chain_update(self.0).chain_update(place);
+        digest.finalize().into_iter().take(TAG)
+    }
+}

@@ -1,0 +1,279 @@
+//! New messages as they are committed, to several who listen.
+//!
+//! A follower is told that there is something and reads it from the tables, a stretch at a time: it holds no more than
+//! that, and who is slow costs the writer nothing. Who is too far behind is told so and goes on with the newest.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use futures_util::stream::{self, BoxStream, StreamExt as _};
+use rusqlite::{Connection, params_from_iter};
+use tokio::sync::watch;
+
+use super::Index;
+use super::answer::{Cursor, Sequence, StoredMessage};
+use super::cursor::{Place, Secret};
+use super::error::IndexError;
+use super::messages::{PAGE_BYTES, fetch, weight};
+use super::readers::Readers;
+
+/// How many messages are read at a time.
+const STRETCH: i64 = 256;
+
+/// How often one looks for what another process has written.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// What a follower hears.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Followed {
+    /// A new message.
+    Message(Box<StoredMessage>),
+    /// It was too far behind, and does not hear of these.
+    Lagged(Lag),
+}
+
+/// What a follower has missed of one source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lag {
+    /// The source.
+    pub source: String,
+    /// How many messages.
+    pub missed: u64,
+    /// From here [`messages`](Index::messages) gives them, in their order.
+    pub cursor: Cursor,
+}
+
+/// One who listens. It does not keep the index open.
+#[derive(Debug)]
+pub struct Follower {
+    readers: Arc<Readers>,
+    secret: Secret,
+    /// Whether this process writes.
+    writes: Arc<AtomicBool>,
+    commits: watch::Receiver<u64>,
+    max_lag: u64,
+    place: Following,
+    /// Read and not yet told.
+    ready: VecDeque<Followed>,
+}
+
+/// Where a follower is.
+#[derive(Debug, Clone)]
+struct Following {
+    /// Only this source.
+    source: Option<String>,
+    /// The last number heard of each source; the sources that are not in it are new.
+    heard: HashMap<String, Sequence>,
+    /// The last message heard, over all sources.
+    msg: i64,
+}
+
+impl Index {
+    /// Follows a source, or all sources and those that are still to come, from now on: each new message once, in the
+    /// order of commits, whichever process wrote it.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn follow(&self, source: Option<&str>) -> Result<Follower, IndexError> {
+        let source = source.map(str::to_owned);
+        let read = move |view: &Connection| {
+            let mut place = Following {
+                source,
+                heard: HashMap::new(),
+                msg: last_message(view)?,
+            };
+            for (_, id, last) in sources(view)? {
+                place.heard.insert(id, last);
+            }
+            Ok(place)
+        };
+        let place = self.inner.readers.read(read).await?;
+        Ok(self.follower(place))
+    }
+
+    /// Follows a source from after one of its messages: first what the index has, then what comes.
+    #[must_use]
+    pub fn follow_after(&self, source: &str, after: Sequence) -> Follower {
+        self.follower(Following {
+            source: Some(source.to_owned()),
+            heard: HashMap::from([(source.to_owned(), after)]),
+            msg: 0,
+        })
+    }
+
+    /// Where [`messages`](Self::messages) goes on after a message of a source, in the order of their numbers; `None`
+    /// if there is no such source.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn cursor_after(
+        &self,
+        source: &str,
+        sequence: Sequence,
+    ) -> Result<Option<Cursor>, IndexError> {
+        let (source, secret) = (source.to_owned(), self.inner.secret.clone());
+        let read = move |view: &Connection| {
+            let all = sources(view)?;
+            let found = all.into_iter().find(|(_, id, _)| *id == source);
+            Ok(found.map(|(src, _, _)| secret.seal(Place::After { src, sequence })))
+        };
+        self.inner.readers.read(read).await
+    }
+
+    fn follower(&self, place: Following) -> Follower {
+        Follower {
+            readers: Arc::clone(&self.inner.readers),
+            secret: self.inner.secret.clone(),
+            writes: Arc::clone(&self.inner.writes),
+            commits: self.inner.commits.subscribe(),
+            max_lag: self.inner.max_lag,
+            place,
+            ready: VecDeque::new(),
+        }
+    }
+}
+
+impl Follower {
+    /// What is next; `None` once the index is closed or has failed. Dropping the future loses nothing.
+    pub async fn next(&mut self) -> Option<Followed> {
+        loop {
+            if let Some(next) = self.ready.pop_front() {
+                return Some(next);
+            }
+            self.commits.mark_unchanged();
+            self.read().await.ok()?;
+            if self.ready.is_empty() {
+                self.wait().await?;
+            }
+        }
+    }
+
+    /// The same as a stream.
+    #[must_use]
+    pub fn into_stream(self) -> BoxStream<'static, Followed> {
+        stream::unfold(self, |mut follower| async {
+            let next = follower.next().await?;
+            Some((next, follower))
+        })
+        .boxed()
+    }
+
+    /// Waits until there may be something.
+    async fn wait(&mut self) -> Option<()> {
+        if self.writes.load(Ordering::Relaxed) {
+            return self.commits.changed().await.ok();
+        }
+        match tokio::time::timeout(LOOK, self.commits.changed()).await {
+            Ok(changed) => changed.ok(),
+            Err(_elapsed) => Some(()),
+        }
+    }
+
+    async fn read(&mut self) -> Result<(), IndexError> {
+        let (mut place, secret, max_lag) = (self.place.clone(), self.secret.clone(), self.max_lag);
+        let read = move |view: &Connection| {
+            let ready = place.read(view, &secret, max_lag)?;
+            Ok((place, ready))
+        };
+        (self.place, self.ready) = self.readers.read(read).await?;
+        Ok(())
+    }
+}
+
+impl Following {
+    fn read(
+        &mut self,
+        view: &Connection,
+        secret: &Secret,
+        max_lag: u64,
+    ) -> rusqlite::Result<VecDeque<Followed>> {
+        let mut behind = Vec::new();
+        for (src, id, last) in sources(view)? {
+            if self.source.as_ref().is_none_or(|only| *only == id) {
+                let heard = self.heard.get(&id).copied().unwrap_or(0);
+                if heard < last {
+                    behind.push((src, id, heard, last));
+                }
+            }
+        }
+        let missed = behind.iter().map(|(_, _, heard, last)| last - heard);
+        if missed.sum::<u64>() > max_lag {
+            self.msg = last_message(view)?;
+            let lags = behind.into_iter().map(|(src, source, heard, last)| {
+                self.heard.insert(source.clone(), last);
+                let place = Place::After {
+                    src,
+                    sequence: heard,
+                };
+                Followed::Lagged(Lag {
+                    source,
+                    missed: last - heard,
+                    cursor: secret.seal(place),
+                })
+            });
+            return Ok(lags.collect());
+        }
+        match (&self.source, behind.first()) {
+            (_, None) => Ok(VecDeque::new()),
+            (Some(_), Some((src, _, heard, _))) => {
+                let sql =
+                    "SELECT msg FROM message WHERE src = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
+                self.stretch(view, sql, &[*src, heard.cast_signed(), STRETCH])
+            }
+            (None, Some(_)) => {
+                let sql = "SELECT msg FROM message WHERE msg > ?1 ORDER BY msg LIMIT ?2";
+                self.stretch(view, sql, &[self.msg, STRETCH])
+            }
+        }
+    }
+
+    fn stretch(
+        &mut self,
+        view: &Connection,
+        sql: &str,
+        numbers: &[i64],
+    ) -> rusqlite::Result<VecDeque<Followed>> {
+        let mut statement = view.prepare_cached(sql)?;
+        let mut rows = statement.query(params_from_iter(numbers))?;
+        let mut messages = VecDeque::new();
+        let mut bytes = 0;
+        while let Some(row) = rows.next()? {
+            if bytes > PAGE_BYTES {
+                break;
+            }
+            let msg = row.get(0)?;
+            let message = fetch(view, msg)?;
+            bytes += weight(&message);
+            self.msg = msg;
+            match self.heard.get_mut(&message.source) {
+                Some(heard) => *heard = message.sequence,
+                None => {
+                    self.heard.insert(message.source.clone(), message.sequence);
+                }
+            }
+            messages.push_back(Followed::Message(Box::new(message)));
+        }
+        Ok(messages)
+    }
+}
+
+/// Number, id and last sequence number of each.
+fn sources(view: &Connection) -> rusqlite::Result<Vec<(i64, String, Sequence)>> {
+    let mut statement = view.prepare_cached("SELECT src, id, last FROM source")?;
+    let rows = statement.query_map([], |row| {
+        Ok((
+            row.get(0)?,
+            row.get(1)?,
+            row.get::<_, i64>(2)?.cast_unsigned(),
+        ))
+    })?;
+    rows.collect()
+}
+
+fn last_message(view: &Connection) -> rusqlite::Result<i64> {
+    view.query_row("SELECT coalesce(max(msg), 0) FROM message", [], |row| {
+        row.get(0)
+    })
+}

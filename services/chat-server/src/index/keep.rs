@@ -1,0 +1,209 @@
+//! What becomes of a source's events in the tables, within the transaction that is open.
+
+mod message;
+
+use std::collections::HashMap;
+
+use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
+
+use super::MAX_SOURCES;
+use super::error::IndexError;
+use super::stored::micros;
+use crate::model::{Chat, ChatKind, Participant};
+use crate::source::{Batch, Event};
+
+/// Applies a batch of a source, which is made known if it is not. The inner error is for a source too many, and then
+/// nothing has changed.
+pub(super) fn keep(
+    connection: &Connection,
+    source: &str,
+    batch: &Batch,
+) -> rusqlite::Result<Result<(), IndexError>> {
+    let Some(mut keeper) = Keeper::new(connection, source)? else {
+        return Ok(Err(IndexError::TooLarge(format!(
+            "there are {MAX_SOURCES} sources in the index already, which is the most"
+        ))));
+    };
+    for event in &batch.events {
+        keeper.event(event)?;
+    }
+    keeper.finish(batch.mark.as_deref())?;
+    Ok(Ok(()))
+}
+
+/// A batch on its way in.
+struct Keeper<'a> {
+    connection: &'a Connection,
+    src: i64,
+    /// The sequence number of the source's last message.
+    last: i64,
+    /// The chats of the batch, by id.
+    chats: HashMap<String, i64>,
+    /// How many messages more a chat has.
+    news: HashMap<i64, i64>,
+    /// How many messages of a chat somebody has written more, or fewer.
+    credits: HashMap<(i64, i64), i64>,
+}
+
+impl<'a> Keeper<'a> {
+    /// `None` for a source too many.
+    fn new(connection: &'a Connection, source: &str) -> rusqlite::Result<Option<Self>> {
+        let sql = "INSERT INTO source (id, last) SELECT ?1, 0 \
+                   WHERE (SELECT count(*) FROM source WHERE id <> ?1) < ?2 \
+                   ON CONFLICT (id) DO UPDATE SET last = last RETURNING src, last";
+        let most = i64::try_from(MAX_SOURCES).unwrap_or(i64::MAX);
+        let found = connection
+            .prepare_cached(sql)?
+            .query_row(params![source, most], |row| Ok((row.get(0)?, row.get(1)?)))
+            .optional()?;
+        Ok(found.map(|(src, last)| Self {
+            connection,
+            src,
+            last,
+            chats: HashMap::new(),
+            news: HashMap::new(),
+            credits: HashMap::new(),
+        }))
+    }
+
+    fn statement(&self, sql: &str) -> rusqlite::Result<CachedStatement<'a>> {
+        self.connection.prepare_cached(sql)
+    }
+
+    fn event(&mut self, event: &Event) -> rusqlite::Result<()> {
+        match event {
+            Event::Chat(chat) => self.chat(chat).map(drop),
+            Event::Message { chat, message } => {
+                let chat = self.chat_of(chat)?;
+                self.message(chat, message)
+            }
+            Event::Edited { chat, id, text, at } => match self.known(chat, id)? {
+                Some(known) => self.edit(&known, text, micros(*at)),
+                None => Ok(()),
+            },
+            Event::Deleted { chat, id } => match self.known(chat, id)? {
+                Some(known) => self.delete(&known),
+                None => Ok(()),
+            },
+            Event::Reacted {
+                chat,
+                id,
+                reaction,
+                removed,
+            } => match self.known(chat, id)? {
+                Some(known) => self.react(&known, reaction, *removed),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Keeps a chat and gives its number.
+    fn chat(&mut self, chat: &Chat) -> rusqlite::Result<i64> {
+        let sql = "INSERT INTO chat (src, id, name, kind, participants, messages) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, 0) \
+                   ON CONFLICT (src, id) DO UPDATE SET name = ?3, kind = ?4, \
+                   participants = coalesce(?5, participants) RETURNING chat";
+        let values = params![
+            self.src,
+            chat.id,
+            chat.name,
+            kind_number(chat.kind),
+            chat.participants,
+        ];
+        let number = self.statement(sql)?.query_row(values, |row| row.get(0))?;
+        self.chats.insert(chat.id.clone(), number);
+        Ok(number)
+    }
+
+    /// A chat's number, if it is known.
+    fn find_chat(&mut self, id: &str) -> rusqlite::Result<Option<i64>> {
+        if let Some(number) = self.chats.get(id) {
+            return Ok(Some(*number));
+        }
+        let number = self
+            .statement("SELECT chat FROM chat WHERE src = ?1 AND id = ?2")?
+            .query_row(params![self.src, id], |row| row.get(0))
+            .optional()?;
+        if let Some(number) = number {
+            self.chats.insert(id.to_owned(), number);
+        }
+        Ok(number)
+    }
+
+    /// A chat's number. One that was not told of before is called by its id: its messages are not lost for that.
+    fn chat_of(&mut self, id: &str) -> rusqlite::Result<i64> {
+        match self.find_chat(id)? {
+            Some(number) => Ok(number),
+            None => self.chat(&Chat {
+                id: id.to_owned(),
+                name: id.to_owned(),
+                kind: ChatKind::Unknown,
+                participants: None,
+            }),
+        }
+    }
+
+    /// Somebody's number, with what is new about them. What the source does not tell this time is not forgotten.
+    fn person(&self, person: &Participant) -> rusqlite::Result<i64> {
+        let values = params![
+            self.src,
+            person.id,
+            person.name,
+            person.username,
+            person.phone,
+            person.is_me
+        ];
+        let same = "SELECT person FROM person WHERE src = ?1 AND id = ?2 AND name = ?3 \
+                    AND (?4 IS NULL OR username = ?4) AND (?5 IS NULL OR phone = ?5) AND is_me >= ?6";
+        let found = self
+            .statement(same)?
+            .query_row(values, |row| row.get(0))
+            .optional()?;
+        if let Some(number) = found {
+            return Ok(number);
+        }
+        let keep = "INSERT INTO person (src, id, name, username, phone, is_me) \
+                    VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+                    ON CONFLICT (src, id) DO UPDATE SET name = ?3, username = coalesce(?4, username), \
+                    phone = coalesce(?5, phone), is_me = max(is_me, ?6) RETURNING person";
+        self.statement(keep)?.query_row(values, |row| row.get(0))
+    }
+
+    /// Writes what the batch comes to.
+    fn finish(self, mark: Option<&str>) -> rusqlite::Result<()> {
+        let sql = "UPDATE chat SET messages = messages + ?2 WHERE chat = ?1";
+        let mut statement = self.statement(sql)?;
+        for (chat, more) in &self.news {
+            statement.execute([chat, more])?;
+        }
+        let sql = "INSERT INTO member (chat, person, messages) VALUES (?1, ?2, ?3) \
+                   ON CONFLICT (chat, person) DO UPDATE SET messages = messages + ?3";
+        let mut statement = self.statement(sql)?;
+        for ((chat, person), more) in &self.credits {
+            statement.execute([chat, person, more])?;
+        }
+        self.statement("UPDATE source SET last = ?2, mark = coalesce(?3, mark) WHERE src = ?1")?
+            .execute(params![self.src, self.last, mark])?;
+        Ok(())
+    }
+}
+
+/// Fixed for ever.
+const fn kind_number(kind: ChatKind) -> i64 {
+    match kind {
+        ChatKind::Unknown => 0,
+        ChatKind::Direct => 1,
+        ChatKind::Group => 2,
+        ChatKind::Channel => 3,
+    }
+}
+
+/// The kind with this number.
+pub(super) const fn chat_kind(number: i64) -> ChatKind {
+    match number {
+        1 => ChatKind::Direct,
+        2 => ChatKind::Group,
+        3 => ChatKind::Channel,
+        _ => ChatKind::Unknown,
+    }
+}

@@ -1,0 +1,192 @@
+//! Messages that come, come again, are edited, are taken back, or are reacted to.
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::Keeper;
+use crate::index::fold::{fold, words};
+use crate::index::stored::{self, Detail, micros};
+use crate::model::{Message, Reaction};
+
+/// What is known of a message.
+pub(super) struct Known {
+    msg: i64,
+    person: Option<i64>,
+    edited: Option<i64>,
+    deleted: bool,
+    text: String,
+    detail: Option<String>,
+}
+
+impl Keeper<'_> {
+    /// A message, if it is known.
+    pub(super) fn known(&mut self, chat: &str, id: &str) -> rusqlite::Result<Option<Known>> {
+        match self.find_chat(chat)? {
+            Some(chat) => self.find(chat, id),
+            None => Ok(None),
+        }
+    }
+
+    fn find(&self, chat: i64, id: &str) -> rusqlite::Result<Option<Known>> {
+        let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
+                   WHERE chat = ?1 AND id = ?2";
+        self.statement(sql)?
+            .query_row(params![chat, id], |row| {
+                Ok(Known {
+                    msg: row.get(0)?,
+                    person: row.get(1)?,
+                    edited: row.get(2)?,
+                    deleted: row.get(3)?,
+                    text: row.get(4)?,
+                    detail: row.get(5)?,
+                })
+            })
+            .optional()
+    }
+
+    /// A message that comes for the first time, or comes again and replaces what was known of it. What was taken back
+    /// does not return with an older export, nor does an older wording.
+    pub(super) fn message(&mut self, chat: i64, message: &Message) -> rusqlite::Result<()> {
+        let known = self.find(chat, &message.id)?;
+        let edited = message.edited.map(micros);
+        if let Some(known) = &known
+            && (known.deleted || known.edited > edited)
+        {
+            return Ok(());
+        }
+        let person = match &message.sender {
+            Some(sender) => Some(self.person(sender)?),
+            None => None,
+        };
+        let mut detail = Detail::of(message);
+        let mut text = stored::words(&message.body);
+        if message.deleted {
+            detail.forget();
+            text.clear();
+        }
+        let kinds = match message.deleted {
+            true => 0,
+            false => stored::kinds(&text, &detail),
+        };
+        let at = micros(message.timestamp);
+        let Some(known) = known else {
+            self.last += 1;
+            let sql = "INSERT INTO message \
+                       (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+            self.statement(sql)?.execute(params![
+                self.src,
+                self.last,
+                chat,
+                message.id,
+                at,
+                person,
+                kinds,
+                edited,
+                message.deleted,
+                text,
+                detail.write()?,
+            ])?;
+            self.learn(self.connection.last_insert_rowid(), &text)?;
+            *self.news.entry(chat).or_default() += 1;
+            self.credit(chat, person, 1);
+            return Ok(());
+        };
+        let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
+                   text = ?7, detail = ?8 WHERE msg = ?1";
+        self.statement(sql)?.execute(params![
+            known.msg,
+            at,
+            person,
+            kinds,
+            edited,
+            message.deleted,
+            text,
+            detail.write()?,
+        ])?;
+        if person != known.person {
+            self.credit(chat, known.person, -1);
+            self.credit(chat, person, 1);
+        }
+        self.relearn(&known, &text)
+    }
+
+    /// The newest wording counts, in whatever order the edits come.
+    pub(super) fn edit(&self, known: &Known, text: &str, at: i64) -> rusqlite::Result<()> {
+        if known.deleted || known.edited.is_some_and(|edited| edited > at) {
+            return Ok(());
+        }
+        let mut detail = Detail::read(known.detail.as_deref())?;
+        detail.reword();
+        let sql =
+            "UPDATE message SET text = ?2, edited = ?3, kinds = ?4, detail = ?5 WHERE msg = ?1";
+        self.statement(sql)?.execute(params![
+            known.msg,
+            text,
+            at,
+            stored::kinds(text, &detail),
+            detail.write()?
+        ])?;
+        self.relearn(known, text)
+    }
+
+    pub(super) fn delete(&self, known: &Known) -> rusqlite::Result<()> {
+        let mut detail = Detail::read(known.detail.as_deref())?;
+        detail.forget();
+        let sql =
+            "UPDATE message SET text = '', deleted = 1, kinds = 0, detail = ?2 WHERE msg = ?1";
+        self.statement(sql)?
+            .execute(params![known.msg, detail.write()?])?;
+        self.relearn(known, "")
+    }
+
+    pub(super) fn react(
+        &self,
+        known: &Known,
+        reaction: &Reaction,
+        removed: bool,
+    ) -> rusqlite::Result<()> {
+        let mut detail = Detail::read(known.detail.as_deref())?;
+        detail.react(reaction, removed);
+        self.statement("UPDATE message SET detail = ?2 WHERE msg = ?1")?
+            .execute(params![known.msg, detail.write()?])?;
+        Ok(())
+    }
+
+    fn credit(&mut self, chat: i64, person: Option<i64>, more: i64) {
+        if let Some(person) = person {
+            *self.credits.entry((chat, person)).or_default() += more;
+        }
+    }
+
+    fn relearn(&self, known: &Known, text: &str) -> rusqlite::Result<()> {
+        if known.text == text {
+            return Ok(());
+        }
+        self.unlearn(known.msg, &known.text)?;
+        self.learn(known.msg, text)
+    }
+
+    /// Makes a message's words findable.
+    fn learn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.statement("INSERT INTO word (rowid, text) VALUES (?1, ?2)")?
+            .execute(params![msg, words(text).join(" ")])?;
+        self.statement("INSERT INTO gram (rowid, text) VALUES (?1, ?2)")?
+            .execute(params![msg, fold(text)])?;
+        Ok(())
+    }
+
+    /// Takes back what [`learn`](Self::learn) did with the same text: these tables cannot look it up.
+    fn unlearn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.statement("INSERT INTO word (word, rowid, text) VALUES ('delete', ?1, ?2)")?
+            .execute(params![msg, words(text).join(" ")])?;
+        self.statement("INSERT INTO gram (gram, rowid, text) VALUES ('delete', ?1, ?2)")?
+            .execute(params![msg, fold(text)])?;
+        Ok(())
+    }
+}

@@ -1,0 +1,187 @@
+//! Messages by what they are: filters, pages, one by its id.
+
+mod fetch;
+mod filter;
+mod select;
+mod walk;
+
+use rusqlite::{Connection, OptionalExtension as _, params};
+
+use super::Index;
+use super::answer::{ChatKey, MessageQuery, Page, StoredMessage};
+use super::cursor::{Cursor, Place, Secret};
+use super::error::IndexError;
+use super::matcher::Matcher;
+use super::readers::ReadError;
+use crate::model::Attachment;
+use crate::query::Invalid;
+
+pub(super) use fetch::{fetch, weight};
+pub(super) use filter::{Filter, Range, Scope};
+pub(super) use select::select;
+pub(super) use walk::Position;
+
+/// A page ends early once its messages have so many bytes of text.
+pub(super) const PAGE_BYTES: usize = 4 << 20;
+
+impl Index {
+    /// The messages that fit, newest first: by their time, and those of one time the one that came in last first.
+    ///
+    /// # Errors
+    /// [`IndexError::Invalid`] for a limit out of bounds, an empty range of time or a cursor that this index has not
+    /// given; [`IndexError::Unavailable`].
+    pub async fn messages(&self, query: &MessageQuery) -> Result<Page, IndexError> {
+        query.check()?;
+        let (query, secret) = (query.clone(), self.inner.secret.clone());
+        self.inner
+            .readers
+            .read(move |view| page(view, &query, None, &secret))
+            .await
+    }
+
+    /// One message.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn message(
+        &self,
+        chat: &ChatKey,
+        id: &str,
+    ) -> Result<Option<StoredMessage>, IndexError> {
+        let (chat, id) = (chat.clone(), id.to_owned());
+        self.inner
+            .readers
+            .read(move |view| match find(view, &chat, &id)? {
+                Some(found) => Ok(Some(fetch(view, found.position.msg)?)),
+                None => Ok(None),
+            })
+            .await
+    }
+
+    /// The `n`th attachment of a message, counted from 0.
+    ///
+    /// # Errors
+    /// [`IndexError::Unavailable`].
+    pub async fn attachment(
+        &self,
+        chat: &ChatKey,
+        id: &str,
+        n: usize,
+    ) -> Result<Option<Attachment>, IndexError> {
+        let message = self.message(chat, id).await?;
+        Ok(message.and_then(|found| found.message.attachments.into_iter().nth(n)))
+    }
+}
+
+/// Where a message is.
+pub(super) struct Found {
+    pub(super) chat: i64,
+    pub(super) position: Position,
+}
+
+/// Where a message is that was read in the same view.
+pub(super) fn find_stored(view: &Connection, message: &StoredMessage) -> rusqlite::Result<Found> {
+    let key = ChatKey {
+        source: message.source.clone(),
+        id: message.chat.clone(),
+    };
+    find(view, &key, &message.message.id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)
+}
+
+pub(super) fn find(view: &Connection, chat: &ChatKey, id: &str) -> rusqlite::Result<Option<Found>> {
+    let sql = "SELECT message.chat, at, msg FROM source JOIN chat USING (src) \
+               JOIN message ON message.chat = chat.chat \
+               WHERE source.id = ?1 AND chat.id = ?2 AND message.id = ?3";
+    view.prepare_cached(sql)?
+        .query_row(params![chat.source, chat.id, id], |row| {
+            Ok(Found {
+                chat: row.get(0)?,
+                position: Position {
+                    at: row.get(1)?,
+                    msg: row.get(2)?,
+                },
+            })
+        })
+        .optional()
+}
+
+/// A page of what fits and says `what` too.
+pub(super) fn page(
+    view: &Connection,
+    query: &MessageQuery,
+    what: Option<Matcher>,
+    secret: &Secret,
+) -> Result<Page, ReadError> {
+    let scope = Scope::resolve(view, query.source.as_deref(), query.chats.as_deref())?;
+    let part = query.search.as_deref().and_then(Matcher::part);
+    let filter = Filter::resolve(
+        view,
+        &scope,
+        query.sender.as_deref(),
+        what.into_iter().chain(part).collect(),
+        &query.kinds,
+    )?;
+    let range = Range::new(query.since, query.before);
+    let rows = match opened(query, secret)? {
+        Some(Place::After { src, sequence }) => {
+            if !scope.sources.contains(&src) {
+                return Err(foreign_cursor().into());
+            }
+            select::after(view, src, sequence, &scope, filter, range, query.into())?
+        }
+        Some(Place::Older { at, msg }) => {
+            let from = Position { at, msg };
+            select(view, &scope, filter, range, from, query.into())?
+        }
+        None => select(view, &scope, filter, range, Position::NEWEST, query.into())?,
+    };
+    let mut page = Page::default();
+    let mut bytes = 0;
+    for Position { msg, .. } in rows.iter().take(query.limit) {
+        if bytes > PAGE_BYTES {
+            break;
+        }
+        let message = fetch(view, *msg)?;
+        bytes += weight(&message);
+        page.messages.push(message);
+    }
+    if page.messages.len() < rows.len() {
+        page.next = next(view, query, page.messages.last(), secret)?;
+    }
+    Ok(page)
+}
+
+/// Where a page that ends with this message is followed by the next.
+pub(super) fn next(
+    view: &Connection,
+    query: &MessageQuery,
+    last: Option<&StoredMessage>,
+    secret: &Secret,
+) -> Result<Option<Cursor>, ReadError> {
+    let Some(message) = last else {
+        return Ok(None);
+    };
+    let place = match opened(query, secret)? {
+        Some(Place::After { src, .. }) => Place::After {
+            src,
+            sequence: message.sequence,
+        },
+        _ => {
+            let Position { at, msg } = find_stored(view, message)?.position;
+            Place::Older { at, msg }
+        }
+    };
+    Ok(Some(secret.seal(place)))
+}
+
+fn opened(query: &MessageQuery, secret: &Secret) -> Result<Option<Place>, Invalid> {
+    let cursor = query.cursor.as_ref();
+    cursor.map(|cursor| secret.open(cursor)).transpose()
+}
+
+fn foreign_cursor() -> Invalid {
+    Invalid::new(
+        "cursor",
+        "it belongs to another source: give it together with the source it came from, or with none",
+    )
+}

@@ -1,0 +1,54 @@
+//! A message out of the tables.
+
+use rusqlite::{Connection, Row};
+
+use crate::index::answer::StoredMessage;
+use crate::index::stored::{Detail, length, timestamp};
+use crate::model::{Message, Participant};
+
+/// The message with this number, which must exist.
+pub(in crate::index) fn fetch(view: &Connection, msg: i64) -> rusqlite::Result<StoredMessage> {
+    let sql = "SELECT source.id, chat.id, chat.name, seq, message.id, at, edited, deleted, text, detail, \
+               person.id, person.name, person.username, person.phone, person.is_me \
+               FROM message JOIN source ON source.src = message.src \
+               JOIN chat ON chat.chat = message.chat \
+               LEFT JOIN person ON person.person = message.person WHERE msg = ?1";
+    view.prepare_cached(sql)?.query_row([msg], read)
+}
+
+fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
+    let mut detail = Detail::read(row.get_ref(9)?.as_str_or_null()?)?;
+    let sender = match row.get(10)? {
+        Some(id) => Some(Participant {
+            id,
+            name: row.get(11)?,
+            username: row.get(12)?,
+            phone: row.get(13)?,
+            is_me: row.get(14)?,
+        }),
+        None => None,
+    };
+    Ok(StoredMessage {
+        source: row.get(0)?,
+        chat: row.get(1)?,
+        chat_name: row.get(2)?,
+        sequence: row.get::<_, i64>(3)?.cast_unsigned(),
+        message: Message {
+            id: row.get(4)?,
+            timestamp: timestamp(row.get(5)?),
+            sender,
+            body: detail.body(row.get(8)?),
+            edited: row.get::<_, Option<i64>>(6)?.map(timestamp),
+            deleted: row.get(7)?,
+            reactions: detail.take_reactions(),
+            attachments: detail.take_attachments(),
+            reply_to: detail.reply_to,
+            forwarded_from: detail.forwarded_from,
+        },
+    })
+}
+
+/// About how many bytes of text a message has.
+pub(in crate::index) fn weight(message: &StoredMessage) -> usize {
+    length(&message.message.body)
+}

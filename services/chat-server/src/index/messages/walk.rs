@@ -1,0 +1,154 @@
+//! Newest first through several lists at once: each is read from an index in order, and the newest of their heads is
+//! next. Nothing is sorted and nothing is read that is not looked at.
+
+use std::collections::BinaryHeap;
+use std::ops::ControlFlow;
+
+use rusqlite::{CachedStatement, Connection, Row, Rows, params};
+
+use super::filter::{Filter, Range};
+
+/// The most lists that are walked at once: each is a statement that is open.
+pub(in crate::index) const MAX_LISTS: usize = 64;
+
+/// Where a message is among all, by time and then by number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(in crate::index) struct Position {
+    pub(in crate::index) at: i64,
+    pub(in crate::index) msg: i64,
+}
+
+impl Position {
+    /// Newer than every message.
+    pub(in crate::index) const NEWEST: Self = Self {
+        at: i64::MAX,
+        msg: i64::MAX,
+    };
+}
+
+/// What the lists are lists of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) enum By {
+    Source,
+    Chat,
+    Person,
+}
+
+/// How a walk ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::index) enum Ended {
+    /// There are no more messages.
+    AtEnd,
+    /// There is enough.
+    Enough,
+    /// After as many messages as were to be looked at; this was the last.
+    Tired(Position),
+}
+
+/// What a walk finds: after `skip`, up to `want`.
+#[derive(Debug)]
+pub(in crate::index) struct Basket {
+    pub(in crate::index) skip: usize,
+    pub(in crate::index) want: usize,
+    pub(in crate::index) rows: Vec<Position>,
+}
+
+impl Basket {
+    pub(in crate::index) fn put(&mut self, position: Position) -> ControlFlow<()> {
+        if self.skip > 0 {
+            self.skip -= 1;
+        } else {
+            self.rows.push(position);
+        }
+        match self.rows.len() < self.want {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+/// Puts into the basket what fits and is older than `from`. Looks at no more than `most` messages.
+pub(in crate::index) fn walk(
+    view: &Connection,
+    (by, lists): (By, &[i64]),
+    from: Position,
+    range: Range,
+    filter: &mut Filter,
+    most: usize,
+    basket: &mut Basket,
+) -> rusqlite::Result<Ended> {
+    let sql = sql(by, filter.reads_text());
+    let mut statements = lists
+        .iter()
+        .map(|_| view.prepare_cached(&sql))
+        .collect::<rusqlite::Result<Vec<CachedStatement<'_>>>>()?;
+    let from = from.min(range.end());
+    let mut heads = BinaryHeap::with_capacity(lists.len());
+    let mut open: Vec<Rows<'_>> = Vec::with_capacity(lists.len());
+    for (statement, list) in statements.iter_mut().zip(lists) {
+        let mut rows = statement.query(params![list, range.since, from.at, from.msg])?;
+        heads.extend(next(&mut rows, open.len(), filter)?);
+        open.push(rows);
+    }
+    let mut looked = 0;
+    while let Some(Head {
+        position,
+        list,
+        fits,
+    }) = heads.pop()
+    {
+        if fits && basket.put(position).is_break() {
+            return Ok(Ended::Enough);
+        }
+        looked += 1;
+        if looked >= most {
+            return Ok(Ended::Tired(position));
+        }
+        if let Some(rows) = open.get_mut(list) {
+            heads.extend(next(rows, list, filter)?);
+        }
+    }
+    Ok(Ended::AtEnd)
+}
+
+/// The next message of a list. Ordered by position first.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Head {
+    position: Position,
+    list: usize,
+    fits: bool,
+}
+
+fn next(rows: &mut Rows<'_>, list: usize, filter: &mut Filter) -> rusqlite::Result<Option<Head>> {
+    let Some(row) = rows.next()? else {
+        return Ok(None);
+    };
+    Ok(Some(Head {
+        position: position(row)?,
+        list,
+        fits: filter.passes(row)?,
+    }))
+}
+
+/// The columns that [`Filter::passes`] looks at.
+fn sql(by: By, with_text: bool) -> String {
+    let (index, column) = match by {
+        By::Source => ("message_by_source", "src"),
+        By::Chat => ("message_by_chat", "chat"),
+        By::Person => ("message_by_person", "person"),
+    };
+    // Without it the index alone is read.
+    let text = if with_text { "text" } else { "''" };
+    format!(
+        "SELECT at, msg, person, chat, kinds, {text} FROM message INDEXED BY {index} \
+         WHERE {column} = ?1 AND at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) \
+         ORDER BY at DESC, msg DESC"
+    )
+}
+
+pub(in crate::index) fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
+    Ok(Position {
+        at: row.get(0)?,
+        msg: row.get(1)?,
+    })
+}

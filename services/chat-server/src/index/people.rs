@@ -1,0 +1,312 @@
+//! Who is who: the participants of all sources, those joined who are one person.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, Row};
+
+use super::Index;
+use super::error::IndexError;
+use super::fold::fold;
+use crate::model::Participant;
+use crate::query::{self, Invalid};
+
+/// The fewest digits of a telephone number that is somebody's own.
+const PHONE_DIGITS: usize = 7;
+/// The most aliases, and the most members of one.
+const MAX_ALIASES: usize = 1_000;
+
+/// Which people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PeopleQuery {
+    /// With this in any of their names or usernames; neither case nor diacritics count.
+    pub name: Option<String>,
+    /// Who else is one person, as the one who configured it knows.
+    pub aliases: Vec<Alias>,
+    /// How many: 1 to 1,000; 100 by default.
+    pub limit: usize,
+    /// How many of the first to pass over.
+    pub offset: usize,
+}
+
+/// Participants that are one person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Alias {
+    /// What to call the person.
+    pub name: String,
+    /// The participants.
+    pub members: Vec<AliasMember>,
+}
+
+/// A participant as an alias names one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AliasMember {
+    /// In this source; in any if `None`.
+    pub source: Option<String>,
+    /// The id, the username, the telephone number, or the name.
+    pub is: String,
+}
+
+/// Somebody, in one source or several.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Person {
+    /// The alias, or else the name under which most was written.
+    pub name: String,
+    /// Whether it is the owner of the accounts.
+    pub is_me: bool,
+    /// How many messages they wrote in all.
+    pub messages: u64,
+    /// Who they are in each source, those with the most messages first.
+    pub identities: Vec<Identity>,
+}
+
+/// Who a person is in a source.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The source.
+    pub source: String,
+    /// The participant.
+    pub participant: Participant,
+    /// How many messages they wrote there.
+    pub messages: u64,
+}
+
+impl Default for PeopleQuery {
+    fn default() -> Self {
+        Self {
+            name: None,
+            aliases: Vec::new(),
+            limit: 100,
+            offset: 0,
+        }
+    }
+}
+
+impl Index {
+    /// The people of all sources, those with the most messages first. Participants are one person if they have the
+    /// same telephone number or the same username, if both are the owner of the account, or if an alias says so.
+    ///
+    /// # Errors
+    /// [`IndexError::Invalid`] for a limit out of bounds or too many aliases; [`IndexError::Unavailable`].
+    pub async fn people(&self, query: &PeopleQuery) -> Result<Vec<Person>, IndexError> {
+        query::limit(query.limit)?;
+        let longest = query.aliases.iter().map(|alias| alias.members.len()).max();
+        if query.aliases.len().max(longest.unwrap_or(0)) > MAX_ALIASES {
+            let reason =
+                format!("there are too many: give at most {MAX_ALIASES}, each of at most as many");
+            return Err(Invalid::new("aliases", reason).into());
+        }
+        let query = query.clone();
+        self.inner
+            .readers
+            .read(move |view| {
+                let people = join(identities(view)?, &query.aliases);
+                Ok(choose(people, &query))
+            })
+            .await
+    }
+}
+
+fn identities(view: &Connection) -> rusqlite::Result<Vec<Identity>> {
+    let sql = "SELECT source.id, person.id, name, username, phone, is_me, \
+               coalesce((SELECT sum(messages) FROM member WHERE member.person = person.person), 0) AS wrote \
+               FROM person JOIN source USING (src) ORDER BY wrote DESC, source.id, person.id";
+    let read = |row: &Row<'_>| {
+        Ok(Identity {
+            source: row.get(0)?,
+            participant: Participant {
+                id: row.get(1)?,
+                name: row.get(2)?,
+                username: row.get(3)?,
+                phone: row.get(4)?,
+                is_me: row.get(5)?,
+            },
+            messages: row.get::<_, i64>(6)?.cast_unsigned(),
+        })
+    };
+    view.prepare_cached(sql)?.query_map([], read)?.collect()
+}
+
+/// What two participants may have in common.
+#[derive(PartialEq, Eq, Hash)]
+enum Mark {
+    Me,
+    Phone(String),
+    Username(String),
+    Alias(usize),
+}
+
+fn join(identities: Vec<Identity>, aliases: &[Alias]) -> Vec<Person> {
+    let members = Members::new(aliases);
+    let mut groups = Groups::new(identities.len());
+    let mut holders: HashMap<Mark, usize> = HashMap::new();
+    let mut named = HashMap::new();
+    for (n, identity) in identities.iter().enumerate() {
+        let known = members.of(identity);
+        for alias in &known {
+            named.entry(*alias).or_insert(n);
+        }
+        let marks = marks(&identity.participant);
+        for mark in marks.into_iter().chain(known.into_iter().map(Mark::Alias)) {
+            let first = *holders.entry(mark).or_insert(n);
+            groups.join(first, n);
+        }
+    }
+    let mut people: Vec<Option<Person>> = identities.iter().map(|_| None).collect();
+    for (n, identity) in identities.into_iter().enumerate() {
+        let root = groups.root(n);
+        let Some(place) = people.get_mut(root) else {
+            continue;
+        };
+        let person = place.get_or_insert_with(|| Person {
+            name: identity.participant.name.clone(),
+            is_me: false,
+            messages: 0,
+            identities: Vec::new(),
+        });
+        person.is_me |= identity.participant.is_me;
+        person.messages += identity.messages;
+        person.identities.push(identity);
+    }
+    // The first alias wins.
+    for (n, alias) in aliases.iter().enumerate().rev() {
+        let root = named.get(&n).map(|member| groups.root(*member));
+        if let Some(Some(person)) = root.and_then(|root| people.get_mut(root)) {
+            person.name.clone_from(&alias.name);
+        }
+    }
+    let mut people: Vec<Person> = people.into_iter().flatten().collect();
+    people.sort_by_key(|person| std::cmp::Reverse(person.messages));
+    people
+}
+
+fn choose(people: Vec<Person>, query: &PeopleQuery) -> Vec<Person> {
+    let wanted = query.name.as_deref().map(fold).unwrap_or_default();
+    let is_called = |name: &str| fold(name).contains(&wanted);
+    people
+        .into_iter()
+        .filter(|person| {
+            is_called(&person.name)
+                || person.identities.iter().any(|identity| {
+                    let participant = &identity.participant;
+                    is_called(&participant.name)
+                        || participant.username.as_deref().is_some_and(is_called)
+                })
+        })
+        .skip(query.offset)
+        .take(query.limit)
+        .collect()
+}
+
+fn marks(participant: &Participant) -> Vec<Mark> {
+    let mut marks = Vec::new();
+    if participant.is_me {
+        marks.push(Mark::Me);
+    }
+    // Who is not in the address book is called by number.
+    let number = participant
+        .name
+        .trim_start_matches(['~', ' ', '\u{200E}', '\u{202A}']);
+    let number = number.starts_with('+').then_some(number);
+    let phone = participant.phone.as_deref().or(number);
+    marks.extend(phone.and_then(digits).map(Mark::Phone));
+    let username = participant.username.as_deref().map(fold);
+    let username = username.filter(|username| !username.is_empty());
+    marks.extend(username.map(Mark::Username));
+    marks
+}
+
+/// The digits of a telephone number, without what stands before the country's code.
+fn digits(phone: &str) -> Option<String> {
+    let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
+    let digits = digits.strip_prefix("00").unwrap_or(&digits);
+    (digits.len() >= PHONE_DIGITS).then(|| digits.to_owned())
+}
+
+/// The aliases by what their members are called.
+struct Members<'a>(HashMap<String, Vec<(usize, Option<&'a str>)>>);
+
+impl<'a> Members<'a> {
+    fn new(aliases: &'a [Alias]) -> Self {
+        let mut members: HashMap<String, Vec<_>> = HashMap::new();
+        for (n, alias) in aliases.iter().enumerate() {
+            for member in &alias.members {
+                let source = member.source.as_deref();
+                let keys = [
+                    Some(fold(member.is.trim_start_matches('@'))),
+                    digits(&member.is),
+                ];
+                for key in keys.into_iter().flatten() {
+                    members.entry(key).or_default().push((n, source));
+                }
+            }
+        }
+        Self(members)
+    }
+
+    /// The aliases that name this one.
+    fn of(&self, identity: &Identity) -> Vec<usize> {
+        if self.0.is_empty() {
+            return Vec::new();
+        }
+        let Participant {
+            id,
+            name,
+            username,
+            phone,
+            ..
+        } = &identity.participant;
+        let keys = [
+            Some(fold(id)),
+            Some(fold(name)),
+            username.as_deref().map(fold),
+            phone.as_deref().and_then(digits),
+        ];
+        let named = keys
+            .into_iter()
+            .flatten()
+            .filter_map(|key| self.0.get(&key));
+        let mut aliases: Vec<usize> = named
+            .flatten()
+            .filter(|(_, source)| source.is_none_or(|source| source == identity.source))
+            .map(|(alias, _)| *alias)
+            .collect();
+        aliases.sort_unstable();
+        aliases.dedup();
+        aliases
+    }
+}
+
+/// Disjoint sets of numbers, each known by its smallest.
+struct Groups(Vec<usize>);
+
+impl Groups {
+    fn new(count: usize) -> Self {
+        Self((0..count).collect())
+    }
+
+    fn root(&mut self, mut n: usize) -> usize {
+        loop {
+            let parent = self.parent(n);
+            if parent == n {
+                return n;
+            }
+            // On the way paths become half as long.
+            let grandparent = self.parent(parent);
+            if let Some(place) = self.0.get_mut(n) {
+                *place = grandparent;
+            }
+            n = grandparent;
+        }
+    }
+
+    fn parent(&self, n: usize) -> usize {
+        self.0.get(n).copied().unwrap_or(n)
+    }
+
+    fn join(&mut self, one: usize, other: usize) {
+        let (one, other) = (self.root(one), self.root(other));
+        if let Some(place) = self.0.get_mut(one.max(other)) {
+            *place = one.min(other);
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! The connections that read beside the writer, used from blocking threads.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rusqlite::{Connection, ErrorCode, InterruptHandle};
+use tokio::sync::Semaphore;
+
+use super::error::IndexError;
+use super::schema;
+use crate::query::Invalid;
+
+/// A few connections, opened as needed.
+#[derive(Debug)]
+pub(super) struct Readers {
+    database: PathBuf,
+    /// As many as there may be connections.
+    permits: Arc<Semaphore>,
+    /// Those that nobody uses now. `None` once closed.
+    idle: Mutex<Option<Vec<Connection>>>,
+}
+
+impl Readers {
+    pub(super) fn new(database: PathBuf, connections: usize) -> Self {
+        Self {
+            database,
+            permits: Arc::new(Semaphore::new(connections.clamp(1, 64))),
+            idle: Mutex::new(Some(Vec::new())),
+        }
+    }
+
+    /// Runs `read` on a connection of its own, with one view of the tables. If the caller goes away, it is stopped.
+    pub(super) async fn read<T: Send + 'static>(
+        self: &Arc<Self>,
+        read: impl FnOnce(&Connection) -> Result<T, ReadError> + Send + 'static,
+    ) -> Result<T, IndexError> {
+        let permit = Arc::clone(&self.permits).acquire_owned().await;
+        let permit = permit.map_err(|_closed| IndexError::Unavailable)?;
+        let readers = Arc::clone(self);
+        let stop = Stop::default();
+        let running = Arc::clone(&stop.0);
+        let task = tokio::task::spawn_blocking(move || {
+            let _permit = permit;
+            let connection = readers.take()?;
+            let turn = Turn::start(running, &connection)?;
+            let found = in_view(&connection, read);
+            drop(turn);
+            // A connection on which something failed is not used again.
+            if !matches!(found, Err(ReadError::Database(_))) {
+                readers.give_back(connection);
+            }
+            found
+        });
+        match task.await {
+            Ok(Ok(found)) => Ok(found),
+            Ok(Err(ReadError::Refused(error))) => Err(error),
+            Ok(Err(ReadError::Database(error))) => {
+                if error.sqlite_error_code() != Some(ErrorCode::OperationInterrupted) {
+                    tracing::error!(%error, "reading the index failed");
+                }
+                Err(IndexError::Unavailable)
+            }
+            Err(_died) => Err(IndexError::Unavailable),
+        }
+    }
+
+    /// Refuses further reads and closes what is not used now; the rest is closed after use.
+    pub(super) fn close(&self) {
+        self.permits.close();
+        *self.idle() = None;
+    }
+
+    fn take(&self) -> Result<Connection, ReadError> {
+        let idle = self
+            .idle()
+            .as_mut()
+            .ok_or(ReadError::Refused(IndexError::Unavailable))?
+            .pop();
+        match idle {
+            Some(connection) => Ok(connection),
+            None => Ok(schema::connect_reader(&self.database)?),
+        }
+    }
+
+    fn give_back(&self, connection: Connection) {
+        if let Some(idle) = self.idle().as_mut() {
+            idle.push(connection);
+        }
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Option<Vec<Connection>>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What a read may fail of.
+#[derive(Debug)]
+pub(super) enum ReadError {
+    /// The question is at fault.
+    Refused(IndexError),
+    /// The database is.
+    Database(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for ReadError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Database(error)
+    }
+}
+
+impl From<IndexError> for ReadError {
+    fn from(error: IndexError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl From<Invalid> for ReadError {
+    fn from(error: Invalid) -> Self {
+        Self::Refused(error.into())
+    }
+}
+
+fn in_view<T>(
+    connection: &Connection,
+    read: impl FnOnce(&Connection) -> Result<T, ReadError>,
+) -> Result<T, ReadError> {
+    let view = connection.unchecked_transaction()?;
+    read(&view)
+}
+
+/// Where a read that runs can be interrupted; `None` before and after.
+type Running = Arc<Mutex<Option<InterruptHandle>>>;
+
+/// Interrupts the read when dropped, if it still runs.
+#[derive(Default)]
+struct Stop(Running);
+
+impl Drop for Stop {
+    fn drop(&mut self) {
+        // Under the lock, so that the next read on the connection is not hit.
+        if let Some(handle) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            handle.interrupt();
+        }
+    }
+}
+
+/// A read that runs.
+struct Turn(Running);
+
+impl Turn {
+    fn start(running: Running, connection: &Connection) -> Result<Self, ReadError> {
+        // Nobody waits for it any more.
+        if Arc::strong_count(&running) == 1 {
+            return Err(ReadError::Refused(IndexError::Unavailable));
+        }
+        *running.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(connection.get_interrupt_handle());
+        Ok(Self(running))
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+}

@@ -1,0 +1,151 @@
+//! The tables, how they came to be step by step, and how a connection to them is set up.
+//!
+//! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
+//! one source, without gaps. Nothing is ever removed from `message`: what was taken back stays as a row without words.
+//! `word` and `gram` have no text of their own, only where its words and its runs of three characters are.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+/// "Chat", in the file's header: the file is ours.
+pub(super) const APPLICATION_ID: i32 = 0x4368_6174;
+
+/// The format of the tables below, in the file's header as `user_version`: how many of [`STEPS`] were taken.
+#[expect(clippy::cast_possible_truncation, reason = "there are few steps")]
+pub(super) const FORMAT: i32 = STEPS.len() as i32;
+
+/// How long to wait for a foreign connection, such as a backup, to let go of the file.
+pub(super) const BUSY: Duration = Duration::from_secs(5);
+
+/// What leads from each format to the next, beginning with an empty file. Never changed once released: a change is
+/// another step.
+const STEPS: &[&str] = &["
+CREATE TABLE secret (key BLOB NOT NULL) STRICT;
+INSERT INTO secret VALUES (randomblob(32));
+CREATE TABLE source (
+    src INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    mark TEXT,
+    last INTEGER NOT NULL
+) STRICT;
+CREATE TABLE chat (
+    chat INTEGER PRIMARY KEY,
+    src INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    kind INTEGER NOT NULL,
+    participants INTEGER,
+    messages INTEGER NOT NULL,
+    UNIQUE (src, id)
+) STRICT;
+CREATE TABLE person (
+    person INTEGER PRIMARY KEY,
+    src INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    name TEXT NOT NULL,
+    username TEXT,
+    phone TEXT,
+    is_me INTEGER NOT NULL,
+    UNIQUE (src, id)
+) STRICT;
+CREATE TABLE member (
+    chat INTEGER NOT NULL,
+    person INTEGER NOT NULL,
+    messages INTEGER NOT NULL,
+    PRIMARY KEY (chat, person)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX member_by_person ON member (person, messages);
+CREATE TABLE message (
+    msg INTEGER PRIMARY KEY,
+    src INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    chat INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    person INTEGER,
+    kinds INTEGER NOT NULL,
+    edited INTEGER,
+    deleted INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    detail TEXT
+) STRICT;
+CREATE UNIQUE INDEX message_by_id ON message (chat, id);
+CREATE UNIQUE INDEX message_by_sequence ON message (src, seq);
+CREATE INDEX message_by_source ON message (src, at, msg, person, chat, kinds);
+CREATE INDEX message_by_chat ON message (chat, at, msg, person, kinds);
+CREATE INDEX message_by_person ON message (person, at, msg, chat, kinds);
+CREATE VIRTUAL TABLE word USING fts5 (
+    text, content = '', columnsize = 0, tokenize = 'unicode61 remove_diacritics 2'
+);
+CREATE VIRTUAL TABLE gram USING fts5 (
+    text, content = '', columnsize = 0, detail = none, tokenize = 'trigram case_sensitive 1'
+);
+INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
+INSERT INTO gram (gram, rank) VALUES ('secure-delete', 1);
+"];
+
+/// Opens the file for writing, with nothing changed in it, neither now nor by closing.
+pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(file, flags)?;
+    connection.busy_timeout(BUSY)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    // Else the bundled SQLite, which is built with STAT4, plans a statement anew for every other value it is given,
+    // which takes ten times as long as carrying it out.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
+    Ok(connection)
+}
+
+/// Whether there is nothing in the file yet.
+pub(super) fn is_empty(connection: &Connection) -> rusqlite::Result<bool> {
+    connection.query_row("SELECT count(*) = 0 FROM sqlite_schema", [], |row| {
+        row.get(0)
+    })
+}
+
+/// The application id and the format of the file, 0 and 0 for a new one.
+pub(super) fn header(connection: &Connection) -> rusqlite::Result<(i32, i32)> {
+    let application = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    let format = connection.pragma_query_value(None, "user_version", |row| row.get(0))?;
+    Ok((application, format))
+}
+
+/// Takes the steps from `format` to [`FORMAT`], each all or nothing.
+pub(super) fn migrate(connection: &Connection, format: i32) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA synchronous = FULL")?;
+    let done = usize::try_from(format).unwrap_or(0);
+    for (step, next) in STEPS.iter().zip(1..).skip(done) {
+        connection.execute_batch(&format!(
+            "BEGIN IMMEDIATE; {step} PRAGMA application_id = {APPLICATION_ID}; \
+             PRAGMA user_version = {next}; COMMIT;"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Makes a connection the writer. What is deleted is overwritten, so that words that were taken back are gone from the
+/// file too. Memory-mapped reads stay off: a fault there kills the process.
+pub(super) fn prepare_writer(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch(
+        "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; \
+         PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
+         PRAGMA cache_size = -65536; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
+    Ok(())
+}
+
+/// Opens the file for reading beside a writer. Not as a read-only file: then nobody could read what a writer that was
+/// killed has left in its log.
+pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
+    let connection = connect(file)?;
+    connection.execute_batch(
+        "PRAGMA query_only = ON; PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;",
+    )?;
+    connection.set_prepared_statement_cache_capacity(64);
+    Ok(connection)
+}

@@ -1,0 +1,128 @@
+//! Words and phrases: hits with what was found marked, and what was said around them.
+
+mod snippet;
+mod terms;
+
+use rusqlite::Connection;
+
+pub use snippet::{Piece, Snippet};
+
+use super::Index;
+use super::answer::{Cursor, MessageQuery, Page, StoredMessage};
+use super::context::{self, Around};
+use super::error::IndexError;
+use super::matcher::{Matcher, Term};
+use super::messages::{PAGE_BYTES, find_stored, next as next_page, page, weight};
+use super::stored::words;
+use crate::query::Invalid;
+
+/// The most messages of an answer, those around hits counted too.
+const MAX_MESSAGES: usize = 2_000;
+
+/// Which messages to look for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct SearchQuery {
+    /// Words, `"phrases"` and beginnings of words (`meet*`), all of which a message must have; neither case nor
+    /// diacritics count, nor what stands between the words of a phrase.
+    pub text: String,
+    /// What else must hold, how many hits, and where to go on.
+    pub messages: MessageQuery,
+    /// How many messages of the chat to give before each hit.
+    pub before: usize,
+    /// And how many after it.
+    pub after: usize,
+}
+
+/// A message that was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Hit {
+    /// The message.
+    pub message: StoredMessage,
+    /// The part of it with the first words that were found.
+    pub snippet: Snippet,
+    /// What was said before it and after it.
+    pub around: Around,
+}
+
+/// Some hits, newest first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Hits {
+    /// The hits.
+    pub hits: Vec<Hit>,
+    /// Where the next ones begin, if there are any.
+    pub next: Option<Cursor>,
+}
+
+impl Index {
+    /// The messages with these words, newest first.
+    ///
+    /// # Errors
+    /// [`IndexError::Invalid`] as for [`messages`](Self::messages), for a text without a word or with more than 64,
+    /// and if there may be more than 2,000 messages with those around hits; [`IndexError::Unavailable`].
+    pub async fn search(&self, query: &SearchQuery) -> Result<Hits, IndexError> {
+        query.messages.check()?;
+        let terms = terms::parse("text", &query.text)?;
+        let SearchQuery {
+            messages,
+            before,
+            after,
+            ..
+        } = query.clone();
+        let each = before.saturating_add(after).saturating_add(1);
+        if messages.limit.saturating_mul(each) > MAX_MESSAGES {
+            return Err(Invalid::new(
+                "limit",
+                format!(
+                    "{} hits with {before} messages before and {after} after each may be more than \
+                     {MAX_MESSAGES}: give a smaller limit, or fewer messages around",
+                    messages.limit
+                ),
+            )
+            .into());
+        }
+        let secret = self.inner.secret.clone();
+        self.inner
+            .readers
+            .read(move |view| {
+                let matcher = Matcher::Terms(terms.clone());
+                let page = page(view, &messages, Some(matcher), &secret)?;
+                let (mut hits, complete) = hits(view, page, &terms, before, after)?;
+                if !complete {
+                    // The rest comes with the next page, which begins after the last hit of this one.
+                    let last = hits.hits.last().map(|hit| &hit.message);
+                    hits.next = next_page(view, &messages, last, &secret)?;
+                }
+                Ok(hits)
+            })
+            .await
+    }
+}
+
+/// The page with what is around, and whether all of it found room.
+fn hits(
+    view: &Connection,
+    page: Page,
+    terms: &[Term],
+    before: usize,
+    after: usize,
+) -> rusqlite::Result<(Hits, bool)> {
+    let mut hits = Hits {
+        hits: Vec::with_capacity(page.messages.len()),
+        next: page.next,
+    };
+    let mut bytes = 0;
+    for message in page.messages {
+        if bytes > PAGE_BYTES {
+            return Ok((hits, false));
+        }
+        let around = context::around(view, &find_stored(view, &message)?, before, after)?;
+        let texts = around.before.iter().chain(&around.after).chain([&message]);
+        bytes += texts.map(weight).sum::<usize>();
+        hits.hits.push(Hit {
+            snippet: Snippet::of(&words(&message.message.body), terms),
+            message,
+            around,
+        });
+    }
+    Ok((hits, true))
+}

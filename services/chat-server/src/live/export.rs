@@ -1,0 +1,357 @@
+//! An export as a source: read once, and again whenever it changes if it is watched.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use service_host::{Changes, Depth, Watcher};
+use std::ops::ControlFlow;
+use tokio::sync::{mpsc, watch};
+use tokio_util::sync::CancellationToken;
+
+use crate::import::{self, Format, ImportError, Options, Summary};
+use crate::model::Body;
+use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
+
+/// How much text a batch may have, in bytes, before it is kept although it has room for more events.
+const BATCH_BYTES: usize = 1024 * 1024;
+
+/// How many batches may wait between the reader and the index.
+const BATCHES: usize = 4;
+
+/// How often an export that is not there is looked for.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// How far a reading is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes that were read.
+    pub done: u64,
+    /// Bytes that there are.
+    pub total: u64,
+    /// What was read, once it is at its end.
+    pub summary: Option<Summary>,
+}
+
+/// A source that is an export.
+#[derive(Debug)]
+pub struct Export {
+    id: String,
+    name: String,
+    format: Format,
+    path: PathBuf,
+    watch: bool,
+    options: Options,
+    connection: Mutex<Connection>,
+    progress: watch::Sender<Progress>,
+    /// Whether it was read once, or could not be.
+    settled: watch::Sender<bool>,
+}
+
+/// Why a reading has ended too soon.
+enum Ended {
+    /// The export.
+    Export(ImportError),
+    /// The index takes no more.
+    Index(SourceError),
+    /// The program is to stop.
+    Stopped,
+}
+
+impl Export {
+    /// The source; it reads when it is run.
+    #[must_use]
+    pub fn new(
+        id: String,
+        name: String,
+        format: Format,
+        path: PathBuf,
+        watch: bool,
+        options: Options,
+    ) -> Self {
+        let connection = match path.exists() {
+            true => Connection::Connected,
+            false => Connection::Disconnected(advice(&path, "it is not there")),
+        };
+        Self {
+            id,
+            name,
+            format,
+            path,
+            watch,
+            options,
+            connection: Mutex::new(connection),
+            progress: watch::Sender::new(Progress::default()),
+            settled: watch::Sender::new(false),
+        }
+    }
+
+    /// How far the present or the last reading is.
+    #[must_use]
+    pub fn progress(&self) -> watch::Receiver<Progress> {
+        self.progress.subscribe()
+    }
+
+    /// Resolves once it was read since the program began, was found to be known already, or could not be read.
+    pub async fn settled(&self) {
+        let mut settled = self.settled.subscribe();
+        // The sender is here, so it does not end.
+        let _settled = settled.wait_for(|settled| *settled).await;
+    }
+
+    /// Whether it was.
+    #[must_use]
+    pub fn is_settled(&self) -> bool {
+        *self.settled.borrow()
+    }
+
+    /// The folder or file, for the bytes of attachments.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Reads the export into `sink` if it is another one than the last time (or always, with `again`).
+    ///
+    /// # Errors
+    /// What keeps it from being read, in words; what was read before that is kept.
+    pub async fn import(
+        &self,
+        sink: &dyn Sink,
+        again: bool,
+        stop: &CancellationToken,
+    ) -> Result<(), SourceError> {
+        let read = self.read(sink, again, stop).await;
+        self.settled.send_replace(true);
+        match read {
+            Ok(()) => {
+                self.is(Connection::Connected);
+                Ok(())
+            }
+            Err(Ended::Stopped) => Ok(()),
+            Err(Ended::Index(error)) => Err(error),
+            Err(Ended::Export(error)) => {
+                let problem = error.to_string();
+                self.is(Connection::Disconnected(advice(&self.path, &problem)));
+                Err(SourceError(problem))
+            }
+        }
+    }
+
+    fn is(&self, connection: Connection) {
+        *self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+
+    async fn read(
+        &self,
+        sink: &dyn Sink,
+        again: bool,
+        stop: &CancellationToken,
+    ) -> Result<(), Ended> {
+        let (path, format, options) = (self.path.clone(), self.format, self.options.clone());
+        let mark = blocking(move || import::fingerprint(&path, format, &options)).await?;
+        if !again && sink.mark().await.map_err(Ended::Index)?.as_ref() == Some(&mark) {
+            return Ok(());
+        }
+        let (send, mut receive) = mpsc::channel(BATCHES);
+        let (path, options, progress) = (
+            self.path.clone(),
+            self.options.clone(),
+            self.progress.clone(),
+        );
+        let reading = tokio::task::spawn_blocking(move || {
+            let mut batches = Batches {
+                send,
+                events: Vec::new(),
+                bytes: 0,
+            };
+            let mut tell = |done, total| {
+                progress.send_replace(Progress {
+                    done,
+                    total,
+                    summary: None,
+                });
+            };
+            let read = import::read(
+                &path,
+                Some(format),
+                &options,
+                &mut |event| batches.add(event),
+                &mut tell,
+            );
+            let _rest = batches.send();
+            let summary = read?;
+            progress.send_modify(|progress| {
+                progress.done = progress.total;
+                progress.summary = Some(summary.clone());
+            });
+            Ok(summary)
+        });
+        loop {
+            let events = tokio::select! {
+                () = stop.cancelled() => return Err(Ended::Stopped),
+                events = receive.recv() => events,
+            };
+            let Some(events) = events else { break };
+            sink.keep(Batch { events, mark: None })
+                .await
+                .map_err(Ended::Index)?;
+        }
+        let summary: Summary = match reading.await {
+            Ok(read) => read.map_err(Ended::Export)?,
+            Err(failed) => return Err(Ended::Index(SourceError(failed.to_string()))),
+        };
+        for warning in &summary.warnings {
+            tracing::warn!(source = self.id, "{warning}");
+        }
+        tracing::info!(
+            source = self.id,
+            chats = summary.chats,
+            messages = summary.messages,
+            skipped = summary.skipped,
+            "read"
+        );
+        let done = Batch {
+            events: Vec::new(),
+            mark: Some(mark),
+        };
+        sink.keep(done).await.map_err(Ended::Index)
+    }
+
+    /// Resolves when something has happened where the export is.
+    async fn changed(&self, watcher: &mut Option<Watcher>) {
+        if watcher.is_none() {
+            *watcher = self.watcher();
+        }
+        let Some(watching) = watcher else {
+            return tokio::time::sleep(LOOK).await;
+        };
+        loop {
+            match watching.changed().await {
+                Changes::Paths(paths) if !paths.iter().any(|path| self.concerns(path)) => {}
+                _ => return,
+            }
+        }
+    }
+
+    /// A file is replaced by renaming, so its folder is what is watched.
+    fn watcher(&self) -> Option<Watcher> {
+        let (folder, depth) = match (self.path.is_dir(), self.format) {
+            (true, Format::Signal) => (self.path.as_path(), Depth::Tree),
+            (true, _) => (self.path.as_path(), Depth::Entries),
+            (false, _) => (self.path.parent()?, Depth::Entries),
+        };
+        let watcher = Watcher::new(&[(folder, depth)]);
+        watcher
+            .inspect_err(
+                |error| tracing::warn!(source = self.id, %error, "looking every two seconds"),
+            )
+            .ok()
+    }
+
+    fn concerns(&self, changed: &Path) -> bool {
+        let real = self.path.canonicalize();
+        let ours = real.as_deref().unwrap_or(&self.path);
+        changed.starts_with(ours) || changed.starts_with(&self.path)
+    }
+}
+
+/// Gathers events to batches.
+struct Batches {
+    send: mpsc::Sender<Vec<Event>>,
+    events: Vec<Event>,
+    bytes: usize,
+}
+
+impl Batches {
+    fn add(&mut self, event: Event) -> ControlFlow<()> {
+        if let Event::Message { message, .. } = &event
+            && let Body::Text(text) = &message.body
+        {
+            self.bytes += text.len();
+        }
+        self.events.push(event);
+        match self.events.len() >= MAX_BATCH || self.bytes >= BATCH_BYTES {
+            true => self.send(),
+            false => ControlFlow::Continue(()),
+        }
+    }
+
+    /// Waits for room. Breaks if nobody wants more.
+    fn send(&mut self) -> ControlFlow<()> {
+        self.bytes = 0;
+        let events = std::mem::take(&mut self.events);
+        match events.is_empty() || self.send.blocking_send(events).is_ok() {
+            true => ControlFlow::Continue(()),
+            false => ControlFlow::Break(()),
+        }
+    }
+}
+
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, ImportError> + Send + 'static,
+) -> Result<T, Ended> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(done) => done.map_err(Ended::Export),
+        Err(failed) => Err(Ended::Index(SourceError(failed.to_string()))),
+    }
+}
+
+fn advice(path: &Path, problem: &str) -> String {
+    format!(
+        "the export at {} cannot be read ({problem}): export the chat again, and put it there",
+        path.display()
+    )
+}
+
+impl ChatSource for Export {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn connection(&self) -> Connection {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn streams(&self) -> bool {
+        self.watch
+    }
+
+    fn run(
+        self: Arc<Self>,
+        sink: Arc<dyn Sink>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, Result<(), SourceError>> {
+        async move {
+            // Watched before it is read, so that no change falls in between.
+            let mut watcher = if self.watch { self.watcher() } else { None };
+            loop {
+                match self.import(&*sink, false, &stop).await {
+                    Err(error) if !self.watch => return Err(error),
+                    Err(error) => {
+                        tracing::warn!(source = self.id, %error, "the export could not be read")
+                    }
+                    Ok(()) if !self.watch => return Ok(()),
+                    Ok(()) => {}
+                }
+                tokio::select! {
+                    () = stop.cancelled() => return Ok(()),
+                    () = self.changed(&mut watcher) => {}
+                }
+            }
+        }
+        .boxed()
+    }
+}

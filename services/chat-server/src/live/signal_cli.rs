@@ -1,0 +1,268 @@
+//! A running `signal-cli daemon`: JSON-RPC, an object a line, over a Unix socket or TCP.
+//!
+//! Signal keeps no history for linked devices: what arrives while nobody listens is held by the daemon or lost with it,
+//! and what was heard is kept in the index alone.
+
+mod envelope;
+mod names;
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use futures_util::{FutureExt as _, StreamExt as _};
+use serde_json::{Value, json};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
+use tokio::net::{TcpStream, UnixStream};
+use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::sync::CancellationToken;
+
+use super::back_off::BackOff;
+use crate::config::SignalAddress;
+use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
+use names::Names;
+
+/// The longest line of the daemon, in bytes.
+const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
+
+/// How long to wait before connecting again, at first and at most.
+const PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// How long a connection may take to come about.
+const CONNECT_TIME: Duration = Duration::from_secs(30);
+
+/// The ids of the requests that are sent.
+const GROUPS: u64 = 1;
+const CONTACTS: u64 = 2;
+const SUBSCRIBE: u64 = 3;
+
+/// A source that listens to signal-cli.
+#[derive(Debug)]
+pub struct SignalCli {
+    id: String,
+    name: String,
+    address: SignalAddress,
+    account: Option<String>,
+    connection: Mutex<Connection>,
+}
+
+type Reader = Box<dyn AsyncRead + Send + Unpin>;
+type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+
+impl SignalCli {
+    /// The source; it connects when it is run.
+    #[must_use]
+    pub fn new(id: String, name: String, address: SignalAddress, account: Option<String>) -> Self {
+        let connection = Mutex::new(Connection::Disconnected(advice(
+            &address,
+            "not connected yet",
+        )));
+        Self {
+            id,
+            name,
+            address,
+            account,
+            connection,
+        }
+    }
+
+    fn is(&self, connection: Connection) {
+        *self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+
+    /// Connects and listens, again and again.
+    async fn listen(&self, sink: &dyn Sink, stop: &CancellationToken) -> Result<(), SourceError> {
+        let mut back_off = BackOff::new(PAUSE, LONGEST_PAUSE);
+        loop {
+            let heard = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                heard = self.listen_once(sink, &mut back_off) => heard,
+            };
+            let problem = match heard {
+                Ok(()) => "the daemon has closed the connection".to_owned(),
+                Err(Ended::Index(error)) => return Err(error),
+                Err(Ended::Daemon(problem)) => problem,
+            };
+            tracing::info!(source = self.id, problem, "signal-cli is not connected");
+            self.is(Connection::Disconnected(advice(&self.address, &problem)));
+            if !back_off.wait(stop).await {
+                return Ok(());
+            }
+        }
+    }
+
+    async fn listen_once(&self, sink: &dyn Sink, back_off: &mut BackOff) -> Result<(), Ended> {
+        let (reader, mut writer) = self.connect().await?;
+        for request in self.requests() {
+            let mut line = request.to_string();
+            line.push('\n');
+            writer.write_all(line.as_bytes()).await?;
+        }
+        writer.flush().await?;
+        self.is(Connection::Connected);
+        back_off.reset();
+        let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(MAX_LINE_BYTES));
+        let mut names = Names::default();
+        while let Some(line) = lines.next().await {
+            let mut events = Vec::new();
+            self.read(line, &mut names, &mut events)?;
+            // What has arrived already is kept together.
+            while events.len() < MAX_BATCH / 2
+                && let Some(Some(line)) = lines.next().now_or_never()
+            {
+                self.read(line, &mut names, &mut events)?;
+            }
+            for chunk in events.chunks(MAX_BATCH) {
+                let batch = Batch {
+                    events: chunk.to_vec(),
+                    mark: None,
+                };
+                sink.keep(batch).await.map_err(Ended::Index)?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn connect(&self) -> Result<(Reader, Writer), Ended> {
+        let connecting = async {
+            Ok::<(Reader, Writer), io::Error>(match &self.address {
+                SignalAddress::Socket(path) => {
+                    let (reader, writer) = UnixStream::connect(path).await?.into_split();
+                    (Box::new(reader), Box::new(writer))
+                }
+                SignalAddress::Tcp(address) => {
+                    let (reader, writer) = TcpStream::connect(address).await?.into_split();
+                    (Box::new(reader), Box::new(writer))
+                }
+            })
+        };
+        match tokio::time::timeout(CONNECT_TIME, connecting).await {
+            Ok(connected) => Ok(connected?),
+            Err(_late) => Err(Ended::Daemon("no connection within 30 s".to_owned())),
+        }
+    }
+
+    /// What is asked at the beginning: names, and to be told of messages. A daemon that tells by itself refuses the
+    /// last, which does no harm.
+    fn requests(&self) -> [Value; 3] {
+        let request = |id: u64, method: &str| {
+            let mut request = json!({"jsonrpc": "2.0", "id": id, "method": method});
+            if let (Some(account), Some(object)) = (&self.account, request.as_object_mut()) {
+                object.insert("params".to_owned(), json!({"account": account}));
+            }
+            request
+        };
+        [
+            request(GROUPS, "listGroups"),
+            request(CONTACTS, "listContacts"),
+            request(SUBSCRIBE, "subscribeReceive"),
+        ]
+    }
+
+    fn read(
+        &self,
+        line: Result<String, LinesCodecError>,
+        names: &mut Names,
+        events: &mut Vec<Event>,
+    ) -> Result<(), Ended> {
+        let line = match line {
+            Ok(line) => line,
+            Err(LinesCodecError::Io(error)) => return Err(error.into()),
+            Err(LinesCodecError::MaxLineLengthExceeded) => {
+                tracing::warn!(
+                    source = self.id,
+                    "passed over a line of more than {MAX_LINE_BYTES} bytes"
+                );
+                return Ok(());
+            }
+        };
+        let Ok(message) = serde_json::from_str::<Value>(&line) else {
+            tracing::warn!(source = self.id, "passed over a line that is no JSON");
+            return Ok(());
+        };
+        match message.get("id").and_then(Value::as_u64) {
+            Some(GROUPS) => names.groups(message.get("result"), events),
+            Some(CONTACTS) => names.contacts(message.get("result"), events),
+            Some(_) => {}
+            None => {
+                let params = message.get("params");
+                // In manual mode the envelope is one level deeper, below the number of the subscription.
+                let params = params.map(|params| params.get("result").unwrap_or(params));
+                let account = params.and_then(|params| params.get("account")?.as_str());
+                let other = self
+                    .account
+                    .as_deref()
+                    .zip(account)
+                    .is_some_and(|(ours, theirs)| ours != theirs);
+                let envelope = params
+                    .and_then(|params| params.get("envelope"))
+                    .filter(|_| !other);
+                if let Some(envelope) = envelope {
+                    envelope::read(envelope, names, events);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Why listening has ended.
+enum Ended {
+    /// The daemon is away, and why.
+    Daemon(String),
+    /// The index takes no more.
+    Index(SourceError),
+}
+
+impl From<io::Error> for Ended {
+    fn from(error: io::Error) -> Self {
+        Self::Daemon(error.to_string())
+    }
+}
+
+fn advice(address: &SignalAddress, problem: &str) -> String {
+    let (place, option) = match address {
+        SignalAddress::Socket(path) => (
+            path.display().to_string(),
+            format!("--socket {}", path.display()),
+        ),
+        SignalAddress::Tcp(address) => (address.to_string(), format!("--tcp {address}")),
+    };
+    format!(
+        "signal-cli is not reached at {place} ({problem}): start it with `signal-cli daemon {option}`"
+    )
+}
+
+impl ChatSource for SignalCli {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn connection(&self) -> Connection {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    fn run(
+        self: Arc<Self>,
+        sink: Arc<dyn Sink>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, Result<(), SourceError>> {
+        async move { self.listen(&*sink, &stop).await }.boxed()
+    }
+}

@@ -1,0 +1,306 @@
+//! What one envelope says: a message, an edit, a reaction, something taken back. Receipts and typing are passed over.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::names::Names;
+use crate::model::{
+    Attachment, AttachmentKind, AttachmentPlace, Body, Message, Participant, Reaction,
+};
+use crate::source::Event;
+
+/// Reads one envelope.
+pub(super) fn read(envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
+    let author = names.person(
+        text(envelope, "sourceUuid"),
+        text(envelope, "sourceNumber")
+            .or_else(|| text(envelope, "source").filter(|it| it.starts_with('+'))),
+        text(envelope, "sourceName"),
+    );
+    let Some(author) = author else { return };
+    let said = |data, edited| Said {
+        data,
+        edited,
+        author: author.clone(),
+        mine: None,
+    };
+    if let Some(data) = envelope.get("dataMessage") {
+        said(data, None).read(envelope, names, events);
+    } else if let Some(edit) = envelope.get("editMessage") {
+        if let Some(data) = edit.get("dataMessage") {
+            said(data, time_of(edit, "targetSentTimestamp")).read(envelope, names, events);
+        }
+    } else if let Some(sent) = envelope.pointer("/syncMessage/sentMessage") {
+        // The owner's own message, from another of his devices.
+        let other = names.person(
+            text(sent, "destinationUuid"),
+            text(sent, "destinationNumber")
+                .or_else(|| text(sent, "destination").filter(|it| it.starts_with('+'))),
+            None,
+        );
+        let edit = sent.get("editMessage");
+        let said = Said {
+            data: edit
+                .and_then(|edit| edit.get("dataMessage"))
+                .unwrap_or(sent),
+            edited: edit.and_then(|edit| time_of(edit, "targetSentTimestamp")),
+            author: Participant {
+                is_me: true,
+                ..author
+            },
+            mine: Some(other),
+        };
+        said.read(envelope, names, events);
+    } else if envelope.pointer("/callMessage/offerMessage").is_some() {
+        let Some(at) = time_of(envelope, "timestamp") else {
+            return;
+        };
+        let words = format!("{}: call", author.name);
+        names.direct(&author.id, &author.name, events);
+        let body = Body::Service {
+            action: "call".to_owned(),
+            text: words,
+        };
+        if let Some(message) = message(at, author.clone(), body) {
+            push(&author.id, message, events);
+        }
+    }
+}
+
+/// A data message, and who says it.
+struct Said<'e> {
+    data: &'e Value,
+    /// When the message was sent that this one replaces.
+    edited: Option<i64>,
+    author: Participant,
+    /// Of the owner's own: the other person, if it is no group's.
+    mine: Option<Option<Participant>>,
+}
+
+impl Said<'_> {
+    fn read(self, envelope: &Value, names: &mut Names, events: &mut Vec<Event>) {
+        let Some(chat) = self.chat(names, events) else {
+            return;
+        };
+        let data = self.data;
+        let Some(at) = time_of(data, "timestamp").or_else(|| time_of(envelope, "timestamp")) else {
+            return;
+        };
+        if let Some(target) = self.edited {
+            let text = body_text(data);
+            if let Ok(at) = Timestamp::from_millisecond(at) {
+                let id = id_of(target, &self.author.id);
+                events.push(Event::Edited { chat, id, text, at });
+            }
+        } else if let Some(reaction) = data.get("reaction") {
+            let target = names.person(
+                text(reaction, "targetAuthorUuid"),
+                text(reaction, "targetAuthorNumber"),
+                None,
+            );
+            let target = target.zip(time_of(reaction, "targetSentTimestamp"));
+            if let (Some((author, at)), Some(emoji)) = (target, text(reaction, "emoji")) {
+                events.push(Event::Reacted {
+                    chat,
+                    id: id_of(at, &author.id),
+                    reaction: Reaction {
+                        emoji: emoji.to_owned(),
+                        count: 1,
+                        by: vec![self.author.name],
+                    },
+                    removed: reaction
+                        .get("isRemove")
+                        .and_then(Value::as_bool)
+                        .unwrap_or(false),
+                });
+            }
+        } else if let Some(deleted) = data.get("remoteDelete") {
+            if let Some(at) = time_of(deleted, "timestamp") {
+                let id = id_of(at, &self.author.id);
+                events.push(Event::Deleted { chat, id });
+            }
+        } else if let Some(body) = body(data, &self.author) {
+            let Some(mut message) = message(at, self.author, body) else {
+                return;
+            };
+            message.reply_to = data.get("quote").and_then(|quote| {
+                let author =
+                    names.person(text(quote, "authorUuid"), text(quote, "authorNumber"), None)?;
+                Some(id_of(time_of(quote, "id")?, &author.id))
+            });
+            message.attachments = attachments(data);
+            push(&chat, message, events);
+        }
+    }
+
+    fn chat(&self, names: &mut Names, events: &mut Vec<Event>) -> Option<String> {
+        if let Some(group) = self.data.get("groupInfo") {
+            let id = text(group, "groupId")?;
+            names.group(id, text(group, "groupName"), events);
+            return Some(id.to_owned());
+        }
+        let other = match &self.mine {
+            Some(other) => other.as_ref()?,
+            None => &self.author,
+        };
+        names.direct(&other.id, &other.name, events);
+        Some(other.id.clone())
+    }
+}
+
+/// What it says; `None` if it says nothing that is kept.
+fn body(data: &Value, author: &Participant) -> Option<Body> {
+    if let Some(poll) = data.get("pollCreate") {
+        let options = poll
+            .get("options")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let answer = |option: &Value| {
+            option
+                .as_str()
+                .or_else(|| option.get("text")?.as_str())
+                .map(str::to_owned)
+        };
+        return Some(Body::Poll {
+            question: text(poll, "question").unwrap_or_default().to_owned(),
+            answers: options
+                .filter_map(answer)
+                .map(|answer| (answer, None))
+                .collect(),
+        });
+    }
+    if let Some(contact) = data
+        .get("contacts")
+        .and_then(Value::as_array)
+        .and_then(|contacts| contacts.first())
+    {
+        let name = |name: &str| {
+            contact
+                .get("name")
+                .and_then(|names| text(names, name))
+                .unwrap_or_default()
+        };
+        let names = [name("given"), name("family")].join(" ");
+        let phone = contact.pointer("/phone/0/value").and_then(Value::as_str);
+        return Some(Body::Contact {
+            name: names.trim().to_owned(),
+            phone: phone.map(str::to_owned),
+        });
+    }
+    if data.get("isExpirationUpdate").and_then(Value::as_bool) == Some(true) {
+        let seconds = data
+            .get("expiresInSeconds")
+            .and_then(Value::as_u64)
+            .unwrap_or(0);
+        return Some(Body::Service {
+            action: "set_messages_ttl".to_owned(),
+            text: format!("{}: messages disappear after {seconds} s", author.name),
+        });
+    }
+    let text = body_text(data);
+    let has_files = data
+        .get("attachments")
+        .and_then(Value::as_array)
+        .is_some_and(|files| !files.is_empty());
+    if text.is_empty() && !has_files && data.get("sticker").is_none() {
+        let updated = data.pointer("/groupInfo/type").and_then(Value::as_str) == Some("UPDATE");
+        return updated.then(|| Body::Service {
+            action: "edit_group".to_owned(),
+            text: format!("{}: changed the group", author.name),
+        });
+    }
+    Some(Body::Text(text))
+}
+
+/// The text, with the names of those who are mentioned in the places that Signal leaves for them.
+fn body_text(data: &Value) -> String {
+    let message = text(data, "message").unwrap_or_default();
+    let mentions = data.get("mentions").and_then(Value::as_array);
+    let mut mentions = mentions
+        .into_iter()
+        .flatten()
+        .filter_map(|mention| text(mention, "name").or_else(|| text(mention, "number")));
+    let mut told = String::with_capacity(message.len());
+    for c in message.chars() {
+        match c {
+            // An object stands where a name belongs, in the order of the mentions.
+            '\u{fffc}' => match mentions.next() {
+                Some(name) => told.extend(["@", name]),
+                None => told.push(c),
+            },
+            _ => told.push(c),
+        }
+    }
+    told
+}
+
+fn attachments(data: &Value) -> Vec<Attachment> {
+    let files = data
+        .get("attachments")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    let attachment = |file: &Value| {
+        let media_type = text(file, "contentType");
+        Attachment {
+            kind: match media_type.and_then(|kind| kind.split('/').next()) {
+                Some("image") => AttachmentKind::Image,
+                Some("video") => AttachmentKind::Video,
+                Some("audio") => AttachmentKind::Audio,
+                _ => AttachmentKind::File,
+            },
+            name: text(file, "filename").map(str::to_owned),
+            media_type: media_type.map(str::to_owned),
+            size: file.get("size").and_then(Value::as_u64),
+            seconds: None,
+            place: text(file, "id").map_or(AttachmentPlace::Missing(None), |id| {
+                AttachmentPlace::Remote(id.to_owned())
+            }),
+        }
+    };
+    let sticker = data.get("sticker").map(|_| Attachment {
+        kind: AttachmentKind::Sticker,
+        name: None,
+        media_type: None,
+        size: None,
+        seconds: None,
+        place: AttachmentPlace::Missing(None),
+    });
+    files.map(attachment).chain(sticker).collect()
+}
+
+fn message(at: i64, author: Participant, body: Body) -> Option<Message> {
+    Some(Message {
+        id: id_of(at, &author.id),
+        timestamp: Timestamp::from_millisecond(at).ok()?,
+        sender: Some(author),
+        body,
+        reply_to: None,
+        forwarded_from: None,
+        edited: None,
+        deleted: false,
+        reactions: Vec::new(),
+        attachments: Vec::new(),
+    })
+}
+
+/// The time at which a message was sent and its author are what Signal knows it by.
+fn id_of(at: i64, author: &str) -> String {
+    format!("{at}-{author}")
+}
+
+fn push(chat: &str, message: Message, events: &mut Vec<Event>) {
+    events.push(Event::Message {
+        chat: chat.to_owned(),
+        message: Box::new(message),
+    });
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name)?.as_str().filter(|text| !text.is_empty())
+}
+
+fn time_of(value: &Value, name: &str) -> Option<i64> {
+    value.get(name)?.as_i64()
+}

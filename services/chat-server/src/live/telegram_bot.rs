@@ -1,0 +1,172 @@
+//! A bot of Telegram: what is said in the chats it is in, from the moment it is asked (long polling of the Bot API).
+//!
+//! The number of the last update is kept together with what it brought, and only then told to Telegram, which holds
+//! updates for a day: nothing is lost or doubled when this program ends, whenever that is.
+
+mod api;
+mod update;
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+use super::back_off::BackOff;
+use crate::source::{Batch, ChatSource, Connection, Sink, SourceError};
+use api::{Api, Failed};
+
+/// How long to wait before asking again, at first and at most.
+const PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// A source that is a bot.
+#[derive(Debug)]
+pub struct TelegramBot {
+    id: String,
+    name: String,
+    base_url: String,
+    token_file: PathBuf,
+    connection: Mutex<Connection>,
+}
+
+impl TelegramBot {
+    /// The source; it asks when it is run.
+    #[must_use]
+    pub fn new(id: String, name: String, base_url: String, token_file: PathBuf) -> Self {
+        Self {
+            id,
+            name,
+            base_url,
+            token_file,
+            connection: Mutex::new(Connection::Disconnected(
+                "the bot has not been asked yet".to_owned(),
+            )),
+        }
+    }
+
+    fn is(&self, connection: Connection) {
+        *self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = connection;
+    }
+
+    async fn listen(&self, sink: &dyn Sink, stop: &CancellationToken) -> Result<(), SourceError> {
+        let mut back_off = BackOff::new(PAUSE, LONGEST_PAUSE);
+        // The number of the first update that is not kept yet.
+        let mut offset = sink.mark().await?.and_then(|mark| mark.parse::<i64>().ok());
+        loop {
+            let failed = tokio::select! {
+                () = stop.cancelled() => return Ok(()),
+                failed = self.poll(sink, &mut offset, &mut back_off) => failed,
+            };
+            let (problem, pause) = match failed {
+                Ended::Index(error) => return Err(error),
+                Ended::Api(Failed {
+                    problem,
+                    retry_after,
+                }) => (problem, retry_after),
+            };
+            tracing::info!(source = self.id, problem, "the bot cannot be asked");
+            self.is(Connection::Disconnected(format!(
+                "the Bot API cannot be asked ({problem}): check the token in {} and the network",
+                self.token_file.display()
+            )));
+            if let Some(pause) = pause {
+                let pause = pause.min(LONGEST_PAUSE);
+                if tokio::time::timeout(pause, stop.cancelled()).await.is_ok() {
+                    return Ok(());
+                }
+            }
+            if !back_off.wait(stop).await {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Asks until that fails.
+    async fn poll(
+        &self,
+        sink: &dyn Sink,
+        offset: &mut Option<i64>,
+        back_off: &mut BackOff,
+    ) -> Ended {
+        let api = match self.api().await {
+            Ok(api) => api,
+            Err(failed) => return Ended::Api(failed),
+        };
+        loop {
+            let updates = match api.updates(*offset).await {
+                Ok(updates) => updates,
+                Err(failed) => return Ended::Api(failed),
+            };
+            self.is(Connection::Connected);
+            back_off.reset();
+            let mut events = Vec::new();
+            let mut next = *offset;
+            for it in &updates {
+                update::read(it, &mut events);
+                let number = it.get("update_id").and_then(Value::as_i64);
+                next = number.map(|number| number + 1).max(next);
+            }
+            if next != *offset {
+                let mark = next.map(|next| next.to_string());
+                if let Err(error) = sink.keep(Batch { events, mark }).await {
+                    return Ended::Index(error);
+                }
+                *offset = next;
+            }
+        }
+    }
+
+    async fn api(&self) -> Result<Api, Failed> {
+        let file = self.token_file.clone();
+        let read = tokio::task::spawn_blocking(move || std::fs::read_to_string(file)).await;
+        let text = read
+            .map_err(|error| Failed::of(&error))?
+            .map_err(|error| Failed::of(&error))?;
+        let token = text.lines().next().unwrap_or_default().trim();
+        Api::new(&self.base_url, token)
+    }
+}
+
+/// Why asking has ended.
+enum Ended {
+    /// Telegram does not answer as it should.
+    Api(Failed),
+    /// The index takes no more.
+    Index(SourceError),
+}
+
+impl ChatSource for TelegramBot {
+    fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn connection(&self) -> Connection {
+        self.connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn streams(&self) -> bool {
+        true
+    }
+
+    fn run(
+        self: Arc<Self>,
+        sink: Arc<dyn Sink>,
+        stop: CancellationToken,
+    ) -> BoxFuture<'static, Result<(), SourceError>> {
+        async move { self.listen(&*sink, &stop).await }.boxed()
+    }
+}

@@ -1,0 +1,145 @@
+//! Asking the Bot API over HTTP. The token is part of every URL, so no URL is ever told to anybody.
+
+use std::error::Error;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{Method, Request, Uri, header};
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper_rustls::{HttpsConnector, HttpsConnectorBuilder};
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use serde_json::{Value, json};
+
+/// How long Telegram waits for something to tell, in seconds.
+const WAIT_SECONDS: u64 = 25;
+
+/// How long an answer may take beyond that.
+const GRACE: Duration = Duration::from_secs(30);
+
+/// The largest answer, in bytes.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// How many updates to ask for at once: no more than one batch of the index has room for, chats included.
+const UPDATES: usize = 100;
+
+/// The API under one token.
+pub(super) struct Api {
+    client: Client<HttpsConnector<HttpConnector>, Full<Bytes>>,
+    updates: Uri,
+}
+
+/// Why an answer did not come, without the token.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) problem: String,
+    /// How long Telegram wants to be left alone.
+    pub(super) retry_after: Option<Duration>,
+}
+
+impl Failed {
+    /// What an error says, and the errors behind it.
+    pub(super) fn of(error: &dyn Error) -> Self {
+        let mut problem = error.to_string();
+        let mut behind = error.source();
+        while let Some(error) = behind {
+            problem = format!("{problem}: {error}");
+            behind = error.source();
+        }
+        Self::because(problem)
+    }
+
+    fn because(problem: String) -> Self {
+        Self {
+            problem,
+            retry_after: None,
+        }
+    }
+}
+
+impl Api {
+    pub(super) fn new(base_url: &str, token: &str) -> Result<Self, Failed> {
+        let fine = |c: char| c.is_ascii_alphanumeric() || matches!(c, ':' | '_' | '-');
+        if token.is_empty() || !token.chars().all(fine) {
+            return Err(Failed::because(
+                "the first line of the token's file is no token of a bot".to_owned(),
+            ));
+        }
+        let url = format!("{}/bot{token}/getUpdates", base_url.trim_end_matches('/'));
+        let updates: Uri = url
+            .parse()
+            .map_err(|_| Failed::because(format!("{base_url:?} is no URL")))?;
+        // Certificates are the system's; without any, plain HTTP still works, as to a proxy on this machine.
+        let builder = HttpsConnectorBuilder::new().with_native_roots();
+        let connector = builder
+            .map_err(|error| Failed::of(&error))?
+            .https_or_http()
+            .enable_http1()
+            .build();
+        Ok(Self {
+            client: Client::builder(TokioExecutor::new()).build(connector),
+            updates,
+        })
+    }
+
+    /// The updates from `offset` on, as soon as there are some, or none after some time. Asking with an offset tells
+    /// Telegram that those before it are kept.
+    pub(super) async fn updates(&self, offset: Option<i64>) -> Result<Vec<Value>, Failed> {
+        let question = json!({
+            "offset": offset,
+            "limit": UPDATES,
+            "timeout": WAIT_SECONDS,
+            "allowed_updates": ["message", "edited_message", "channel_post", "edited_channel_post", "message_reaction"],
+        });
+        let request = Request::builder()
+            .method(Method::POST)
+            .uri(self.updates.clone())
+            .header(header::CONTENT_TYPE, "application/json")
+            .body(Full::new(Bytes::from(question.to_string())))
+            .map_err(|error| Failed::of(&error))?;
+        let answer = async {
+            let response = self
+                .client
+                .request(request)
+                .await
+                .map_err(|error| Failed::of(&error))?;
+            let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES)
+                .collect()
+                .await;
+            Ok(body.map_err(|error| Failed::of(&*error))?.to_bytes())
+        };
+        let time = Duration::from_secs(WAIT_SECONDS) + GRACE;
+        let late = || Failed::because("no answer in time".to_owned());
+        let body = tokio::time::timeout(time, answer)
+            .await
+            .map_err(|_| late())??;
+        let answer: Value = serde_json::from_slice(&body)
+            .map_err(|_| Failed::because("the answer is no JSON".to_owned()))?;
+        match answer.get("result") {
+            Some(Value::Array(updates)) if answer.get("ok") == Some(&Value::Bool(true)) => {
+                Ok(updates.clone())
+            }
+            _ => Err(refused(&answer)),
+        }
+    }
+}
+
+/// What Telegram says when it does not do what it is asked to.
+fn refused(answer: &Value) -> Failed {
+    let code = answer
+        .get("error_code")
+        .and_then(Value::as_i64)
+        .unwrap_or_default();
+    let words = answer
+        .get("description")
+        .and_then(Value::as_str)
+        .unwrap_or("no description");
+    let seconds = answer
+        .pointer("/parameters/retry_after")
+        .and_then(Value::as_u64);
+    Failed {
+        problem: format!("{code} {words}"),
+        retry_after: seconds.map(Duration::from_secs),
+    }
+}

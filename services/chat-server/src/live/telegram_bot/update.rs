@@ -1,0 +1,293 @@
+//! What one update says, in the common model.
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use crate::model::{
+    Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
+    Reaction,
+};
+use crate::source::Event;
+
+/// Members of a message that are files, and what kind.
+const FILES: [(&str, AttachmentKind); 8] = [
+    ("document", AttachmentKind::File),
+    ("animation", AttachmentKind::Video),
+    ("video", AttachmentKind::Video),
+    ("video_note", AttachmentKind::Video),
+    ("voice", AttachmentKind::Audio),
+    ("audio", AttachmentKind::Audio),
+    ("sticker", AttachmentKind::Sticker),
+    ("photo", AttachmentKind::Image),
+];
+
+/// Members of a message by which the network tells that something happened.
+const SERVICES: [&str; 16] = [
+    "new_chat_members",
+    "left_chat_member",
+    "new_chat_title",
+    "new_chat_photo",
+    "delete_chat_photo",
+    "group_chat_created",
+    "supergroup_chat_created",
+    "channel_chat_created",
+    "migrate_to_chat_id",
+    "migrate_from_chat_id",
+    "pinned_message",
+    "message_auto_delete_timer_changed",
+    "video_chat_started",
+    "video_chat_ended",
+    "forum_topic_created",
+    "forum_topic_edited",
+];
+
+/// Reads one update.
+pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
+    let new = ["message", "channel_post"]
+        .iter()
+        .find_map(|name| update.get(name));
+    let edited = ["edited_message", "edited_channel_post"]
+        .iter()
+        .find_map(|name| update.get(name));
+    if let Some(message) = new.or(edited)
+        && let Some(chat) = chat(message.get("chat"))
+        && let Some(read) = message_of(message)
+    {
+        let id = chat.id.clone();
+        events.push(Event::Chat(chat));
+        // An edited message comes whole, and takes the place of what was known.
+        events.push(Event::Message {
+            chat: id,
+            message: Box::new(read),
+        });
+    }
+    if let Some(reaction) = update.get("message_reaction") {
+        reactions(reaction, events);
+    }
+}
+
+fn chat(chat: Option<&Value>) -> Option<Chat> {
+    let chat = chat?;
+    let id = chat.get("id")?.as_i64()?;
+    let kind = match text(chat, "type") {
+        Some("private") => ChatKind::Direct,
+        Some("group" | "supergroup") => ChatKind::Group,
+        Some("channel") => ChatKind::Channel,
+        _ => ChatKind::Unknown,
+    };
+    let name = text(chat, "title")
+        .map(str::to_owned)
+        .or_else(|| full_name(chat));
+    Some(Chat {
+        id: id.to_string(),
+        name: name.unwrap_or_else(|| format!("Chat {id}")),
+        kind,
+        participants: (kind == ChatKind::Direct).then_some(2),
+    })
+}
+
+fn message_of(message: &Value) -> Option<Message> {
+    let seconds = |name: &str| Timestamp::from_second(message.get(name)?.as_i64()?).ok();
+    let sender = person(message.get("from")).or_else(|| channel(message.get("sender_chat")));
+    let service = SERVICES.iter().find(|name| message.get(name).is_some());
+    let body = match service {
+        Some(action) => {
+            let who = sender.as_ref().map_or("", |sender| &*sender.name);
+            let what = detail(message.get(action));
+            let text = format!("{who}: {} {what}", action.replace('_', " "));
+            Body::Service {
+                action: (*action).to_owned(),
+                text: text.trim().to_owned(),
+            }
+        }
+        None => body(message),
+    };
+    Some(Message {
+        id: message.get("message_id")?.as_i64()?.to_string(),
+        timestamp: seconds("date")?,
+        sender,
+        body,
+        reply_to: message
+            .pointer("/reply_to_message/message_id")
+            .and_then(Value::as_i64)
+            .map(|id| id.to_string()),
+        forwarded_from: forwarded(message),
+        edited: seconds("edit_date"),
+        deleted: false,
+        reactions: Vec::new(),
+        attachments: FILES
+            .iter()
+            .filter_map(|(name, kind)| attachment(message, name, *kind))
+            .take(1)
+            .collect(),
+    })
+}
+
+fn body(message: &Value) -> Body {
+    let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_f64);
+    let location = message
+        .pointer("/venue/location")
+        .or_else(|| message.get("location"));
+    if let Some((latitude, longitude)) = location.and_then(|location| {
+        Some((
+            number(location, "latitude")?,
+            number(location, "longitude")?,
+        ))
+    }) {
+        let name = message.get("venue").and_then(|venue| text(venue, "title"));
+        return Body::Location {
+            latitude,
+            longitude,
+            name: name.map(str::to_owned),
+        };
+    }
+    if let Some(contact) = message.get("contact") {
+        return Body::Contact {
+            name: full_name(contact).unwrap_or_default(),
+            phone: text(contact, "phone_number").map(str::to_owned),
+        };
+    }
+    if let Some(poll) = message.get("poll") {
+        let options = poll
+            .get("options")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let answer = |option: &Value| {
+            let votes = option.get("voter_count").and_then(Value::as_u64);
+            Some((
+                text(option, "text")?.to_owned(),
+                votes.and_then(|votes| u32::try_from(votes).ok()),
+            ))
+        };
+        return Body::Poll {
+            question: text(poll, "question").unwrap_or_default().to_owned(),
+            answers: options.filter_map(answer).collect(),
+        };
+    }
+    let words = text(message, "text").or_else(|| text(message, "caption"));
+    match words {
+        Some(words) => Body::Text(words.to_owned()),
+        None if FILES.iter().any(|(name, _)| message.get(name).is_some()) => {
+            Body::Text(String::new())
+        }
+        None => Body::Unknown("[unsupported]".to_owned()),
+    }
+}
+
+/// Of a picture in several sizes, the largest.
+fn attachment(message: &Value, name: &str, kind: AttachmentKind) -> Option<Attachment> {
+    let file = message.get(name)?;
+    let file = file.as_array().map_or(Some(file), |sizes| sizes.last())?;
+    Some(Attachment {
+        kind,
+        name: text(file, "file_name").map(str::to_owned),
+        media_type: text(file, "mime_type").map(str::to_owned),
+        size: file.get("file_size").and_then(Value::as_u64),
+        seconds: file
+            .get("duration")
+            .and_then(Value::as_u64)
+            .and_then(|seconds| u32::try_from(seconds).ok()),
+        place: AttachmentPlace::Remote(text(file, "file_id")?.to_owned()),
+    })
+}
+
+fn person(user: Option<&Value>) -> Option<Participant> {
+    let user = user?;
+    let id = user.get("id")?.as_i64()?;
+    Some(Participant {
+        // As exports write it, so that a person is the same in both.
+        id: format!("user{id}"),
+        name: full_name(user).unwrap_or_else(|| format!("user{id}")),
+        username: text(user, "username").map(str::to_owned),
+        phone: None,
+        is_me: false,
+    })
+}
+
+fn channel(chat: Option<&Value>) -> Option<Participant> {
+    let chat = chat?;
+    let id = chat.get("id")?.as_i64()?.to_string();
+    Some(Participant {
+        name: text(chat, "title").unwrap_or(&id).to_owned(),
+        username: text(chat, "username").map(str::to_owned),
+        phone: None,
+        is_me: false,
+        id: format!("channel{}", id.strip_prefix("-100").unwrap_or(&id)),
+    })
+}
+
+fn forwarded(message: &Value) -> Option<String> {
+    let origin = message.get("forward_origin")?;
+    let name = |value: Option<&Value>| {
+        full_name(value?).or_else(|| Some(text(value?, "title")?.to_owned()))
+    };
+    name(origin.get("sender_user"))
+        .or_else(|| name(origin.get("chat")))
+        .or_else(|| name(origin.get("sender_chat")))
+        .or_else(|| Some(text(origin, "sender_user_name")?.to_owned()))
+}
+
+fn reactions(reaction: &Value, events: &mut Vec<Event>) {
+    let chat = reaction.pointer("/chat/id").and_then(Value::as_i64);
+    let id = reaction.get("message_id").and_then(Value::as_i64);
+    let (Some(chat), Some(id)) = (chat, id) else {
+        return;
+    };
+    let by = person(reaction.get("user")).or_else(|| channel(reaction.get("actor_chat")));
+    let list = |name: &str| {
+        let list = reaction
+            .get(name)
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let emoji = list.filter_map(|it| text(it, "emoji").or_else(|| text(it, "type")));
+        emoji.map(str::to_owned).collect::<Vec<_>>()
+    };
+    let (old, new) = (list("old_reaction"), list("new_reaction"));
+    let mut tell = |emoji: &String, removed| {
+        events.push(Event::Reacted {
+            chat: chat.to_string(),
+            id: id.to_string(),
+            reaction: Reaction {
+                emoji: emoji.clone(),
+                count: 1,
+                by: by.iter().map(|by| by.name.clone()).collect(),
+            },
+            removed,
+        });
+    };
+    old.iter()
+        .filter(|emoji| !new.contains(emoji))
+        .for_each(|emoji| tell(emoji, true));
+    new.iter()
+        .filter(|emoji| !old.contains(emoji))
+        .for_each(|emoji| tell(emoji, false));
+}
+
+fn detail(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(people)) => people
+            .iter()
+            .filter_map(full_name)
+            .collect::<Vec<_>>()
+            .join(", "),
+        Some(object @ Value::Object(_)) => full_name(object)
+            .or_else(|| text(object, "name").map(str::to_owned))
+            .unwrap_or_default(),
+        _ => String::new(),
+    }
+}
+
+fn full_name(user: &Value) -> Option<String> {
+    let first = text(user, "first_name")?;
+    Some(match text(user, "last_name") {
+        Some(last) => format!("{first} {last}"),
+        None => first.to_owned(),
+    })
+}
+
+fn text<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name)?.as_str().filter(|text| !text.is_empty())
+}

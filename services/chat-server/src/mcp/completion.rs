@@ -1,0 +1,64 @@
+//! Completion of sources and chats: what begins so, then what has it somewhere.
+
+use mcp_proto::{Completion, CompletionRequest, Context, RequestError, ServerBuilder};
+
+use super::failure::in_time;
+use super::{State, prompts};
+use crate::desk::{ChatQuestion, MAX_CHATS};
+use crate::view::uri::{ALL_MESSAGES, ATTACHMENT, MESSAGES};
+
+/// Adds the completions of templates and prompts.
+pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
+    let mut builder = builder.complete_template(ALL_MESSAGES, "source", sources);
+    for template in [MESSAGES, ATTACHMENT] {
+        builder = builder
+            .complete_template(template, "source", sources)
+            .complete_template(template, "chat", chats);
+    }
+    for prompt in prompts::NAMES {
+        builder = builder
+            .complete_prompt(prompt, "source", sources)
+            .complete_prompt(prompt, "chat", chats);
+    }
+    builder
+}
+
+async fn sources(
+    state: State,
+    request: CompletionRequest,
+    _: Context,
+) -> Result<Completion, RequestError> {
+    let ids = state.desk.registry().iter();
+    let ids = ids.map(|entry| entry.source.id().to_owned()).collect();
+    Ok(Completion::all(fitting(&request.value, ids)))
+}
+
+/// The names of chats, of the source if that is settled.
+async fn chats(
+    state: State,
+    request: CompletionRequest,
+    _: Context,
+) -> Result<Completion, RequestError> {
+    let source = request.arguments.get("source");
+    let asked = ChatQuestion {
+        source: source.filter(|source| *source != "*").cloned(),
+        limit: Some(MAX_CHATS),
+        stored: true,
+        ..ChatQuestion::default()
+    };
+    let chats = in_time(state.desk.chats(&asked)).await?.chats;
+    let mut names: Vec<String> = chats.into_iter().map(|chat| chat.name).collect();
+    let mut known = std::collections::HashSet::new();
+    names.retain(|name| known.insert(name.clone()));
+    Ok(Completion::all(fitting(&request.value, names)))
+}
+
+fn fitting(typed: &str, values: Vec<String>) -> Vec<String> {
+    let typed = typed.to_lowercase();
+    let (mut begin, contain): (Vec<_>, Vec<_>) = values
+        .into_iter()
+        .filter(|value| value.to_lowercase().contains(&typed))
+        .partition(|value| value.to_lowercase().starts_with(&typed));
+    begin.extend(contain);
+    begin
+}

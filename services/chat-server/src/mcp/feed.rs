@@ -1,0 +1,180 @@
+//! From what comes in to those who have subscribed: each new message is one `notifications/resources/updated` for the
+//! URI that was subscribed to, with the message in its `_meta`.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+use mcp_proto::{Change, ResourceUpdate, Server, WeakServer};
+use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+use crate::desk::{Desk, Failure, Following, News};
+use crate::view::uri::{self, Listening};
+
+/// `_meta` key of an update: the message that came in, as `get_messages` tells it.
+const META_MESSAGE: &str = "chat-server/message";
+/// And where [`Desk::messages`] goes on after it.
+const META_CURSOR: &str = "chat-server/cursor";
+/// `_meta` key of an update that stands for many: source, how many, and the cursor from which they are read.
+const META_MISSED: &str = "chat-server/missed";
+
+/// How many messages are told at once before listeners get time to take them: fewer than the library lets one lag.
+const BURST: usize = 64;
+/// How long they get.
+const BREATH: Duration = Duration::from_millis(2);
+
+/// The most subscriptions whose chat is known by its id; older ones are told by the name of the chat.
+const MAX_KNOWN: usize = 4_096;
+
+/// The messages that come in, from the first subscription on.
+#[derive(Debug)]
+pub(super) struct Feed {
+    server: OnceLock<WeakServer>,
+    started: OnceCell<()>,
+    known: Mutex<Known>,
+    /// Cancelled with the server.
+    ended: CancellationToken,
+    _end: DropGuard,
+}
+
+/// The ids of chats by the URI that was subscribed to.
+#[derive(Debug, Default)]
+struct Known {
+    ids: HashMap<String, String>,
+    oldest: VecDeque<String>,
+}
+
+impl Default for Feed {
+    fn default() -> Self {
+        let ended = CancellationToken::new();
+        Self {
+            server: OnceLock::new(),
+            started: OnceCell::new(),
+            known: Mutex::default(),
+            _end: ended.clone().drop_guard(),
+            ended,
+        }
+    }
+}
+
+impl Feed {
+    /// Whom to tell.
+    pub(super) fn belongs_to(&self, server: &Server) {
+        // Once, by who has made both.
+        let _first = self.server.set(server.downgrade());
+    }
+
+    /// Whether somebody may subscribe to this. Once it has resolved nothing that comes in is missed.
+    pub(super) async fn admit(&self, desk: &Desk, uri: &str) -> Result<(), Failure> {
+        let listening = match Listening::parse(uri) {
+            None => {
+                let message =
+                    "there are messages://SOURCE/CHAT and messages://SOURCE/* to subscribe to";
+                return Err(Failure::new("RESOURCE_NOT_FOUND", message));
+            }
+            Some(Err(unknown)) => {
+                let unknown: String = unknown.chars().take(40).collect();
+                let message = format!(
+                    "invalid parameter '{unknown}': there are chat, sender and search to filter what is told"
+                );
+                return Err(Failure::new("INVALID_PARAMETER", message));
+            }
+            Some(Ok(listening)) => listening,
+        };
+        if let Some(id) = desk.may_listen(&listening).await? {
+            self.know(uri, id);
+        }
+        let started = self.started.get_or_try_init(|| async {
+            let following = desk.follow().await?;
+            let server = self.server.get().cloned();
+            tokio::spawn(run(following, server, self.ended.clone()));
+            Ok::<_, Failure>(())
+        });
+        started.await.map(drop)
+    }
+
+    /// Whether an update belongs to a URI that was subscribed to.
+    pub(super) fn concerns(&self, subscribed: &str, update: &ResourceUpdate) -> bool {
+        let news = update
+            .detail
+            .as_ref()
+            .and_then(|detail| detail.downcast_ref::<News>());
+        let Some((news, Some(Ok(listening)))) = news.zip(Some(Listening::parse(subscribed))) else {
+            return false;
+        };
+        let id = match listening.chat {
+            Some(_) => {
+                let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+                known.ids.get(subscribed).cloned()
+            }
+            None => None,
+        };
+        news.concerns(&listening, id.as_deref())
+    }
+
+    fn know(&self, uri: &str, id: String) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.ids.insert(uri.to_owned(), id).is_none() {
+            known.oldest.push_back(uri.to_owned());
+        }
+        if known.oldest.len() > MAX_KNOWN
+            && let Some(oldest) = known.oldest.pop_front()
+        {
+            known.ids.remove(&oldest);
+        }
+    }
+}
+
+async fn run(mut following: Following, server: Option<WeakServer>, ended: CancellationToken) {
+    let mut told = 0_usize;
+    loop {
+        let news = tokio::select! {
+            () = ended.cancelled() => return,
+            news = following.next() => news,
+        };
+        let Some(news) = news else { return };
+        let Some(server) = server.as_ref().and_then(WeakServer::upgrade) else {
+            return;
+        };
+        if !server.has_subscribers() {
+            continue;
+        }
+        server.notify(Change::ResourceUpdated(update(news)));
+        told += 1;
+        match told % BURST {
+            0 => tokio::time::sleep(BREATH).await,
+            _ => tokio::task::yield_now().await,
+        }
+    }
+}
+
+fn update(news: News) -> ResourceUpdate {
+    let (uri, meta) = match &news {
+        News::Told(told) => {
+            let message = &told.message;
+            let meta = [
+                (META_MESSAGE, json!(message)),
+                (META_CURSOR, json!(told.cursor)),
+            ];
+            (
+                uri::messages(&message.source, &message.chat_id),
+                Vec::from(meta),
+            )
+        }
+        News::Missed {
+            source,
+            missed,
+            cursor,
+        } => {
+            let missed = json!({ "source": source, "missed": missed, "cursor": cursor });
+            (uri::messages(source, "*"), vec![(META_MISSED, missed)])
+        }
+    };
+    let meta = meta.into_iter().filter(|(_, value)| !value.is_null());
+    let meta: Map<String, Value> = meta.map(|(name, value)| (name.to_owned(), value)).collect();
+    ResourceUpdate::new(uri)
+        .with_meta(meta)
+        .with_detail(Arc::new(news))
+}

@@ -1,0 +1,168 @@
+//! Messages as resources, as text; attachments as resources, as bytes.
+
+use std::sync::Arc;
+
+use mcp_proto::{
+    Context, Page, PageRequest, ReadResourceResult, RequestError, Resource, ResourceContents,
+    ResourceTemplate, ResourceUri, ServerBuilder,
+};
+use serde_json::{Map, Value};
+
+use super::State;
+use super::failure::in_time;
+use super::feed::Feed;
+use crate::desk::{ChatQuestion, Desk, Failure, MAX_CHATS, Question};
+use crate::query::Invalid;
+use crate::view;
+use crate::view::uri::{ALL_MESSAGES, ATTACHMENT, MESSAGES};
+
+const TEXT: &str = "text/plain";
+const BYTES: &str = "application/octet-stream";
+
+/// What an address of messages says, written for a model.
+const QUERY: &str = "Lines `[timestamp] sender: content`, newest first. since and before: 7d, 2025-01-13 or RFC 3339; \
+    sender and search: parts of name and text; limit: 1 to 1000, 100 by default; offset counts from the newest; cursor \
+    is next_cursor of _meta.";
+
+/// `_meta` key of contents: the cursor with which the next page is read.
+const META_NEXT: &str = "next_cursor";
+
+/// Adds the resources, their templates and subscriptions.
+pub(super) fn add(builder: ServerBuilder<State>, feed: &Arc<Feed>) -> ServerBuilder<State> {
+    let feed = Arc::clone(feed);
+    builder
+        .resource_template(
+            ResourceTemplate::new(MESSAGES, "messages")
+                .with_title("The messages of a chat")
+                .with_description(format!("A chat by id or name. {QUERY}"))
+                .with_mime_type(TEXT),
+            read,
+        )
+        .resource_template(
+            ResourceTemplate::new(ALL_MESSAGES, "all-messages")
+                .with_title("The messages of all chats of a source")
+                .with_description(format!("Each sender is followed by the chat. {QUERY}"))
+                .with_mime_type(TEXT),
+            read,
+        )
+        .resource_template(
+            ResourceTemplate::new(ATTACHMENT, "attachment")
+                .with_title("A file of a message")
+                .with_description(
+                    "The bytes of the n-th file of a message, from 0; at most 10 MiB.",
+                ),
+            read_attachment,
+        )
+        .list_resources(list)
+        .on_subscribe(|state: State, uri: String, _| async move {
+            in_time(state.feed.admit(&state.desk, &uri)).await
+        })
+        .subscription_matcher(move |subscribed, update| feed.concerns(subscribed, update))
+}
+
+async fn read(
+    state: State,
+    uri: ResourceUri,
+    _: Context,
+) -> Result<ReadResourceResult, RequestError> {
+    in_time(text(&state.desk, &uri)).await.map(Into::into)
+}
+
+async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failure> {
+    let given = |name: &str| uri.get(name).map(str::to_owned);
+    let source = given("source").unwrap_or_default();
+    let chat = given("chat");
+    let asked = Question {
+        source: (source != "*").then_some(source),
+        since: given("since"),
+        before: given("before"),
+        sender: given("sender"),
+        search: given("search"),
+        limit: number("limit", uri.get("limit"))?,
+        offset: number("offset", uri.get("offset"))?,
+        cursor: given("cursor"),
+        // There is no parameter for it, and what is kept is better than nothing.
+        stored: true,
+        chat,
+    };
+    let is_all = asked.chat.as_deref().is_none_or(|chat| chat == "*");
+    let told = desk.messages(&asked).await?;
+    let lines: Vec<String> = told
+        .messages
+        .into_iter()
+        .map(|message| line(message, is_all))
+        .collect();
+    let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
+    Ok(match told.next_cursor {
+        None => contents,
+        Some(cursor) => {
+            let meta = [(META_NEXT.to_owned(), Value::String(cursor))];
+            contents.with_meta(Map::from_iter(meta))
+        }
+    })
+}
+
+/// Among those of several chats a message says which it is of.
+fn line(mut message: view::Message, is_all: bool) -> String {
+    if is_all {
+        let sender = &mut message.sender.display_name;
+        *sender = format!("{sender} ({})", message.chat);
+    }
+    message.line()
+}
+
+fn number(name: &'static str, given: Option<&str>) -> Result<Option<i64>, Failure> {
+    let wrong = |_| Invalid::new(name, "it is not a number: give digits alone").into();
+    given.map(|given| given.parse().map_err(wrong)).transpose()
+}
+
+async fn read_attachment(
+    state: State,
+    uri: ResourceUri,
+    _: Context,
+) -> Result<ReadResourceResult, RequestError> {
+    let part = |name: &str| uri.get(name).unwrap_or_default();
+    let contents = async {
+        let n = part("n").parse().map_err(|_| {
+            let problem = "the last part of the address is the number of the file, from 0";
+            Failure::new("ATTACHMENT_NOT_FOUND", problem)
+        })?;
+        let desk = &state.desk;
+        desk.attachment(part("source"), part("chat"), part("message"), n)
+            .await
+    };
+    let contents = in_time(contents).await?;
+    let media_type = contents.media_type.unwrap_or_else(|| BYTES.to_owned());
+    let blob = ResourceContents::blob(&uri.uri, contents.bytes).with_mime_type(media_type);
+    Ok(blob.into())
+}
+
+/// The chats that are known now, by source and id. The key of a page is the address of its last chat.
+async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
+    let asked = ChatQuestion {
+        limit: Some(MAX_CHATS),
+        stored: true,
+        ..ChatQuestion::default()
+    };
+    let mut chats = in_time(state.desk.chats(&asked)).await?.chats;
+    chats.sort_by(|one, other| one.uri.cmp(&other.uri));
+    let mut behind = chats
+        .into_iter()
+        .filter(|chat| page.after.as_ref().is_none_or(|after| chat.uri > *after));
+    let items: Vec<Resource> = behind.by_ref().take(page.limit).map(resource).collect();
+    let last = items.last().map(|resource| resource.uri.clone());
+    Ok(match (last, behind.next()) {
+        (Some(last), Some(_)) => Page::with_next(items, last),
+        _ => Page::last(items),
+    })
+}
+
+fn resource(chat: view::Chat) -> Resource {
+    let description = format!(
+        "{} messages of a {} chat in {}",
+        chat.message_count, chat.kind, chat.source
+    );
+    Resource::new(chat.uri, chat.name)
+        .with_description(description)
+        .with_mime_type(TEXT)
+}

@@ -1,0 +1,68 @@
+//! The grammar of questions: times, chats, limits. Whatever is refused is refused with the forms that are accepted.
+
+mod chat;
+mod time;
+
+pub use chat::ChatArgument;
+pub use time::{TIME_FORMS, time};
+
+use jiff::Timestamp;
+
+use crate::index::MAX_LIMIT;
+
+/// A parameter that cannot be taken as it is: what is wrong with it and what would be right. To clients it is
+/// `INVALID_PARAMETER`.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid parameter '{parameter}': {reason}")]
+pub struct Invalid {
+    /// The name of the parameter.
+    pub parameter: &'static str,
+    /// What is wrong, and which forms are accepted.
+    pub reason: String,
+}
+
+impl Invalid {
+    /// Refuses a parameter.
+    pub fn new(parameter: &'static str, reason: impl Into<String>) -> Self {
+        Self {
+            parameter,
+            reason: reason.into(),
+        }
+    }
+}
+
+/// # Errors
+/// [`Invalid`] unless there is something between `since` (inclusive) and `before` (exclusive).
+pub fn range(since: Option<Timestamp>, before: Option<Timestamp>) -> Result<(), Invalid> {
+    match (since, before) {
+        (Some(since), Some(before)) if since >= before => Err(Invalid::new(
+            "since",
+            format!("{since} is not before `before`, {before}: give a `since` that is earlier"),
+        )),
+        _ => Ok(()),
+    }
+}
+
+/// # Errors
+/// [`Invalid`] unless the limit is 1 to [`MAX_LIMIT`].
+pub fn limit(limit: usize) -> Result<(), Invalid> {
+    match limit {
+        1..=MAX_LIMIT => Ok(()),
+        _ => Err(Invalid::new(
+            "limit",
+            format!("{limit} is out of bounds: give a number from 1 to {MAX_LIMIT}"),
+        )),
+    }
+}
+
+/// What was given, short enough for a sentence.
+fn quoted(text: &str) -> String {
+    const LONGEST: usize = 40;
+    let clean = |c: char| if c.is_control() { '\u{FFFD}' } else { c };
+    let mut chars = text.chars();
+    let head: String = chars.by_ref().take(LONGEST).map(clean).collect();
+    match chars.next() {
+        Some(_) => format!("'{head}…'"),
+        None => format!("'{head}'"),
+    }
+}

@@ -1,0 +1,241 @@
+//! All sources of a configuration: built, told apart by their ids, and kept running.
+
+use std::collections::{BTreeMap, HashSet};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use sha2::{Digest as _, Sha256};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::{ChatFilter, Config, SourceConfig, SourceKind};
+use crate::import::Options;
+use crate::index::Index;
+use crate::live::export::Export;
+use crate::live::signal_cli::SignalCli;
+use crate::live::telegram_bot::TelegramBot;
+use crate::source::{Batch, ChatSource, Event, Sink, SourceError};
+
+/// How long to wait before a source that has failed is run again.
+const PAUSE: Duration = Duration::from_secs(10);
+
+/// The sources by id.
+#[derive(Debug, Clone, Default)]
+pub struct Registry(BTreeMap<String, Entry>);
+
+/// A source and what of it may be seen.
+#[derive(Debug, Clone)]
+pub struct Entry {
+    /// The source.
+    pub source: Arc<dyn ChatSource>,
+    /// The same, if it is an export.
+    pub export: Option<Arc<Export>>,
+    /// Which of its chats may be seen.
+    pub chats: ChatFilter,
+}
+
+impl Registry {
+    /// The sources of a configuration. Nothing is read and nobody is connected to before [`run`](Self::run).
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let mut registry = Self::default();
+        for source in &config.sources {
+            let entry = entry(source);
+            // The configuration has each id once.
+            registry.0.insert(source.id.clone(), entry);
+        }
+        registry
+    }
+
+    /// Adds a source.
+    ///
+    /// # Errors
+    /// The id that is taken already.
+    pub fn register(
+        &mut self,
+        source: Arc<dyn ChatSource>,
+        chats: ChatFilter,
+    ) -> Result<(), String> {
+        let id = source.id().to_owned();
+        if self.0.contains_key(&id) {
+            return Err(format!("there is a source {id:?} already"));
+        }
+        self.0.insert(
+            id,
+            Entry {
+                source,
+                export: None,
+                chats,
+            },
+        );
+        Ok(())
+    }
+
+    /// The source of this id.
+    #[must_use]
+    pub fn get(&self, id: &str) -> Option<&Entry> {
+        self.0.get(id)
+    }
+
+    /// All sources, by id.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
+        self.0.values()
+    }
+
+    /// Whether a chat of a source may be seen.
+    #[must_use]
+    pub fn allows(&self, source: &str, chat: &str, name: &str) -> bool {
+        self.get(source)
+            .is_some_and(|entry| entry.chats.allows(chat, name))
+    }
+
+    /// Where a source puts what it has: the index, without the chats that may not be seen.
+    #[must_use]
+    pub fn sink(&self, source: &str, index: &Index) -> Arc<dyn Sink> {
+        let chats = self
+            .get(source)
+            .map(|entry| entry.chats.clone())
+            .unwrap_or_default();
+        Arc::new(Filtered {
+            sink: index.sink(source),
+            prefix: prefix(&chats),
+            hidden: Mutex::default(),
+            chats,
+        })
+    }
+
+    /// Runs all sources into the index until `stop`, each by itself; one that fails is run again after a pause. Resolves
+    /// when all have ended.
+    pub async fn run(&self, index: &Index, stop: &CancellationToken) {
+        let mut running = JoinSet::new();
+        for (id, entry) in &self.0 {
+            running.spawn(keep_running(
+                Arc::clone(&entry.source),
+                self.sink(id, index),
+                stop.clone(),
+            ));
+        }
+        while running.join_next().await.is_some() {}
+    }
+}
+
+async fn keep_running(source: Arc<dyn ChatSource>, sink: Arc<dyn Sink>, stop: CancellationToken) {
+    while let Err(error) = Arc::clone(&source)
+        .run(Arc::clone(&sink), stop.clone())
+        .await
+    {
+        tracing::warn!(source = source.id(), %error, "the source has failed and is tried again in 10 s");
+        if tokio::time::timeout(PAUSE, stop.cancelled()).await.is_ok() {
+            return;
+        }
+    }
+}
+
+fn entry(config: &SourceConfig) -> Entry {
+    let (id, name) = (config.id.clone(), config.name.clone());
+    let chats = config.chats.clone();
+    let plain = |source| Entry {
+        source,
+        export: None,
+        chats: chats.clone(),
+    };
+    match config.kind.clone() {
+        SourceKind::Export {
+            format,
+            path,
+            watch,
+            zone,
+            day_order,
+            me,
+        } => {
+            let options = Options {
+                zone,
+                day_order,
+                me,
+            };
+            let export = Arc::new(Export::new(id, name, format, path, watch, options));
+            Entry {
+                source: Arc::clone(&export) as _,
+                export: Some(export),
+                chats,
+            }
+        }
+        SourceKind::TelegramBot {
+            base_url,
+            token_file,
+        } => plain(Arc::new(TelegramBot::new(id, name, base_url, token_file))),
+        SourceKind::SignalCli { address, account } => {
+            plain(Arc::new(SignalCli::new(id, name, address, account)))
+        }
+    }
+}
+
+/// A sink that takes nothing of chats that may not be seen: it is not even kept.
+struct Filtered {
+    sink: Arc<dyn Sink>,
+    chats: ChatFilter,
+    /// Before every mark: with other lists an export has to be read again.
+    prefix: String,
+    /// The ids of chats that were left out. As many as a source has chats.
+    hidden: Mutex<HashSet<String>>,
+}
+
+fn prefix(chats: &ChatFilter) -> String {
+    if *chats == ChatFilter::default() {
+        return String::new();
+    }
+    let mut text = format!("{:?}", chats.allow.is_some());
+    for name in chats.allow.iter().flatten() {
+        let _infallible = write!(text, "\n+{name}");
+    }
+    for name in &chats.deny {
+        let _infallible = write!(text, "\n-{name}");
+    }
+    let digest = Sha256::digest(text);
+    let digits: String = digest
+        .iter()
+        .take(8)
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
+    format!("{digits}|")
+}
+
+impl Filtered {
+    fn takes(&self, event: &Event) -> bool {
+        let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            // Each run of a source tells of a chat before it tells what is in it.
+            Event::Chat(chat) if self.chats.allows(&chat.id, &chat.name) => {
+                hidden.remove(&chat.id);
+                true
+            }
+            Event::Chat(chat) => {
+                hidden.insert(chat.id.clone());
+                false
+            }
+            Event::Message { chat, .. }
+            | Event::Edited { chat, .. }
+            | Event::Deleted { chat, .. }
+            | Event::Reacted { chat, .. } => !hidden.contains(chat),
+        }
+    }
+}
+
+impl Sink for Filtered {
+    fn keep(&self, mut batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
+        batch.events.retain(|event| self.takes(event));
+        batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
+        self.sink.keep(batch)
+    }
+
+    fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {
+        async move {
+            let mark = self.sink.mark().await?;
+            Ok(mark.and_then(|mark| mark.strip_prefix(&self.prefix).map(str::to_owned)))
+        }
+        .boxed()
+    }
+}

@@ -1,0 +1,208 @@
+//! What is told of chats and messages, as types that become JSON: the same for tools, notifications and the command
+//! line.
+
+mod content;
+mod message;
+pub mod uri;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use content::content;
+pub use message::{Attachment, Message, Reaction, Sender};
+
+/// A source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Source {
+    /// Its id, to be given as `source`.
+    pub id: String,
+    /// Its name for people.
+    pub name: String,
+    /// Whether it is there to be asked.
+    pub is_connected: bool,
+    /// What to do about it if it is not, or what it is doing.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// Whether new messages are told as they arrive, to who subscribes to messages://ID/*.
+    pub streams: bool,
+    /// The time zone of `local_time`.
+    pub time_zone: String,
+    /// How many chats are known.
+    pub chats: u64,
+    /// How many messages are known.
+    pub messages: u64,
+}
+
+/// A chat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Chat {
+    /// Its id within its source.
+    pub id: String,
+    /// Its name.
+    pub name: String,
+    /// direct, group, channel or unknown.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// How many take part: as the source tells, or else how many have written.
+    pub participant_count: u32,
+    /// Its source.
+    pub source: String,
+    /// How many messages are known.
+    pub message_count: u64,
+    /// When the first of them was sent, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_activity: Option<String>,
+    /// When the last of them was sent, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_activity: Option<String>,
+    /// The resource with its messages.
+    pub uri: String,
+}
+
+/// Chats, those with the latest activity first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Chats {
+    /// The chats.
+    pub chats: Vec<Chat>,
+    /// How many fit in all.
+    pub total: u64,
+    /// What is not complete, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// Some messages.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Messages {
+    /// The messages, newest first.
+    pub messages: Vec<Message>,
+    /// Give this as `cursor` for the messages that follow; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+    /// What is not complete, and what to do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A message that was found, and what was said around it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Hit {
+    /// The message.
+    pub message: Message,
+    /// The part with the first words that were found, **marked**; absent where a telephone number is left out of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<String>,
+    /// What was said before it, oldest first.
+    pub before: Vec<Message>,
+    /// What was said after it, oldest first.
+    pub after: Vec<Message>,
+}
+
+/// What was found, newest first.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Hits {
+    /// The hits.
+    pub hits: Vec<Hit>,
+    /// Give this as `cursor` for the hits that follow; absent if there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_cursor: Option<String>,
+}
+
+/// A message among those around it.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Around {
+    /// What was said before it, oldest first.
+    pub before: Vec<Message>,
+    /// The message.
+    pub message: Message,
+    /// What was said after it, oldest first.
+    pub after: Vec<Message>,
+}
+
+/// How many messages, by whom, and when.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Statistics {
+    /// How many in all.
+    pub messages: u64,
+    /// When the first was sent, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first: Option<String>,
+    /// When the last was sent, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last: Option<String>,
+    /// Those who wrote most, the first ones.
+    pub senders: Vec<SenderCount>,
+    /// How many messages all others wrote.
+    pub other_senders: u64,
+    /// How many have no sender: what the network said, and deleted accounts.
+    pub without_sender: u64,
+    /// Days on which there was any message, in the zone below; the latest ones.
+    pub days: Vec<DayCount>,
+    /// How many in each hour of the day, from 0 to 23.
+    pub hours: Vec<u64>,
+    /// How many on each day of the week, from Monday.
+    pub weekdays: Vec<u64>,
+    /// The zone of days, hours and weekdays.
+    pub time_zone: String,
+}
+
+/// How much somebody wrote.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct SenderCount {
+    /// The source.
+    pub source: String,
+    /// The sender's id in it.
+    pub id: String,
+    /// The sender's name.
+    pub display_name: String,
+    /// How many messages.
+    pub messages: u64,
+}
+
+/// How much was written on a day.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct DayCount {
+    /// The day, such as 2025-01-13.
+    pub date: String,
+    /// How many messages.
+    pub messages: u64,
+}
+
+/// People, those with the most messages first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct People {
+    /// The people.
+    pub people: Vec<Person>,
+}
+
+/// Somebody, in one source or several.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Person {
+    /// What to call the person.
+    pub name: String,
+    /// Whether it is the owner of the accounts.
+    pub is_me: bool,
+    /// How many messages in all.
+    pub messages: u64,
+    /// Who it is in each source.
+    pub identities: Vec<Identity>,
+}
+
+/// Who somebody is in a source.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Identity {
+    /// The source.
+    pub source: String,
+    /// The id in it.
+    pub id: String,
+    /// The name in it.
+    pub display_name: String,
+    /// The handle, without @.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// The telephone number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// How many messages.
+    pub messages: u64,
+}

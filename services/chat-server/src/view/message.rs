@@ -1,0 +1,200 @@
+//! A message as it is told.
+
+use jiff::tz::TimeZone;
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{content, uri};
+use crate::index::StoredMessage;
+use crate::model::{self, AttachmentPlace, Body};
+
+/// What indents the lines of a message but the first, so that none of them looks like another message.
+const INDENT: &str = "    ";
+
+/// A message.
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+pub struct Message {
+    /// Its id within its chat.
+    pub id: String,
+    /// The id of its chat.
+    pub chat_id: String,
+    /// The name of its chat.
+    pub chat: String,
+    /// The id of its source.
+    pub source: String,
+    /// Who sent it. For what the network itself says, and for a deleted account, the id is empty and the name says so in
+    /// parentheses.
+    pub sender: Sender,
+    /// What it says. What is not words begins with `[Image]`, `[Video]`, `[Audio]`, `[File] name`, `[Sticker]`,
+    /// `[Location]`, `[Contact]`, `[Poll]` or `[Deleted]`.
+    pub content: String,
+    /// When it was sent, in UTC (RFC 3339).
+    pub timestamp: String,
+    /// The same in the time zone of the source.
+    pub local_time: String,
+    /// The id of the message that it answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// Who wrote it first, if it was passed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forwarded_from: Option<String>,
+    /// Whether it was edited.
+    pub edited: bool,
+    /// When it was edited last, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub edited_at: Option<String>,
+    /// Whether it was taken back.
+    pub deleted: bool,
+    /// How people reacted.
+    pub reactions: Vec<Reaction>,
+    /// Files that belong to it.
+    pub attachments: Vec<Attachment>,
+    /// Its number within the source, in the order in which messages came in.
+    pub sequence: u64,
+}
+
+/// Who sent a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Sender {
+    /// An id within the source.
+    pub id: String,
+    /// The name.
+    pub display_name: String,
+    /// The handle, without @.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub username: Option<String>,
+    /// The telephone number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phone: Option<String>,
+    /// Whether it is the owner of the account.
+    pub is_me: bool,
+}
+
+/// A reaction.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Reaction {
+    /// The emoji, or a word for it.
+    pub emoji: String,
+    /// How many gave it.
+    pub count: u32,
+    /// The names of those who are known to have.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub by: Vec<String>,
+}
+
+/// A file of a message.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Attachment {
+    /// image, video, audio, sticker or file.
+    pub kind: String,
+    /// Its name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub media_type: Option<String>,
+    /// Its size in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub size: Option<u64>,
+    /// How long it plays, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seconds: Option<u32>,
+    /// The resource with its bytes; absent where they are not at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uri: Option<String>,
+}
+
+impl Message {
+    /// What is told of a message, with local time in this zone.
+    #[must_use]
+    pub fn new(stored: &StoredMessage, zone: &TimeZone) -> Self {
+        let message = &stored.message;
+        let zoned = message.timestamp.to_zoned(zone.clone());
+        let attachments = message.attachments.iter().enumerate();
+        Self {
+            id: message.id.clone(),
+            chat_id: stored.chat.clone(),
+            chat: stored.chat_name.clone(),
+            source: stored.source.clone(),
+            sender: Sender::of(message),
+            content: content(message),
+            timestamp: message.timestamp.to_string(),
+            local_time: zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+            reply_to: message.reply_to.clone(),
+            forwarded_from: message.forwarded_from.clone(),
+            edited: message.edited.is_some(),
+            edited_at: message.edited.map(|at| at.to_string()),
+            deleted: message.deleted,
+            reactions: message.reactions.iter().map(Reaction::of).collect(),
+            attachments: attachments
+                .map(|(n, attachment)| Attachment::of(attachment, stored, n))
+                .collect(),
+            sequence: stored.sequence,
+        }
+    }
+
+    /// As a line of text, `[timestamp] sender: content`; further lines of the content are indented.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let clean = |c: char| if c.is_control() { ' ' } else { c };
+        let sender: String = self.sender.display_name.chars().map(clean).collect();
+        let said: Vec<String> = self
+            .content
+            .lines()
+            .map(|line| line.chars().map(clean).collect())
+            .collect();
+        let said = said.join(&format!("\n{INDENT}"));
+        format!("[{}] {sender}: {said}", self.timestamp)
+    }
+}
+
+impl Sender {
+    fn of(message: &model::Message) -> Self {
+        match (&message.sender, &message.body) {
+            (Some(sender), _) => Self {
+                id: sender.id.clone(),
+                display_name: sender.name.clone(),
+                username: sender.username.clone(),
+                phone: sender.phone.clone(),
+                is_me: sender.is_me,
+            },
+            (None, Body::Service { .. }) => Self::nobody("(service)"),
+            (None, _) => Self::nobody("(deleted account)"),
+        }
+    }
+
+    fn nobody(name: &str) -> Self {
+        Self {
+            id: String::new(),
+            display_name: name.to_owned(),
+            username: None,
+            phone: None,
+            is_me: false,
+        }
+    }
+}
+
+impl Reaction {
+    fn of(reaction: &model::Reaction) -> Self {
+        Self {
+            emoji: reaction.emoji.clone(),
+            count: reaction.count,
+            by: reaction.by.clone(),
+        }
+    }
+}
+
+impl Attachment {
+    fn of(attachment: &model::Attachment, stored: &StoredMessage, n: usize) -> Self {
+        let is_here = matches!(attachment.place, AttachmentPlace::Export(_));
+        let uri = || uri::attachment(&stored.source, &stored.chat, &stored.message.id, n);
+        Self {
+            kind: crate::index::Kind::from(attachment.kind).name().to_owned(),
+            name: attachment.name.clone(),
+            media_type: attachment.media_type.clone(),
+            size: attachment.size,
+            seconds: attachment.seconds,
+            uri: is_here.then(uri),
+        }
+    }
+}

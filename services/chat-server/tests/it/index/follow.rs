@@ -1,0 +1,156 @@
+//! Followers: each new message once and in order, however many listen, however slow they are.
+
+use chat_server::index::{Followed, Follower, Index, MessageQuery, Options};
+use futures_util::{FutureExt as _, StreamExt as _};
+use tempfile::TempDir;
+
+use super::samples::{Fixture, chat, keep, message, said};
+
+/// The next `count` messages, as source and number.
+async fn hear(follower: &mut Follower, count: usize) -> Vec<(String, u64)> {
+    let mut heard = Vec::new();
+    while heard.len() < count {
+        match follower.next().await {
+            Some(Followed::Message(found)) => heard.push((found.source, found.sequence)),
+            other => panic!("{other:?} after {heard:?}"),
+        }
+    }
+    heard
+}
+
+async fn say(index: &Index, source: &str, first: i64, count: i64) {
+    let mut events = vec![chat("1", "Antti")];
+    events.extend(
+        (first..first + count).map(|n| said("1", message(&n.to_string(), -n, "Bob", "hi"))),
+    );
+    keep(&index.sink(source), events).await;
+}
+
+#[tokio::test]
+async fn each_hears_each_new_message_once_and_in_order() {
+    let fixture = Fixture::new();
+    say(&fixture.index, "telegram", 0, 3).await;
+    let mut all = fixture.index.follow(None).await.unwrap();
+    let mut one = fixture.index.follow(Some("telegram")).await.unwrap();
+    let mut later = fixture.index.follow(Some("signal")).await.unwrap();
+    let mut from_two = fixture.index.follow_after("telegram", 2);
+    // Some come again: they are not new.
+    say(&fixture.index, "telegram", 0, 5).await;
+    say(&fixture.index, "signal", 0, 300).await;
+    say(&fixture.index, "telegram", 3, 300).await;
+    let telegram = |numbers: std::ops::RangeInclusive<u64>| {
+        numbers
+            .map(|n| ("telegram".to_owned(), n))
+            .collect::<Vec<_>>()
+    };
+    let signal: Vec<_> = (1..=300).map(|n| ("signal".to_owned(), n)).collect();
+    assert_eq!(hear(&mut one, 300).await, telegram(4..=303));
+    assert_eq!(hear(&mut from_two, 301).await, telegram(3..=303));
+    assert_eq!(hear(&mut later, 300).await, signal);
+    let expected = [telegram(4..=5), signal, telegram(6..=303)].concat();
+    assert_eq!(hear(&mut all, 600).await, expected);
+    fixture.index.close();
+    for mut follower in [all, one, later, from_two] {
+        assert_eq!(follower.next().await, None);
+    }
+}
+
+#[tokio::test]
+async fn one_who_waits_is_woken() {
+    let fixture = Fixture::new();
+    let mut stream = fixture.index.follow(None).await.unwrap().into_stream();
+    let waiting = tokio::spawn(async move { (stream.next().await, stream.next().await) });
+    tokio::task::yield_now().await;
+    say(&fixture.index, "telegram", 0, 1).await;
+    say(&fixture.index, "signal", 0, 1).await;
+    let (first, second) = waiting.await.unwrap();
+    let source = |heard| match heard {
+        Some(Followed::Message(found)) => found.source,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(
+        (source(first), source(second)),
+        ("telegram".to_owned(), "signal".to_owned())
+    );
+}
+
+#[tokio::test]
+async fn who_waits_when_it_is_closed_is_told() {
+    let fixture = Fixture::new();
+    let mut follower = fixture.index.follow(None).await.unwrap();
+    let waiting = tokio::spawn(async move { follower.next().await });
+    tokio::task::yield_now().await;
+    fixture.index.close();
+    assert_eq!(waiting.await.unwrap(), None);
+}
+
+#[tokio::test]
+async fn one_who_lags_is_told_how_many_and_from_where() {
+    let dir = TempDir::new().unwrap();
+    let options = Options {
+        max_lag: 50,
+        ..Options::default()
+    };
+    let index = Index::open(dir.path(), options).unwrap();
+    say(&index, "telegram", 0, 7).await;
+    let mut one = index.follow(Some("telegram")).await.unwrap();
+    let mut all = index.follow(None).await.unwrap();
+    say(&index, "telegram", 7, 40).await;
+    say(&index, "signal", 0, 20).await;
+    // 40 are not too many for the one, 60 are for the other.
+    assert_eq!(hear(&mut one, 40).await.len(), 40);
+    let mut lags = Vec::new();
+    for _ in 0..2 {
+        match all.next().await {
+            Some(Followed::Lagged(lag)) => lags.push(lag),
+            other => panic!("{other:?}"),
+        }
+    }
+    lags.sort_by(|one, other| one.source.cmp(&other.source));
+    let missed: Vec<_> = lags
+        .iter()
+        .map(|lag| (lag.source.as_str(), lag.missed))
+        .collect();
+    assert_eq!(missed, [("signal", 20), ("telegram", 40)]);
+    // It goes on with the newest, and the rest is read from the cursor, page by page, in order.
+    say(&index, "telegram", 47, 1).await;
+    assert_eq!(hear(&mut all, 1).await, [("telegram".to_owned(), 48)]);
+    let mut query = MessageQuery {
+        limit: 16,
+        cursor: Some(lags[1].cursor.clone()),
+        ..MessageQuery::default()
+    };
+    let mut found = Vec::new();
+    while query.cursor.is_some() {
+        let page = index.messages(&query).await.unwrap();
+        found.extend(page.messages.iter().map(|found| found.sequence));
+        query.cursor = page.next;
+    }
+    assert_eq!(found, Vec::from_iter(8..=48));
+    let elsewhere = MessageQuery {
+        source: Some("signal".to_owned()),
+        cursor: Some(lags[1].cursor.clone()),
+        ..MessageQuery::default()
+    };
+    let refused = index.messages(&elsewhere).await.unwrap_err();
+    assert!(refused.to_string().contains("another source"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_wait_that_is_given_up_loses_nothing() {
+    let fixture = Fixture::new();
+    let mut follower = fixture.index.follow(None).await.unwrap();
+    let mut numbers = Vec::new();
+    for n in 0..200 {
+        say(&fixture.index, "telegram", n, 1).await;
+        // Polled once and dropped, wherever it is; mostly it has not read yet.
+        match follower.next().now_or_never() {
+            None => {}
+            Some(Some(Followed::Message(found))) => numbers.push(found.sequence),
+            Some(other) => panic!("{other:?}"),
+        }
+    }
+    let rest = hear(&mut follower, 200 - numbers.len()).await;
+    numbers.extend(rest.into_iter().map(|(_, number)| number));
+    assert_eq!(numbers, Vec::from_iter(1..=200));
+}

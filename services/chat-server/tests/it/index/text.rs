@@ -1,0 +1,173 @@
+//! Parts of texts: neither case nor diacritics count, and an index gives what looking at every text would.
+
+use chat_server::index::{MessageQuery, SearchQuery};
+use chat_server::source::MAX_BATCH;
+use proptest::prelude::*;
+use unicode_normalization::UnicodeNormalization as _;
+use unicode_normalization::char::is_combining_mark;
+
+use super::samples::{Fixture, chat, message, said};
+
+fn part(search: &str) -> MessageQuery {
+    MessageQuery {
+        search: Some(search.to_owned()),
+        ..MessageQuery::default()
+    }
+}
+
+#[tokio::test]
+async fn case_and_diacritics_do_not_count() {
+    let table = [
+        ("Kokous MÖKILLÄ", "mokilla", true),
+        ("kokous mokilla", "Mökillä", true),
+        ("Straße", "STRASSE", true),
+        ("ΟΔΥΣΣΕΥΣ", "οδυσσευς", true),
+        ("Ёлка", "елка", true),
+        ("e\u{301}te\u{301}", "été", true),
+        ("ﬁle № 5", "FILE NO 5", true),
+        ("שָׁלוֹם", "שלום", true),
+        ("مُحَمَّد", "محمد", true),
+        ("がく", "かく", false),
+        ("가", "각", false),
+        ("각", "가", false),
+        ("कि", "क", true),
+        ("क", "कि", false),
+        ("meeting", "meetings", false),
+        ("İstanbul", "istanbul", true),
+        ("👍🏽 ok", "👍", true),
+        ("a\0b", "a b", true),
+    ];
+    for (text, search, expected) in table {
+        let fixture = Fixture::new();
+        let said = said("1", message("a", 1, "Bob", text));
+        fixture
+            .keep("telegram", vec![chat("1", "Antti"), said])
+            .await;
+        let found = fixture.ids(&part(search)).await.len() == 1;
+        assert_eq!(found, expected, "{search} in {text}");
+    }
+}
+
+/// What is rare is far back, so that it is not found among the newest; the ways to it must not differ.
+#[tokio::test]
+async fn what_is_far_back_is_found_too() {
+    let fixture = Fixture::new();
+    let count = 20_000;
+    let text = |n: usize| match n {
+        7 => "Kevätkokous: a b, c! \"AND\" qqwweerr".to_owned(),
+        // One among the newest too: the second way must not find it again.
+        8..12 | 19_990 => "kevat kokous".to_owned(),
+        _ => format!("something else {n}"),
+    };
+    let mut events = vec![chat("1", "Antti"), chat("2", "Other")];
+    for n in 0..count {
+        let sender = if n == 9 { "Rare One" } else { "Bob" };
+        let id = if n == 10 { "2" } else { "1" };
+        events.push(said(
+            id,
+            message(&n.to_string(), n as i64, sender, &text(n)),
+        ));
+        if events.len() == MAX_BATCH || n + 1 == count {
+            fixture.keep("telegram", std::mem::take(&mut events)).await;
+        }
+    }
+    let table = [
+        ("kevät", vec!["19990", "11", "10", "9", "8", "7"]),
+        ("KEVATKOK", vec!["7"]),
+        ("kevätkokouskevät", vec![]),
+        ("\"and\"", vec!["7"]),
+        ("a b, c! \"", vec!["7"]),
+        ("qq", vec!["7"]),
+        ("evatkokous: a b, c! \"and\" qqwweer", vec!["7"]),
+    ];
+    for (search, expected) in table {
+        assert_eq!(fixture.ids(&part(search)).await, expected, "{search}");
+    }
+    let words = [
+        ("kevat", vec!["19990", "11", "10", "9", "8"]),
+        ("kev*", vec!["19990", "11", "10", "9", "8", "7"]),
+        ("\"a b c\"", vec!["7"]),
+        ("\"b a\"", vec![]),
+    ];
+    for (text, expected) in words {
+        let query = SearchQuery {
+            text: text.to_owned(),
+            ..SearchQuery::default()
+        };
+        let hits = fixture.index.search(&query).await.unwrap().hits;
+        let ids: Vec<&str> = hits
+            .iter()
+            .map(|hit| hit.message.message.id.as_str())
+            .collect();
+        assert_eq!(ids, expected, "{text}");
+    }
+    let rare = MessageQuery {
+        sender: Some("rare".to_owned()),
+        ..MessageQuery::default()
+    };
+    assert_eq!(fixture.ids(&rare).await, ["9"]);
+    let everything = MessageQuery {
+        chats: Some(vec![super::samples::key("telegram", "2")]),
+        search: Some("kevat".to_owned()),
+        ..MessageQuery::default()
+    };
+    assert_eq!(fixture.ids(&everything).await, ["10"]);
+    let since = MessageQuery {
+        since: Some(super::samples::at(9)),
+        ..part("kevat")
+    };
+    assert_eq!(fixture.ids(&since).await, ["19990", "11", "10", "9"]);
+    // From page to page, through both ways.
+    let mut query = MessageQuery {
+        limit: 2,
+        ..part("kevat")
+    };
+    let mut found = Vec::new();
+    loop {
+        let page = fixture.page(&query).await;
+        found.extend(super::samples::ids(&page.messages));
+        query.cursor = page.next;
+        if query.cursor.is_none() {
+            break;
+        }
+    }
+    assert_eq!(found, ["19990", "11", "10", "9", "8", "7"]);
+}
+
+/// The rule in few words: by the book for Latin, Greek and Cyrillic, whose marks are all left out.
+fn by_the_book(text: &str) -> String {
+    let bare = text.nfkd().filter(|c| !is_combining_mark(*c));
+    let upper: String = bare.flat_map(char::to_uppercase).collect();
+    let small = upper.chars().flat_map(char::to_lowercase);
+    small.filter(|c| !is_combining_mark(*c)).collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_part_is_found_where_it_is(
+        texts in prop::collection::vec("[a-dA-D äÖéßςΣЙйüñ½™ﬁ\u{301}\u{308}😀]{0,12}", 1..20),
+        searches in prop::collection::vec("[a-dA-D äÖéßςΣЙйüñ½ﬁ😀]{1,4}", 1..8),
+    ) {
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        runtime.block_on(async {
+            let fixture = Fixture::new();
+            let mut events = vec![chat("1", "Antti")];
+            for (text, n) in texts.iter().zip(0..) {
+                events.push(said("1", message(&n.to_string(), n, "Bob", text)));
+            }
+            fixture.keep("telegram", events).await;
+            for search in &searches {
+                let expected: Vec<String> = texts
+                    .iter()
+                    .enumerate()
+                    .rev()
+                    .filter(|(_, text)| by_the_book(text).contains(&by_the_book(search)))
+                    .map(|(n, _)| n.to_string())
+                    .collect();
+                assert_eq!(fixture.ids(&part(search)).await, expected, "{search:?} in {texts:?}");
+            }
+        });
+    }
+}

@@ -1,0 +1,132 @@
+//! The file that names the sources, and the registry that is made of it.
+
+use std::path::Path;
+
+use chat_server::config::{Config, SignalAddress, SourceKind};
+use chat_server::registry::Registry;
+
+const ALL: &str = r#"
+redact_phone_numbers = true
+
+[[source]]
+id = "telegram"
+name = "Telegram"
+kind = "telegram-export"
+path = "exports/telegram"
+zone = "Europe/Helsinki"
+watch = true
+deny = ["Bank", "42"]
+
+[[source]]
+id = "whatsapp"
+kind = "whatsapp-export"
+path = "/exports/whatsapp"
+day_order = "month-first"
+me = "Antti"
+
+[[source]]
+id = "bot"
+kind = "telegram-bot"
+token_file = "token"
+
+[[source]]
+id = "signal"
+kind = "signal-cli"
+tcp = "127.0.0.1:7583"
+account = "+358"
+
+[[person]]
+name = "Anna"
+aliases = ["anna", "+1"]
+"#;
+
+#[test]
+fn a_whole_file_is_understood() {
+    let config = Config::parse(ALL, Path::new("/people/antti")).unwrap();
+    assert!(config.redact_phone_numbers);
+    assert_eq!(config.people[0].aliases, ["anna", "+1"]);
+    let [telegram, whatsapp, bot, signal] = config.sources.as_slice() else {
+        panic!()
+    };
+    assert!(
+        matches!(&telegram.kind, SourceKind::Export { path, watch: true, zone, .. }
+        if path == Path::new("/people/antti/exports/telegram") && zone.iana_name() == Some("Europe/Helsinki"))
+    );
+    assert!(
+        matches!(&whatsapp.kind, SourceKind::Export { path, watch: false, me: Some(_), day_order: Some(_), .. }
+        if path == Path::new("/exports/whatsapp"))
+    );
+    assert_eq!(whatsapp.name, "whatsapp");
+    assert!(
+        matches!(&bot.kind, SourceKind::TelegramBot { token_file, .. } if token_file == Path::new("/people/antti/token"))
+    );
+    assert!(matches!(
+        &signal.kind,
+        SourceKind::SignalCli {
+            address: SignalAddress::Tcp(_),
+            account: Some(_)
+        }
+    ));
+    let registry = Registry::new(&config);
+    assert_eq!(
+        registry.iter().map(|it| it.source.id()).collect::<Vec<_>>(),
+        ["bot", "signal", "telegram", "whatsapp"]
+    );
+    assert!(
+        registry.allows("telegram", "1", "Anna")
+            && !registry.allows("telegram", "1", " BANK ")
+            && !registry.allows("telegram", "42", "x")
+    );
+    assert!(!registry.allows("nowhere", "1", "Anna"));
+}
+
+/// What is wrong, and what the sentence about it has to say.
+#[test]
+fn mistakes_are_named() {
+    let source = |rest: &str| format!("[[source]]\nid = \"a\"\n{rest}\n");
+    for (text, word) in [
+        ("nonsense".to_owned(), "nonsense"),
+        ("colour = 1".to_owned(), "colour"),
+        (source("kind = \"icq\""), "telegram-export"),
+        (source("kind = \"telegram-export\""), "needs `path`"),
+        (
+            source("kind = \"telegram-export\"\npath = \"x\"\nzone = \"Mars\""),
+            "Europe/Helsinki",
+        ),
+        (
+            source("kind = \"telegram-export\"\npath = \"x\"\nsocket = \"y\""),
+            "`socket` belongs to signal-cli",
+        ),
+        (
+            source("kind = \"signal-export\"\npath = \"x\"\nday_order = \"day-first\""),
+            "`day_order` belongs to whatsapp-export",
+        ),
+        (source("kind = \"signal-cli\""), "either `socket`"),
+        (
+            source("kind = \"signal-cli\"\nsocket = \"a\"\ntcp = \"127.0.0.1:1\""),
+            "either `socket`",
+        ),
+        (source("kind = \"telegram-bot\""), "`token_file`"),
+        (source("kind = \"signal-cli\"\ntcp = \"somewhere\""), "tcp"),
+        (
+            "[[source]]\nid = \"A b\"\nkind = \"signal-cli\"\nsocket = \"x\"".to_owned(),
+            "lower-case",
+        ),
+        (
+            format!("{0}{0}", source("kind = \"signal-cli\"\nsocket = \"x\"")),
+            "two sources",
+        ),
+    ] {
+        let problem = Config::parse(&text, Path::new("/")).unwrap_err();
+        assert!(problem.contains(word), "{text}: {problem}");
+    }
+}
+
+#[test]
+fn a_file_that_cannot_be_read_is_named() {
+    let error = Config::read(Path::new("/nowhere/config.toml")).unwrap_err();
+    assert!(
+        error.to_string().contains("/nowhere/config.toml"),
+        "{error}"
+    );
+}

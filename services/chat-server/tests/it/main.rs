@@ -1,0 +1,10 @@
+//! The server through its public surface, in one binary.
+#![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
+
+mod cli;
+mod import;
+mod index;
+mod live;
+mod mcp;
+mod query;
+mod uri;

@@ -1,0 +1,168 @@
+//! What the tests of the server share: places with exports, desks, clients, the binary.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+use chat_server::config::Config;
+use chat_server::desk::{Desk, Mode};
+use chat_server::index::{Index, Options};
+use chat_server::mcp;
+use mcp_proto::Era;
+use mcp_proto::client::{Client, ClientConfig};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, BufReader};
+use tokio::process::{Child, Command};
+use tokio_util::sync::{CancellationToken, DropGuard};
+
+/// Long enough that only what hangs exceeds it.
+pub(crate) const HANG: Duration = Duration::from_secs(30);
+
+pub(crate) const BOTH: [Era; 2] = [Era::Legacy, Era::Modern];
+
+/// A folder of exports with a configuration, and a data directory in it.
+pub(crate) struct Place(TempDir);
+
+/// A desk whose sources are kept running until this is dropped.
+pub(crate) struct Running {
+    pub(crate) desk: Desk,
+    _stop: DropGuard,
+}
+
+impl Place {
+    /// With this configuration.
+    pub(crate) fn new(config: &str) -> Self {
+        let place = Self(TempDir::with_prefix("chat-server-").unwrap());
+        place.write("config.toml", config);
+        place
+    }
+
+    /// With the exports of the transcripts and one of their configurations.
+    pub(crate) fn of(config: &str) -> Self {
+        let place = Self(TempDir::with_prefix("chat-server-").unwrap());
+        copy_folder(&fixtures(), place.0.path());
+        fs::rename(place.path(config), place.path("config.toml")).unwrap();
+        place
+    }
+
+    pub(crate) fn path(&self, below: &str) -> PathBuf {
+        self.0.path().join(below)
+    }
+
+    /// Writes a file, with the folders above it.
+    pub(crate) fn write(&self, below: &str, contents: &str) {
+        let path = self.path(below);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, contents).unwrap();
+    }
+
+    pub(crate) fn desk(&self) -> Running {
+        self.desk_with(Options::default())
+    }
+
+    pub(crate) fn desk_with(&self, options: Options) -> Running {
+        let config = Config::read(&self.path("config.toml")).unwrap();
+        let index = Index::open(&self.path("data"), options).unwrap();
+        let desk = Desk::new(&config, index, Mode::Runs);
+        let stop = CancellationToken::new();
+        let (running, until) = (desk.clone(), stop.clone());
+        tokio::spawn(async move { running.run(&until).await });
+        Running {
+            desk,
+            _stop: stop.drop_guard(),
+        }
+    }
+
+    /// The binary on this place.
+    pub(crate) fn command(&self, command: &str) -> Command {
+        let mut binary = binary();
+        binary.arg(command).arg("--config");
+        binary.arg(self.path("config.toml")).arg("--data-dir");
+        binary.arg(self.path("data"));
+        binary
+    }
+
+    /// The binary listening on a free port, and the address of its endpoint. It ends when the child is dropped.
+    pub(crate) async fn listening(&self, arguments: &[&str]) -> (Child, String) {
+        let mut command = self.command("mcp");
+        command.args(["--listen", "127.0.0.1:0"]).args(arguments);
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        while let Some(line) = lines.next_line().await.unwrap() {
+            if let Some(url) = line.strip_prefix("listening on ") {
+                let url = url.to_owned();
+                // What it logs from here on is read and dropped, so that it never waits for a reader.
+                tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
+                return (child, url);
+            }
+        }
+        panic!("the server ended before it listened");
+    }
+}
+
+impl Running {
+    /// A client of a server in this process, by the same code as over stdin and stdout.
+    pub(crate) async fn client(&self, era: Era) -> Client {
+        let server = mcp::server(self.desk.clone()).unwrap();
+        Client::memory(server, ClientConfig::new(era))
+            .await
+            .unwrap()
+    }
+}
+
+/// Where the exports of the transcripts are.
+pub(crate) fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
+}
+
+fn copy_folder(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy_folder(&entry.path(), &to);
+        } else {
+            fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// The binary, with nothing of the environment's that it reads.
+pub(crate) fn binary() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_chat-server"));
+    for variable in ["XDG_CONFIG_HOME", "XDG_DATA_HOME", "RUST_LOG"] {
+        command.env_remove(variable);
+    }
+    command.stdin(Stdio::null()).kill_on_drop(true);
+    command
+}
+
+/// What a tool answers, which is the same as text and in its structure.
+pub(crate) async fn structured(client: &Client, tool: &str, arguments: Value) -> Value {
+    let result = client.call_tool(tool, arguments).await.unwrap();
+    assert_ne!(result["isError"], true, "{tool}: {result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let told: Value = serde_json::from_str(text).unwrap();
+    assert_eq!(told, result["structuredContent"]);
+    told
+}
+
+/// The code of the error that a tool must end in, and its message.
+pub(crate) async fn error_of(client: &Client, tool: &str, arguments: Value) -> (String, String) {
+    let result = client.call_tool(tool, arguments.clone()).await.unwrap();
+    assert_eq!(result["isError"], true, "{tool} {arguments}: {result}");
+    let text = result["content"][0]["text"].as_str().unwrap();
+    let told: Value = serde_json::from_str(text).unwrap();
+    let part = |name: &str| told["error"][name].as_str().unwrap().to_owned();
+    (part("code"), part("message"))
+}
+
+/// Asks a process to end, as the system does.
+pub(crate) async fn terminate(child: &Child) {
+    let id = child.id().unwrap().to_string();
+    let sent = Command::new("kill").args(["-TERM", &id]).status().await;
+    assert!(sent.unwrap().success());
+}

@@ -1,0 +1,260 @@
+//! New messages are told to those who subscribed, once each, in both eras.
+
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+
+use chat_server::index::Options;
+use mcp_proto::Era;
+use mcp_proto::client::Client;
+use mcp_proto::jsonrpc::Notification;
+use serde_json::{Value, json};
+use tokio::sync::broadcast::Receiver;
+
+use super::harness::{BOTH, HANG, Place, structured};
+
+const WATCHED: &str = r#"
+[[source]]
+id = "telegram"
+kind = "whatsapp-export"
+path = "exports"
+zone = "UTC"
+watch = true
+day_order = "day-first"
+"#;
+
+const ANTTI: &str = "exports/WhatsApp Chat with Antti.txt";
+/// Read before the other: by name.
+const AARNO: &str = "exports/WhatsApp Chat with Aarno.txt";
+
+/// A client that has subscribed, and what it hears.
+struct Listener {
+    client: Client,
+    heard: Receiver<Notification>,
+}
+
+impl Listener {
+    async fn of(client: Client, uri: &str) -> Self {
+        let mut listener = Self {
+            heard: client.notifications(),
+            client,
+        };
+        match listener.client.era() {
+            Era::Legacy => {
+                let asked = json!({ "uri": uri });
+                let subscribed = listener.client.request("resources/subscribe", asked).await;
+                subscribed.unwrap();
+            }
+            Era::Modern => {
+                let asked = json!({ "notifications": { "resourceSubscriptions": [uri] } });
+                let client = listener.client.clone();
+                tokio::spawn(async move {
+                    let listening = client.request_within("subscriptions/listen", asked, 10 * HANG);
+                    drop(listening.await);
+                });
+                let acknowledged = listener.next().await;
+                assert_eq!(
+                    acknowledged["notifications"]["resourceSubscriptions"],
+                    json!([uri])
+                );
+            }
+        }
+        listener
+    }
+
+    /// The params of the next notification.
+    async fn next(&mut self) -> Value {
+        let heard = tokio::time::timeout(HANG, self.heard.recv()).await;
+        Value::Object(heard.expect("nothing is told").unwrap().params)
+    }
+
+    /// What the next message says, of an update of this URI.
+    async fn message(&mut self, uri: &str) -> Value {
+        let mut update = self.next().await;
+        assert_eq!(update["uri"], uri, "{update}");
+        update["_meta"]["chat-server/message"].take()
+    }
+}
+
+fn place() -> Place {
+    let place = Place::new(WATCHED);
+    place.write(ANTTI, "13/01/2025, 09:00 - Antti: Old.\n");
+    place.write(AARNO, "13/01/2025, 09:00 - Carol: Old.\n");
+    place
+}
+
+fn append(place: &Place, file: &str, lines: &str) {
+    let mut file = OpenOptions::new()
+        .append(true)
+        .open(place.path(file))
+        .unwrap();
+    file.write_all(lines.as_bytes()).unwrap();
+}
+
+#[tokio::test]
+async fn each_new_message_is_one_update_with_its_source_its_chat_and_its_number() {
+    for era in BOTH {
+        let place = place();
+        let running = place.desk();
+        let client = running.client(era).await;
+        // Once the old ones are there, only new ones are told.
+        let known = structured(&client, "get_messages", json!({})).await;
+        assert_eq!(known["messages"].as_array().unwrap().len(), 2, "{known}");
+        let uri = "messages://telegram/*";
+        let mut listener = Listener::of(client, uri).await;
+        append(&place, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
+        let told = listener.message(uri).await;
+        assert_eq!(told["source"], "telegram");
+        assert_eq!(told["chat"], "Antti");
+        assert_eq!(told["content"], "New.");
+        assert_eq!(told["sequence"], 3);
+        append(&place, AARNO, "13/01/2025, 09:02 - Carol: Another.\n");
+        let told = listener.message(uri).await;
+        assert_eq!(
+            (&told["chat"], &told["sequence"]),
+            (&json!("Aarno"), &json!(4))
+        );
+    }
+}
+
+#[tokio::test]
+async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
+    let uris = [
+        "messages://telegram/Antti",
+        "messages://telegram/*?chat=Antti",
+        "messages://*/*?sender=ANTTI",
+        "messages://telegram/*?search=wanted",
+    ];
+    for (uri, era) in uris.into_iter().zip(BOTH.into_iter().cycle()) {
+        let place = place();
+        let running = place.desk();
+        let client = running.client(era).await;
+        structured(&client, "get_messages", json!({})).await;
+        let mut listener = Listener::of(client, uri).await;
+        append(&place, AARNO, "13/01/2025, 09:02 - Carol: Not this.\n");
+        // In order, so that what is not told would have been told before.
+        append(
+            &place,
+            ANTTI,
+            "13/01/2025, 09:03 - Antti: This is wanted.\n",
+        );
+        let mut update = listener.next().await;
+        let told = update["_meta"]["chat-server/message"].take();
+        assert_eq!(told["content"], "This is wanted.", "{uri}");
+        append(&place, AARNO, "13/01/2025, 09:04 - Carol: After it.\n");
+        let cursor = update["_meta"]["chat-server/cursor"].take();
+        let rest = async {
+            loop {
+                let asked = json!({ "source": "telegram", "cursor": cursor });
+                let mut rest = structured(&listener.client, "get_messages", asked).await;
+                let rest = rest["messages"].take();
+                if rest != json!([]) {
+                    return rest;
+                }
+            }
+        };
+        let rest = tokio::time::timeout(HANG, rest).await.unwrap();
+        let last = rest.as_array().unwrap().last().unwrap();
+        assert_eq!(last["content"], "After it.");
+    }
+}
+
+#[tokio::test]
+async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
+    for era in BOTH {
+        let place = place();
+        let running = place.desk();
+        let client = running.client(era).await;
+        structured(&client, "get_messages", json!({})).await;
+        let uri = "messages://telegram/Antti";
+        let mut listener = Listener::of(client, uri).await;
+        let mut lines = String::new();
+        for n in 0..1_000 {
+            writeln!(
+                lines,
+                "14/01/2025, {:02}:{:02} - Antti: {n}",
+                n / 60,
+                n % 60
+            )
+            .unwrap();
+        }
+        append(&place, ANTTI, &lines);
+        for n in 0..1_000 {
+            let told = listener.message(uri).await;
+            assert_eq!(told["content"], n.to_string());
+        }
+    }
+}
+
+#[tokio::test]
+async fn who_is_far_behind_is_told_how_many_it_missed_and_where_to_read_them() {
+    for era in BOTH {
+        let place = place();
+        let running = place.desk_with(Options {
+            max_lag: 10,
+            ..Options::default()
+        });
+        let client = running.client(era).await;
+        structured(&client, "get_messages", json!({})).await;
+        let uri = "messages://telegram/*";
+        let mut listener = Listener::of(client, uri).await;
+        let mut lines = String::new();
+        for n in 0..900 {
+            writeln!(
+                lines,
+                "14/01/2025, {:02}:{:02} - Antti: {n}",
+                n / 60,
+                n % 60
+            )
+            .unwrap();
+        }
+        append(&place, ANTTI, &lines);
+        let update = listener.next().await;
+        assert_eq!(update["uri"], uri);
+        let missed = &update["_meta"]["chat-server/missed"];
+        assert_eq!(
+            (&missed["source"], &missed["missed"]),
+            (&json!("telegram"), &json!(900)),
+            "{update}"
+        );
+        let asked = json!({ "source": "telegram", "cursor": missed["cursor"], "limit": 1000 });
+        let told = structured(&listener.client, "get_messages", asked).await;
+        let told = told["messages"].as_array().unwrap();
+        assert_eq!(told.len(), 900);
+        assert!(
+            told.iter()
+                .enumerate()
+                .all(|(n, message)| message["content"].as_str() == Some(&*n.to_string()))
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_second_server_tells_too_and_takes_over_when_the_first_ends() {
+    let place = place();
+    let first = place.desk();
+    let client = first.client(Era::Modern).await;
+    structured(&client, "get_messages", json!({})).await;
+    let second = place.desk();
+    assert!(!second.desk.index().is_writer());
+    let uri = "messages://telegram/*";
+    let mut listener = Listener::of(second.client(Era::Modern).await, uri).await;
+    append(
+        &place,
+        ANTTI,
+        "13/01/2025, 09:01 - Antti: While both run.\n",
+    );
+    assert_eq!(listener.message(uri).await["content"], "While both run.");
+    client.close().await.unwrap();
+    let index = first.desk.index().clone();
+    drop(first);
+    tokio::task::spawn_blocking(move || index.close())
+        .await
+        .unwrap();
+    append(
+        &place,
+        ANTTI,
+        "13/01/2025, 09:02 - Antti: While one runs.\n",
+    );
+    assert_eq!(listener.message(uri).await["content"], "While one runs.");
+}
