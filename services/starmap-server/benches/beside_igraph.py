@@ -65,7 +65,7 @@ def main():
                 return graph.articulation_points(), graph.bridges()
 
             return cuts, lambda found: [len(found[0]), len(found[1])]
-        return lambda set_: undirected.distances(set_, set_), lambda rows: sum(map(sum, rows))
+        return lambda systems: undirected.distances(systems, systems), lambda rows: sum(map(sum, rows))
 
     print(f"python-igraph {igraph.__version__}; times in microseconds\n")
     print("| question | p50 | p99 | longest | igraph p50 | igraph p99 | ratio p50 | ratio p99 |")

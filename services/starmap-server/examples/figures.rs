@@ -122,6 +122,15 @@ impl Random {
     fn pick(&mut self, systems: &[SystemIndex]) -> Option<SystemIndex> {
         systems.get(self.below(systems.len())).copied()
     }
+
+    /// So many different ones, if there are.
+    fn some(&mut self, systems: &[SystemIndex], count: usize) -> Vec<SystemIndex> {
+        let mut left = systems.to_vec();
+        let count = count.min(left.len());
+        (0..count)
+            .map(|_| left.swap_remove(self.below(left.len())))
+            .collect()
+    }
 }
 
 type Pair = (SystemIndex, SystemIndex);
@@ -340,7 +349,7 @@ impl<'m> Figures<'m> {
         ));
         let mut random = Random(3);
         for count in [10, 50, 100] {
-            let systems = |_| (0..count).filter_map(|_| random.pick(&self.main)).collect();
+            let systems = |_| random.some(&self.main, count);
             let sets: Vec<Vec<SystemIndex>> = (0..QUESTIONS / 10).map(systems).collect();
             let matrix =
                 |set: &Vec<SystemIndex>| distances(map, set, set, Avoid::nothing(), Extras::none());
@@ -357,7 +366,7 @@ impl<'m> Figures<'m> {
         let map = self.map;
         let mut random = Random(4);
         for count in [5, 10, 12, 13, 25, 50] {
-            let systems = |_| (0..count).filter_map(|_| random.pick(&self.main)).collect();
+            let systems = |_| random.some(&self.main, count);
             let sets: Vec<Vec<SystemIndex>> = (0..QUESTIONS / 10).map(systems).collect();
             rows.push(measure(
                 &format!("order of {count} waypoints"),

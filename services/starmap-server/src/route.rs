@@ -79,10 +79,10 @@ pub enum By {
 /// With handles of another, larger map.
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     let net = Net::new(map, query);
-    let mut search = Search::new(map);
-    search.run(&net, Direction::To(query.destination), Some(query.origin));
+    let mut search = Search::new(map, &net, Direction::To(query.destination));
+    search.find(query.origin);
     search
-        .route_from(&net, query.origin)
+        .route_from(query.origin)
         .ok_or_else(|| no_route::why(map, query))
 }
 

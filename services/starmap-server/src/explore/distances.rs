@@ -29,6 +29,8 @@ pub fn distances(
     Ok(matrix(map, from, to, extras, |it| !avoid.contains(it)))
 }
 
+const NOT_REACHED: u32 = u32::MAX;
+
 /// The same without bounds.
 pub(crate) fn matrix(
     map: &Map,
@@ -42,13 +44,13 @@ pub(crate) fn matrix(
     for system in to {
         wanted += usize::from(!mem::replace(&mut is_wanted[*system], true));
     }
-    let mut jumps: PerSystem<Option<u32>> = PerSystem::new(map, None);
+    let mut jumps = PerSystem::new(map, NOT_REACHED);
     let mut reached: Vec<SystemIndex> = Vec::new();
     let rows = from.iter().map(|origin| {
         for system in reached.drain(..) {
-            jumps[system] = None;
+            jumps[system] = NOT_REACHED;
         }
-        jumps[*origin] = Some(0);
+        jumps[*origin] = 0;
         reached.push(*origin);
         let mut missing = wanted - usize::from(is_wanted[*origin]);
         let mut at = 0;
@@ -58,17 +60,24 @@ pub(crate) fn matrix(
             if here != *origin && !may_pass(here) {
                 continue;
             }
-            let next = jumps[here].map(|jumps| jumps + 1);
+            let next = jumps[here] + 1;
             let extra = extras.leading_from(here);
-            for far in map.neighbours(here).iter().copied().chain(extra) {
-                if jumps[far].is_none() {
-                    jumps[far] = next;
-                    reached.push(far);
-                    missing -= usize::from(is_wanted[far]);
-                }
-            }
+            map.neighbours(here)
+                .iter()
+                .copied()
+                .chain(extra)
+                .for_each(|far| {
+                    if jumps[far] == NOT_REACHED {
+                        jumps[far] = next;
+                        reached.push(far);
+                        missing -= usize::from(is_wanted[far]);
+                    }
+                });
         }
-        to.iter().map(|system| jumps[*system]).collect()
+        let cells = to.iter().map(|system| jumps[*system]);
+        cells
+            .map(|jumps| (jumps != NOT_REACHED).then_some(jumps))
+            .collect()
     });
     rows.collect()
 }

@@ -41,9 +41,9 @@ pub struct CostOfSafety {
 /// With handles of another, larger map.
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
     let net = Net::new(map, query);
-    let mut tail = Search::new(map);
-    tail.run(&net, Direction::To(query.destination), Some(query.origin));
-    let Some(best) = tail.route_from(&net, query.origin) else {
+    let mut tail = Search::new(map, &net, Direction::To(query.destination));
+    tail.find(query.origin);
+    let Some(best) = tail.route_from(query.origin) else {
         return Err(no_route::why(map, query));
     };
     let dearest = dearest(&best);
@@ -52,9 +52,9 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     if count < 2 || query.origin == query.destination {
         return Ok(taken);
     }
-    tail.go_on(&net, dearest);
-    let mut head = Search::new(map);
-    head.run_before(&net, query.origin, &tail, dearest);
+    tail.go_on(dearest);
+    let mut head = Search::new(map, &net, Direction::From(query.origin));
+    head.find_before(&tail, dearest);
     let through = map.indices().filter_map(|system| {
         let (to, from) = (head.far(system)?, tail.far(system)?);
         let cost = to.cost() + from.cost();
@@ -79,12 +79,11 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             break;
         }
         // Nor has one that is left by the way it was entered.
-        if shown[via] == Some(cost) || turns_back(&net, &head, &tail, via) {
+        if shown[via] == Some(cost) || turns_back(&head, &tail, via) {
             continue;
         }
         looked_at += 1;
-        let (Some(mut route), Some(rest)) = (head.route_to(&net, via), tail.route_from(&net, via))
-        else {
+        let (Some(mut route), Some(rest)) = (head.route_to(via), tail.route_from(via)) else {
             continue;
         };
         route.systems.extend(rest.systems.into_iter().skip(1));
@@ -131,8 +130,8 @@ fn dearest(best: &Route) -> Cost {
     best.cost + best.cost.half() + Cost::jumps(5)
 }
 
-fn turns_back(net: &Net<'_>, head: &Search, tail: &Search, via: SystemIndex) -> bool {
-    match (head.before(net, via), tail.next(net, via)) {
+fn turns_back(head: &Search<'_>, tail: &Search<'_>, via: SystemIndex) -> bool {
+    match (head.before(via), tail.next(via)) {
         (Some(before), Some(next)) => before.far == next.far,
         _ => false,
     }

@@ -12,10 +12,6 @@ impl<T: Clone> PerSystem<T> {
     pub(crate) fn new(map: &Map, value: T) -> Self {
         Self(vec![value; map.systems().len()])
     }
-
-    pub(crate) fn fill(&mut self, value: T) {
-        self.0.fill(value);
-    }
 }
 
 #[expect(

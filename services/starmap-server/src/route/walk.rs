@@ -39,11 +39,15 @@ impl Walk {
                 return;
             }
             let extra = extras.leading_from(here);
-            for far in map.neighbours(here).iter().copied().chain(extra) {
-                if self.jumps[far] == NOT_REACHED && may_enter(far) {
-                    self.reach(far, jumps + 1);
-                }
-            }
+            map.neighbours(here)
+                .iter()
+                .copied()
+                .chain(extra)
+                .for_each(|far| {
+                    if self.jumps[far] == NOT_REACHED && may_enter(far) {
+                        self.reach(far, jumps + 1);
+                    }
+                });
         }
     }
 

@@ -5,12 +5,13 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 use starmap_server::map::Map;
 use starmap_server::route::{
-    MAX_ALTERNATIVES, MOST_SHARED_PERCENT, Mode, Query, Route, alternatives, cost_of_safety, find,
+    Extras, MAX_ALTERNATIVES, MOST_SHARED_PERCENT, Mode, Query, Route, alternatives,
+    cost_of_safety, find,
 };
 
 use super::super::brute::{assert_adjacent, few_systems, nth};
 use super::super::common::{real, small};
-use super::{names, query};
+use super::{extra, names, query};
 
 #[test]
 fn the_second_way_around_is_found_and_no_senseless_one() {
@@ -40,6 +41,26 @@ fn there_are_no_more_than_asked_for() {
         assert_eq!(found.len(), count.clamp(1, MAX_ALTERNATIVES));
         judge(&map, &query, &found);
     }
+}
+
+/// Out by a one-way connection and back by another: the best way past those systems passes Ostra twice.
+#[test]
+fn a_way_that_passes_a_system_twice_is_none() {
+    let map = small();
+    let one_way = [("Ostra", "Wend"), ("Nadir", "Ostra")];
+    let one_way = one_way.map(|(from, to)| extra(&map, from, to, false, None));
+    let extras = Extras::new(one_way.to_vec()).unwrap();
+    let query = query(&map, "Jita", "Velm", Mode::Shortest).with(&extras);
+    let found = alternatives(&map, &query, 5).unwrap();
+    let found: Vec<_> = found.iter().map(|it| names(&map, &it.systems)).collect();
+    assert_eq!(
+        found,
+        [
+            vec!["Jita", "Ostra", "Velm"],
+            vec!["Jita", "Marrow", "Tarn", "Kestrel", "Velm"],
+            vec!["Jita", "Marrow", "Tarn", "Amarr", "Pell", "Kestrel", "Velm"],
+        ]
+    );
 }
 
 #[test]

@@ -75,6 +75,21 @@ fn the_one_thing_that_cuts_the_way_is_named() {
     );
 }
 
+/// Past two avoided systems it would be shorter, but for the other way a single thing must be given up.
+#[test]
+fn one_thing_with_many_systems_is_less_than_two_with_one() {
+    let map = small();
+    let alder = Avoided::Constellation(map.constellation_by_name("Alder").unwrap());
+    let low = ["Marrow", "Tarn"].map(|name| Avoided::System(index_of(&map, name)));
+    let avoid = Avoid::new(&map, low.into_iter().chain([alder])).unwrap();
+    let query = query(&map, "Jita", "Amarr", Mode::Shortest).avoiding(&avoid);
+    let give_up = vec![alder];
+    assert_eq!(
+        find(&map, &query),
+        Err(NoRoute::Avoided { give_up, jumps: 5 })
+    );
+}
+
 #[test]
 fn several_things_that_cut_it_together_are_named() {
     let map = small();

@@ -1,10 +1,10 @@
 //! What a pilot is told of a route.
 
-use starmap_server::route::{Mode, Query, Warning, find, warnings};
+use starmap_server::route::{Extras, Mode, Query, Warning, find, warnings};
 
 use super::super::brute::safer;
 use super::super::common::{index_of, small};
-use super::{avoid, query};
+use super::{avoid, extra, query};
 use starmap_server::map::Map;
 
 fn told(map: &Map, query: &Query<'_>) -> Vec<Warning> {
@@ -58,6 +58,19 @@ fn a_pipe_is_passed_through_not_gone_to() {
         told(&map, &query(&map, "Nadir", "Rook", Mode::Shortest)),
         [sable]
     );
+}
+
+#[test]
+fn a_pipe_has_exactly_two_gates() {
+    let map = small();
+    let through = ["Jita", "J000001", "Lonely"];
+    let bridges = through
+        .windows(2)
+        .map(|it| extra(&map, it[0], it[1], true, None));
+    let bridges = Extras::new(bridges.collect()).unwrap();
+    let query = query(&map, "Jita", "Lonely", Mode::Shortest).with(&bridges);
+    let told = told(&map, &query);
+    assert_eq!(told, [Warning::LowerSecurity { low: 0, null: 1 }]);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use starmap_server::tour::{
 };
 
 use super::super::brute::assert_adjacent;
-use super::super::common::{Random, index_of, real, small};
+use super::super::common::{Random, index_of, real, small, small_parts};
 use super::names;
 
 fn query(origin: SystemIndex, target_jumps: usize) -> LoopQuery<'static> {
@@ -69,6 +69,37 @@ fn the_round_trip_on_the_map_made_by_hand() {
     let around = loop_(&map, &any).unwrap();
     judge(&map, &any, &around);
     assert!(around.backtrack_jumps() < found.backtrack_jumps());
+}
+
+/// A row of ten systems to a border, one border half-way, and one beside that: with all three it is 22 jumps instead of 20,
+/// which is near enough.
+#[test]
+fn within_the_tolerance_more_borders_are_better_than_the_exact_length() {
+    let mut parts = small_parts();
+    let ids: Vec<u32> = parts.systems.iter().map(|system| system.id).collect();
+    for (at, system) in parts.systems.iter_mut().enumerate() {
+        system.security = if at == 12 { 0.2 } else { 0.9 };
+    }
+    parts.gates = (0..10).map(|at| (ids[at], ids[at + 1])).collect();
+    parts.gates.push((ids[5], ids[11]));
+    parts
+        .gates
+        .extend([5, 10, 11].map(|border| (ids[border], ids[12])));
+    let (map, _) = Map::new(parts).unwrap();
+    let query = LoopQuery {
+        min_borders: 2,
+        max_borders: 3,
+        ..query(map.system_by_id(ids[0]).unwrap(), 20)
+    };
+    let found = loop_(&map, &query).unwrap();
+    judge(&map, &query, &found);
+    assert_eq!((found.borders.len(), found.jumps()), (3, 22));
+    // Nearer to the target is better than more of them once it is out of the tolerance.
+    let short = LoopQuery {
+        target_jumps: 14,
+        ..query
+    };
+    assert_eq!(loop_(&map, &short).unwrap().jumps(), 12);
 }
 
 #[test]

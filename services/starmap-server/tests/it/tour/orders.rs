@@ -8,7 +8,7 @@ use starmap_server::tour::{
 };
 
 use super::super::brute::assert_adjacent;
-use super::super::common::{Random, index_of, real, small};
+use super::super::common::{Random, generated, id_of, index_of, real, small, small_parts};
 use super::{names, systems};
 
 fn query(waypoints: &[SystemIndex], start: Start) -> WaypointsQuery<'_> {
@@ -112,6 +112,71 @@ fn the_number_of_waypoints_has_bounds() {
     };
     assert_eq!(error(&many), "waypoints 51: must be between 1 and 50");
     assert_eq!(error(&[]), "waypoints 0: must be between 1 and 50");
+}
+
+/// Around a ring of four it is as far on either side; the way back is the other one.
+#[test]
+fn of_ways_as_short_the_one_that_repeats_least_is_taken() {
+    let mut parts = small_parts();
+    let ring = [
+        ("Jita", "Ostra"),
+        ("Jita", "Velm"),
+        ("Ostra", "Kestrel"),
+        ("Velm", "Kestrel"),
+    ];
+    parts.gates = ring.map(|(from, to)| (id_of(from), id_of(to))).to_vec();
+    let (map, _) = Map::new(parts).unwrap();
+    let stops = systems(&map, &["Kestrel"]);
+    let tour = waypoints(
+        &map,
+        &query(&stops, Start::FromAndBack(index_of(&map, "Jita"))),
+    );
+    let systems = tour.unwrap().systems;
+    assert_eq!(
+        names(&map, &systems),
+        ["Jita", "Ostra", "Kestrel", "Velm", "Jita"]
+    );
+}
+
+/// Turning any row of stops around, or moving a stop elsewhere, makes a good tour no shorter.
+#[test]
+fn a_heuristic_tour_cannot_be_bettered_by_one_change() {
+    let (map, _) = Map::new(generated(5, 800)).unwrap();
+    let mut random = Random(77);
+    let joined: Vec<SystemIndex> = map
+        .indices()
+        .filter(|it| map.neighbours(*it).len() > 2)
+        .collect();
+    for _ in 0..10 {
+        let stops: Vec<SystemIndex> = (0..30)
+            .map(|_| joined[random.below(joined.len())])
+            .collect();
+        let tour = waypoints(&map, &query(&stops, Start::FirstAndBack)).unwrap();
+        assert_eq!(tour.method, Method::Heuristic);
+        let order = &tour.stops;
+        let jumps = distances(&map, order, order, Avoid::nothing(), Extras::none()).unwrap();
+        let length = |places: &[usize]| -> u32 {
+            places
+                .windows(2)
+                .map(|pair| jumps[pair[0]][pair[1]].unwrap())
+                .sum()
+        };
+        let places: Vec<usize> = (0..order.len()).collect();
+        let least = length(&places);
+        for first in 1..order.len() - 1 {
+            for last in 1..order.len() - 1 {
+                let mut changed = places.clone();
+                if first < last {
+                    changed[first..=last].reverse();
+                    assert!(length(&changed) >= least, "{first} to {last} turned");
+                }
+                let mut changed = places.clone();
+                let stop = changed.remove(first);
+                changed.insert(last, stop);
+                assert!(length(&changed) >= least, "{first} moved to {last}");
+            }
+        }
+    }
 }
 
 /// On the real map: exact to the bound, beyond it never longer than always going to the nearest.
