@@ -1,10 +1,11 @@
 //! `mcp`: the server.
 
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Args;
-use service_host::{Door, block_on, log_to_stderr, stop_signal};
+use service_host::{Door, HostError, block_on, log_to_stderr, stop_signal};
 
 use crate::mcp::{RunError, UniverseServer};
 
@@ -45,7 +46,11 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
         server = server.with_activity(path);
     }
     block_on(program, async {
-        server.run(&arguments.door, stop_signal()?).await?;
+        match server.run(&arguments.door, stop_signal()?).await {
+            // The client has gone: it ended, as if it had closed its end of the other pipe.
+            Err(RunError::Host(HostError::Io(error))) if error.kind() == ErrorKind::BrokenPipe => {}
+            served => served?,
+        }
         Ok::<_, RunError>(ExitCode::SUCCESS)
     })
 }

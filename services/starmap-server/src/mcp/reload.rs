@@ -60,11 +60,17 @@ pub(super) async fn follow(mut sources: Sources, universe: Universe, server: Wea
             let changed = look(&mut sources, &universe);
             (sources, changed)
         });
-        let Ok((back, changed)) = looked.await else {
-            tracing::error!("changes of the files are no longer seen");
-            return;
+        let changed;
+        (sources, changed) = match looked.await {
+            Ok(looked) => looked,
+            Err(error) => {
+                // A server that ends cancels it, which is nothing to tell.
+                if error.is_panic() {
+                    tracing::error!("changes of the files are no longer seen");
+                }
+                return;
+            }
         };
-        sources = back;
         let Some(server) = server.upgrade() else {
             return;
         };
