@@ -14,13 +14,16 @@
 
 mod bytes;
 mod document;
+mod explicit;
 mod file;
 mod folder;
 mod fusion;
 mod index;
+mod query;
 mod searcher;
 #[cfg_attr(not(feature = "semantic"), path = "search/without_semantic.rs")]
 mod semantic;
+mod settings;
 mod snippet;
 mod stem;
 mod terms;
@@ -28,12 +31,15 @@ mod terms;
 use std::path::PathBuf;
 
 pub use document::{Document, Field, Part, documents};
+pub use explicit::build;
 pub use file::{FileError, INDEX_BYTES, decode, encode};
-pub use index::{Index, Match, QUERY_TERMS, Query, Slot, Update, Weights};
-pub use searcher::{Freshness, QUERY_CHARS, Searcher, Settings, TOP_K, Thresholds, build};
+pub use index::{Index, Match, Slot, Update, Weights};
+pub use query::{QUERY_TERMS, Query};
+pub use searcher::{QUERY_CHARS, Searcher};
 pub use semantic::ModelError;
 #[cfg(feature = "semantic")]
 pub use semantic::{Model, PIECES, Tokenizer};
+pub use settings::{Freshness, Settings, TOP_K, Thresholds};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;
 pub use terms::{TERM_CHARS, Token, is_grammar, tokens};

@@ -2,21 +2,19 @@
 //! weighted fields", 2004), kept up to date spec by spec.
 
 use std::cmp::Ordering;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Outdated;
 use super::document::{Document, Field, documents};
-use super::terms::{is_grammar, tokens};
+use super::query::Query;
+use super::terms::tokens;
 use crate::model::Spec;
 
 /// How fast a term that is repeated stops to count more.
 const K1: f64 = 1.2;
 /// How much a long document is held to repeat terms for its length alone.
 const B: f64 = 0.75;
-
-/// The most terms of a query; those behind them are not looked up.
-pub const QUERY_TERMS: usize = 256;
 
 /// How much one occurrence in each kind of text counts, in the order of [`Field`]. Tuned on a part of the questions in
 /// `corpus/questions.jsonl`.
@@ -52,17 +50,11 @@ pub struct Match {
     pub score: f64,
 }
 
-/// A query, taken apart: its terms in their order, each once.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Query {
-    terms: Vec<(String, bool)>,
-}
-
 /// Every document of every spec, by its terms.
 #[derive(Debug, Default)]
 pub struct Index {
     weights: Weights,
-    specs: BTreeMap<String, Held>,
+    specs: HashMap<String, Held>,
     documents: Vec<Option<Entry>>,
     vacant: Vec<Slot>,
     postings: HashMap<String, Vec<Posting>>,
@@ -88,24 +80,6 @@ struct Entry {
 struct Posting {
     slot: Slot,
     counts: [u8; Field::COUNT],
-}
-
-impl Query {
-    /// The terms of `text`, without words of grammar if there are others.
-    #[must_use]
-    pub fn new(text: &str) -> Self {
-        let found: Vec<_> = tokens(text).collect();
-        let telling = found.iter().any(|token| !is_grammar(&token.word));
-        let mut seen = HashSet::new();
-        let terms = found
-            .iter()
-            .filter(|token| !telling || !is_grammar(&token.word))
-            .map(|token| (token.term(), token.whole))
-            .filter(|(term, _)| seen.insert(term.clone()))
-            .take(QUERY_TERMS)
-            .collect();
-        Self { terms }
-    }
 }
 
 impl Index {
@@ -210,10 +184,10 @@ impl Index {
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![0.0; self.documents.len()];
         let mut best = 0.0;
-        for (term, whole) in &query.terms {
+        for (term, whole) in query.terms() {
             let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
             // An identifier may well be written as words; only its parts are expected.
-            if postings.is_empty() && *whole {
+            if postings.is_empty() && whole {
                 continue;
             }
             let rarity = self.rarity(postings.len());
@@ -243,7 +217,7 @@ impl Index {
     pub(super) fn order(&self, a: &Match, b: &Match) -> Ordering {
         let place = |found: &Match| {
             let document = self.document(found.slot);
-            document.map(|document| (document.spec_id.as_str(), document.line))
+            document.map(|document| (&document.spec_id, document.line, &document.requirement))
         };
         let ties = || place(a).cmp(&place(b));
         b.score.total_cmp(&a.score).then_with(ties)
@@ -259,16 +233,20 @@ impl Index {
     /// How much a term of the query tells; `None` for other terms.
     #[must_use]
     pub fn weight(&self, query: &Query, term: &str) -> Option<f64> {
-        let asked = query.terms.iter().any(|(asked, _)| asked == term);
+        let asked = query.terms().any(|(asked, _)| asked == term);
         asked.then(|| self.rarity(self.postings.get(term).map_or(0, Vec::len)))
     }
 
     /// The ids, hashes and documents of its specs, by id.
-    pub fn specs(&self) -> impl Iterator<Item = (&str, [u8; 32], Vec<&Document>)> {
-        self.specs.iter().map(|(id, held)| {
+    #[must_use]
+    pub fn specs(&self) -> Vec<(&str, [u8; 32], Vec<&Document>)> {
+        let specs = self.specs.iter().map(|(id, held)| {
             let documents = held.slots.iter().filter_map(|slot| self.document(*slot));
             (id.as_str(), held.hash, documents.collect())
-        })
+        });
+        let mut specs: Vec<_> = specs.collect();
+        specs.sort_unstable_by_key(|(id, _, _)| *id);
+        specs
     }
 
     /// By what its specs differ from `specs`.

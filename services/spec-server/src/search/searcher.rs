@@ -3,16 +3,15 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
-use service_host::{ReplaceError, Stamp, replace};
+use service_host::Stamp;
 
-use super::file::{FileError, INDEX_BYTES, decode, encode};
-use super::index::{Index, Match, Query, Update, Weights};
+use super::explicit::read_anew;
+use super::index::{Index, Match, Update};
+use super::query::Query;
 use super::semantic::{Near, Semantic};
+use super::settings::{Freshness, Settings};
 use super::{Found, Hit, Outdated, Ranker, SearchError, folder, fusion, snippet};
 use crate::model::Spec;
-
-/// How many hits a query gets unless it says otherwise.
-pub const TOP_K: usize = 10;
 
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
@@ -20,51 +19,6 @@ pub const QUERY_CHARS: usize = 10_000;
 /// How far down either ranking is read before they are fused: a place behind this one adds less than a quarter of what the
 /// first adds.
 const FUSED: usize = 200;
-
-/// How a searcher works.
-#[derive(Debug, Clone, Default)]
-pub struct Settings {
-    /// When the index is made.
-    pub freshness: Freshness,
-    /// A folder with a sentence-embedding model: `model.safetensors`, `config.json`, and `vocab.txt` or `tokenizer.json`.
-    /// Without one, search is by terms alone.
-    pub model: Option<PathBuf>,
-    /// What a hit must score.
-    pub thresholds: Thresholds,
-    /// Which ranking is told; by default both, fused, if there is a model.
-    pub ranker: Option<Ranker>,
-    /// How much the fields of a document count.
-    pub weights: Weights,
-}
-
-/// When the index is made.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Freshness {
-    /// With every update, as far as specs have changed.
-    #[default]
-    Always,
-    /// By [`build`] alone; it is searched as it is.
-    Explicit,
-}
-
-/// What a hit must score at least, by what made its score. Fused rankings take in what either lets through.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Thresholds {
-    /// For [`Ranker::Bm25`]. 0: a term of the query occurs.
-    pub bm25: f64,
-    /// For [`Ranker::Semantic`]: a cosine. Of a random pair of texts half score below 0.10, and of right answers nine in
-    /// ten above 0.18.
-    pub semantic: f64,
-}
-
-impl Default for Thresholds {
-    fn default() -> Self {
-        Self {
-            bm25: 0.0,
-            semantic: 0.20,
-        }
-    }
-}
 
 /// Searches the specs of one project. Methods block, and may be called from several threads.
 #[derive(Debug)]
@@ -82,42 +36,6 @@ struct State {
     /// Explicit mode: what was read, and by how much it is behind.
     read: Option<Stamp>,
     outdated: Outdated,
-}
-
-/// Builds the explicit index of the project at `root`, whole or not at all, and tells where. Vectors are not in it: a searcher
-/// with a model makes those that are missing.
-///
-/// # Errors
-/// [`SearchError::Write`]; the index is then as it was before.
-pub fn build(root: &Path, specs: &[Arc<Spec>]) -> Result<PathBuf, SearchError> {
-    let folder = folder::path(root);
-    let path = index_file(&folder);
-    let mut index = Index::default();
-    index.update(specs);
-    let bytes = encode(&index);
-    if bytes.len() as u64 > INDEX_BYTES {
-        let problem = FileError::Large {
-            bytes: bytes.len() as u64,
-            most: INDEX_BYTES,
-        };
-        return Err(SearchError::Index { path, problem });
-    }
-    folder::prepare(&folder).map_err(|error| SearchError::Write {
-        path: folder.clone(),
-        error,
-    })?;
-    replace(&path, &bytes).map_err(|error| SearchError::Write {
-        path: path.clone(),
-        error: match error {
-            ReplaceError::Io { error, .. } => error,
-            other => std::io::Error::other(other),
-        },
-    })?;
-    Ok(path)
-}
-
-fn index_file(folder: &Path) -> PathBuf {
-    folder.join("index")
 }
 
 impl Searcher {
@@ -183,34 +101,26 @@ impl Searcher {
             (None, _) => Ranker::Bm25,
             (Some(_), ranker) => ranker.unwrap_or(Ranker::Hybrid),
         };
-        // Embedding takes its time, so it is done before the index is held.
-        let sense = self
-            .semantic
-            .as_ref()
-            .filter(|_| ranker != Ranker::Bm25 && !query.trim().is_empty())
-            .map(|semantic| semantic.sense(query));
-        let state = self.read();
         let asked = Query::new(query);
+        let thresholds = self.settings.thresholds;
         let depth = top_k.max(FUSED);
+        // Embedding takes its time, so it is done before the index is held.
+        let semantic = self.semantic.as_ref();
+        let semantic = semantic.filter(|_| ranker != Ranker::Bm25 && !asked.is_empty());
+        let sense = semantic.map(|semantic| (semantic, semantic.sense(query)));
+        let state = self.read();
+        let index = &state.index;
         let bm25 = match ranker {
             Ranker::Semantic => Vec::new(),
-            _ => state
-                .index
-                .search(&asked, self.settings.thresholds.bm25, depth),
+            _ => index.search(&asked, thresholds.bm25, depth),
         };
-        let near = match (&self.semantic, sense) {
-            (Some(semantic), Some(sense)) => semantic.search(
-                &state.index,
-                &sense,
-                self.settings.thresholds.semantic,
-                depth,
-            ),
-            _ => Vec::new(),
-        };
-        let ranked = rank(ranker, &bm25, &near, &state.index);
+        let near = sense.map_or_else(Vec::new, |(semantic, sense)| {
+            semantic.search(index, &sense, thresholds.semantic, depth)
+        });
+        let ranked = rank(ranker, &bm25, &near, index);
         let hits = ranked.into_iter().take(top_k).filter_map(|(found, by)| {
             let near = near.iter().find(|near| near.found.slot == found.slot);
-            hit(&state.index, &asked, found, by, near)
+            hit(index, &asked, found, by, near)
         });
         Ok(Found {
             hits: hits.collect(),
@@ -229,20 +139,11 @@ impl Searcher {
 
     /// Explicit mode: reads the index if it was written since it was read.
     fn reread(&self) -> Result<(), SearchError> {
-        let path = index_file(&self.folder);
-        let failed = |problem: FileError| SearchError::Index {
-            path: path.clone(),
-            problem,
-        };
-        let stamp = Stamp::of(&path).map_err(|error| failed(error.into()))?;
-        let Some(stamp) = stamp else {
-            return Err(SearchError::NoIndex(path));
-        };
-        if self.read().read.as_ref() == Some(&stamp) {
+        let known = self.read().read.clone();
+        let read = read_anew(&self.folder, known.as_ref(), self.settings.weights)?;
+        let Some((stamp, index)) = read else {
             return Ok(());
-        }
-        let bytes = folder::read(&path, INDEX_BYTES).map_err(failed)?;
-        let index = decode(&bytes, self.settings.weights).map_err(failed)?;
+        };
         let mut state = self.write();
         let update = Update {
             vacated: state.index.slots().collect(),

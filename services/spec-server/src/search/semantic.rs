@@ -4,6 +4,7 @@
 //! kept on disk by what they are of. Until it is done, search uses those there are and tells how many are missing.
 
 mod bert;
+mod config;
 mod model;
 mod passage;
 mod segments;

@@ -84,6 +84,9 @@ const LAST_SUFFIXES: [(&str, &str); 19] = [
 
 /// `-ise` and what is built on it, behind the consonants where it is an ending and not part of the word.
 fn american(word: &str) -> String {
+    if !word.contains("is") {
+        return word.to_owned();
+    }
     const ENDINGS: [&str; 7] = ["e", "ed", "es", "er", "ers", "ing", "ation"];
     for ending in ENDINGS {
         let Some(front) = word

@@ -8,9 +8,7 @@
 //! Terms are folded: compatibility forms are resolved (NFKD), accents fall away, case is folded, and what looks English
 //! is [stemmed](super::stem).
 
-use std::iter::Peekable;
 use std::ops::Range;
-use std::str::CharIndices;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -43,91 +41,90 @@ impl Token {
 
 /// The terms of `text` in their order; the whole of an identifier follows its parts. Linear in the length of the text.
 pub fn tokens(text: &str) -> impl Iterator<Item = Token> {
-    Identifiers {
-        characters: text.char_indices().peekable(),
-    }
-    .flat_map(|words| split(&words))
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let identifier = identifier(text, at)?;
+        at = identifier.last()?.end;
+        Some(split(text, &identifier))
+    })
+    .flatten()
 }
 
-/// The words of one identifier, each a run of characters with their places.
-type Words = Vec<Vec<(usize, char)>>;
-
-struct Identifiers<'t> {
-    characters: Peekable<CharIndices<'t>>,
-}
-
-impl Iterator for Identifiers<'_> {
-    type Item = Words;
-
-    fn next(&mut self) -> Option<Words> {
-        while self.characters.next_if(|(_, c)| !is_of_word(*c)).is_some() {}
-        let mut words = Vec::new();
-        loop {
-            let word = self.word();
-            if word.is_empty() {
-                break;
-            }
-            words.push(word);
-            // One sign joins, or a path's `::`; a sign that no word follows has ended the identifier.
-            let Some((_, sign)) = self.characters.next_if(|(_, c)| joins(*c)) else {
-                break;
-            };
-            if sign == ':' {
-                let _ = self.characters.next_if(|(_, c)| *c == ':');
-            }
+/// The words of the next identifier from `at` on.
+fn identifier(text: &str, at: usize) -> Option<Vec<Range<usize>>> {
+    let rest = text.get(at..)?;
+    let mut start = at + rest.find(is_of_word)?;
+    let mut words = Vec::with_capacity(1);
+    loop {
+        let end = start + word_length(text.get(start..)?);
+        if end == start {
+            break;
         }
-        (!words.is_empty()).then_some(words)
+        words.push(start..end);
+        // One sign joins, or a path's `::`; a sign that no word follows has ended the identifier.
+        let behind = text.get(end..)?;
+        start = match behind
+            .strip_prefix("::")
+            .or_else(|| behind.strip_prefix(JOINING))
+        {
+            Some(next) => text.len() - next.len(),
+            None => break,
+        };
     }
+    Some(words)
 }
 
-impl Identifiers<'_> {
-    fn word(&mut self) -> Vec<(usize, char)> {
-        let mut word = Vec::new();
-        while let Some((at, c)) = self.characters.next_if(|(_, c)| is_of_word(*c)) {
-            word.push((at, c));
-            // An apostrophe between letters belongs to the word and is not part of what is looked up.
-            if let Some((_, '\'' | '’')) = self.characters.peek() {
-                let mut ahead = self.characters.clone();
-                ahead.next();
-                if ahead.peek().is_some_and(|(_, c)| c.is_alphabetic()) {
-                    self.characters = ahead;
-                }
-            }
+/// The length in bytes of the word at the beginning of `text`. An apostrophe between letters belongs to the word, though it is
+/// not part of what is looked up.
+fn word_length(text: &str) -> usize {
+    let mut characters = text.char_indices().peekable();
+    let mut end = 0;
+    while let Some((at, c)) = characters.next() {
+        let inside = |next: Option<&(usize, char)>| next.is_some_and(|(_, c)| c.is_alphabetic());
+        if !(is_of_word(c) || is_apostrophe(c) && end > 0 && inside(characters.peek())) {
+            break;
         }
-        word
+        end = at + c.len_utf8();
     }
+    end
 }
 
 /// Letters, digits, and the accents that are written as characters of their own.
 fn is_of_word(c: char) -> bool {
-    c.is_alphanumeric() || is_accent(c)
+    c.is_ascii_alphanumeric() || !c.is_ascii() && (c.is_alphanumeric() || is_accent(c))
 }
 
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}')
 }
 
-fn joins(c: char) -> bool {
-    matches!(c, '_' | '-' | '.' | '/' | ':' | '@' | '#')
+fn is_apostrophe(c: char) -> bool {
+    matches!(c, '\'' | '’')
 }
 
+/// Signs that join words to an identifier.
+const JOINING: [char; 7] = ['_', '-', '.', '/', ':', '@', '#'];
+
 /// The parts of an identifier, and the whole if there are several.
-fn split(words: &Words) -> Vec<Token> {
-    let mut tokens = Vec::new();
+fn split(text: &str, words: &[Range<usize>]) -> Vec<Token> {
+    let mut tokens = Vec::with_capacity(1);
     let mut unspaced = false;
     for word in words {
-        for part in parts(word) {
-            if part.iter().all(|(_, c)| is_unspaced(*c)) {
+        let mut start = word.start;
+        while start < word.end {
+            let rest = text.get(start..word.end).unwrap_or_default();
+            let part = start..start + part_length(rest);
+            start = part.end;
+            if rest.starts_with(is_unspaced) {
                 unspaced = true;
-                tokens.extend(pairs(part).filter_map(|pair| token([pair])));
+                tokens.extend(pairs(text, part).filter_map(|pair| token(text, &[pair])));
             } else {
-                tokens.extend(token([part]));
+                tokens.extend(token(text, &[part]));
             }
         }
     }
-    let count = tokens.len();
-    if (2..=WHOLE_PARTS).contains(&count) && !unspaced {
-        let whole = token(words.iter().map(Vec::as_slice));
+    if (2..=WHOLE_PARTS).contains(&tokens.len()) && !unspaced {
+        let whole = token(text, words);
         tokens.extend(whole.map(|token| Token {
             whole: true,
             ..token
@@ -136,38 +133,36 @@ fn split(words: &Words) -> Vec<Token> {
     tokens
 }
 
-/// Cuts a word at a change of case, between letters and digits, and around scripts without blanks.
-fn parts(word: &[(usize, char)]) -> impl Iterator<Item = &[(usize, char)]> {
-    let mut rest = word;
-    std::iter::from_fn(move || {
-        let (part, behind) = rest.split_at(part_length(rest));
-        rest = behind;
-        (!part.is_empty()).then_some(part)
-    })
-}
-
-fn part_length(word: &[(usize, char)]) -> usize {
-    let at = |place: usize| word.get(place).map(|(_, c)| *c);
-    let upper = |place| at(place).is_some_and(char::is_uppercase);
-    (1..word.len())
-        .find(|&place| {
-            let (Some(before), Some(here)) = (at(place - 1), at(place)) else {
-                return false;
-            };
-            if is_accent(here) {
-                return false;
-            }
-            if before.is_numeric() != here.is_numeric() || is_unspaced(before) != is_unspaced(here)
-            {
-                return true;
-            }
-            // `HTTPServer`: the last capital of a run begins the next part, unless all that follows is a plural's `s`.
-            let begins_next = upper(place)
-                && at(place + 1).is_some_and(char::is_lowercase)
-                && !(at(place + 1) == Some('s') && at(place + 2).is_none_or(|c| !c.is_lowercase()));
-            here.is_uppercase() && (!before.is_uppercase() || begins_next)
-        })
-        .unwrap_or(word.len())
+/// The length in bytes of the first part of a word, which ends at a change of case, between letters and digits, and around
+/// scripts without blanks.
+fn part_length(word: &str) -> usize {
+    let plain = word.bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
+    if plain && word.starts_with(|c: char| c.is_ascii_alphabetic()) {
+        return word.len();
+    }
+    let mut characters = word
+        .char_indices()
+        .filter(|(_, c)| !is_accent(*c) && !is_apostrophe(*c))
+        .peekable();
+    let mut before = characters.next().map_or(' ', |(_, c)| c);
+    while let Some((at, here)) = characters.next() {
+        let next = characters.peek().map(|(_, c)| *c);
+        let other =
+            before.is_numeric() != here.is_numeric() || is_unspaced(before) != is_unspaced(here);
+        // `HTTPServer`: the last capital of a run begins the next part, unless all that follows is a plural's `s`.
+        let plural = || {
+            let behind = word
+                .get(at + here.len_utf8()..)
+                .and_then(|rest| rest.strip_prefix('s'));
+            behind.is_some_and(|behind| !behind.starts_with(char::is_lowercase))
+        };
+        let begins_next = || next.is_some_and(char::is_lowercase) && !plural();
+        if other || here.is_uppercase() && (!before.is_uppercase() || begins_next()) {
+            return at;
+        }
+        before = here;
+    }
+    word.len()
 }
 
 /// Scripts that write no blanks between words.
@@ -177,26 +172,41 @@ fn is_unspaced(c: char) -> bool {
         | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{323af}')
 }
 
-fn pairs(part: &[(usize, char)]) -> impl Iterator<Item = &[(usize, char)]> {
-    part.windows(part.len().clamp(1, 2))
+/// Each character of a part with the next one; a single one alone.
+fn pairs(text: &str, part: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let characters = text.get(part.clone()).unwrap_or_default().char_indices();
+    let second = part.start + characters.clone().nth(1).map_or(0, |(at, _)| at);
+    let starts = characters.map(move |(at, _)| part.start + at);
+    let ends = text
+        .get(second..part.end)
+        .unwrap_or_default()
+        .char_indices();
+    let ends = ends.map(move |(at, c)| second + at + c.len_utf8());
+    starts.zip(ends).map(|(start, end)| start..end)
 }
 
-/// One token out of neighbouring runs of characters; `None` if nothing of them is left when they are folded.
-fn token<'w>(runs: impl IntoIterator<Item = &'w [(usize, char)]>) -> Option<Token> {
-    let mut range: Option<Range<usize>> = None;
+/// One token out of neighbouring parts of a text; `None` if nothing of them is left when they are folded.
+fn token(text: &str, parts: &[Range<usize>]) -> Option<Token> {
+    let range = parts.first()?.start..parts.last()?.end;
     let mut word = String::new();
     let mut length = 0;
-    for (at, c) in runs.into_iter().flatten() {
-        let start = range.map_or(*at, |range| range.start);
-        range = Some(start..at + c.len_utf8());
-        for folded in fold(*c) {
-            if length < TERM_CHARS {
-                word.push(folded);
-                length += 1;
-            }
+    for part in parts.iter().filter_map(|part| text.get(part.clone())) {
+        if part.is_ascii() {
+            let kept = part
+                .bytes()
+                .filter(|byte| *byte != b'\'')
+                .take(TERM_CHARS - length);
+            word.extend(kept.map(|byte| char::from(byte.to_ascii_lowercase())));
+        } else {
+            word.extend(
+                part.chars()
+                    .filter(|c| !is_apostrophe(*c))
+                    .flat_map(fold)
+                    .take(TERM_CHARS - length),
+            );
         }
+        length = word.chars().count();
     }
-    let range = range?;
     (!word.is_empty()).then_some(Token {
         range,
         word,

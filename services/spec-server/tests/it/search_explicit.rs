@@ -147,7 +147,11 @@ fn file() -> Vec<u8> {
 
 /// What a reader sees of an index.
 fn contents(index: &Index) -> Vec<String> {
-    index.specs().map(|spec| format!("{spec:?}")).collect()
+    index
+        .specs()
+        .iter()
+        .map(|spec| format!("{spec:?}"))
+        .collect()
 }
 
 #[test]

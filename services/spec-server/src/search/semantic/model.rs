@@ -1,28 +1,20 @@
 //! A sentence-embedding model in a local folder, as its publishers lay it out. Nothing is fetched.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ndarray::{Array1, Array2};
 use safetensors::{Dtype, SafeTensors};
-use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
 use super::bert::{Bert, Layer, Linear, Norm};
+use super::config::{Config, file, read_tokenizer};
 use super::tokenizer::Tokenizer;
-use crate::search::bytes::FileError;
-use crate::search::folder;
 
 /// The most pieces of a text that are looked at, those at its ends included: what all-MiniLM-L6-v2 was trained on.
 pub const PIECES: usize = 256;
 
-/// The most bytes of the weights, and of each other file.
+/// The most bytes of the weights.
 const WEIGHTS_BYTES: u64 = 1 << 30;
-const TEXT_BYTES: u64 = 64 << 20;
-
-/// The most layers and the most of any other size in `config.json`.
-const LAYERS: usize = 64;
-const SIZE: usize = 1 << 20;
 
 /// Why a model cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -60,23 +52,6 @@ pub struct Model {
     tokenizer: Tokenizer,
     identity: [u8; 32],
     pieces: usize,
-}
-
-/// What is read of `config.json`.
-#[derive(Debug, Deserialize)]
-struct Config {
-    model_type: String,
-    hidden_act: String,
-    #[serde(default)]
-    position_embedding_type: Option<String>,
-    hidden_size: usize,
-    intermediate_size: usize,
-    num_attention_heads: usize,
-    num_hidden_layers: usize,
-    max_position_embeddings: usize,
-    type_vocab_size: usize,
-    vocab_size: usize,
-    layer_norm_eps: f32,
 }
 
 impl Model {
@@ -133,115 +108,6 @@ impl Model {
     /// SHA-256 of the weights: what another model's vectors are told apart by.
     pub(super) const fn identity(&self) -> [u8; 32] {
         self.identity
-    }
-}
-
-impl Config {
-    fn read(folder: &Path) -> Result<Self, ModelError> {
-        let (path, bytes) = file(folder, "config.json", TEXT_BYTES)?;
-        let unfit = |problem: String| ModelError::Unfit {
-            path: path.clone(),
-            problem,
-        };
-        let config: Self = serde_json::from_slice(&bytes)
-            .map_err(|error| unfit(format!("is not the configuration of a BERT: {error}")))?;
-        let wants = |what: &str, found: &str, wanted: &str| match found == wanted {
-            true => Ok(()),
-            false => Err(unfit(format!(
-                "has the {what} {found:?}; wanted is {wanted:?}"
-            ))),
-        };
-        wants("model_type", &config.model_type, "bert")?;
-        wants("hidden_act", &config.hidden_act, "gelu")?;
-        let positions = config.position_embedding_type.as_deref();
-        wants(
-            "position_embedding_type",
-            positions.unwrap_or("absolute"),
-            "absolute",
-        )?;
-        let sizes = [
-            config.hidden_size,
-            config.intermediate_size,
-            config.num_attention_heads,
-            config.max_position_embeddings,
-            config.type_vocab_size,
-            config.vocab_size,
-        ];
-        if sizes.iter().any(|size| !(1..=SIZE).contains(size)) || config.num_hidden_layers > LAYERS
-        {
-            return Err(unfit(format!(
-                "has a size of 0, of more than {SIZE}, or more than {LAYERS} layers"
-            )));
-        }
-        if !config
-            .hidden_size
-            .is_multiple_of(config.num_attention_heads)
-        {
-            return Err(unfit(
-                "has a hidden_size that its heads do not divide".to_owned(),
-            ));
-        }
-        Ok(config)
-    }
-}
-
-/// From `vocab.txt`, one piece a line, or else from the `vocab` of `tokenizer.json`.
-fn read_tokenizer(folder: &Path, size: usize) -> Result<Tokenizer, ModelError> {
-    #[derive(Deserialize)]
-    struct File {
-        model: Vocabulary,
-    }
-    #[derive(Deserialize)]
-    struct Vocabulary {
-        vocab: HashMap<String, u32>,
-    }
-    let (path, pieces) = match file(folder, "vocab.txt", TEXT_BYTES) {
-        Ok((path, bytes)) => {
-            let text = String::from_utf8_lossy(&bytes);
-            let pieces = (0..)
-                .zip(text.lines())
-                .map(|(number, piece)| (piece.to_owned(), number));
-            (path, pieces.collect())
-        }
-        Err(ModelError::Missing { .. }) => {
-            let (path, bytes) =
-                file(folder, "tokenizer.json", TEXT_BYTES).map_err(|error| match error {
-                    ModelError::Missing { folder, .. } => ModelError::Missing {
-                        folder,
-                        missing: "vocab.txt or tokenizer.json",
-                    },
-                    other => other,
-                })?;
-            let file: File = serde_json::from_slice(&bytes).map_err(|error| ModelError::Unfit {
-                path: path.clone(),
-                problem: format!("has no WordPiece vocabulary: {error}"),
-            })?;
-            (path, file.model.vocab)
-        }
-        Err(other) => return Err(other),
-    };
-    let tokenizer =
-        Tokenizer::new(pieces).filter(|tokenizer| (tokenizer.highest() as usize) < size);
-    tokenizer.ok_or_else(|| ModelError::Unfit {
-        path,
-        problem: format!("is not the vocabulary of this model: wanted are [UNK], [CLS], [SEP] and at most {size} pieces"),
-    })
-}
-
-fn file(folder: &Path, name: &'static str, most: u64) -> Result<(PathBuf, Vec<u8>), ModelError> {
-    let path = folder.join(name);
-    match folder::read(&path, most) {
-        Ok(bytes) => Ok((path, bytes)),
-        Err(FileError::Read(error)) if error.kind() == std::io::ErrorKind::NotFound => {
-            Err(ModelError::Missing {
-                folder: folder.to_owned(),
-                missing: name,
-            })
-        }
-        Err(error) => Err(ModelError::Unfit {
-            path,
-            problem: error.to_string(),
-        }),
     }
 }
 
