@@ -137,7 +137,8 @@ fn a_document_that_unpacks_to_very_much_is_refused() {
     // Blank lines are no entries, so only their bytes count.
     documents[3].1 = format!("{}\n", " ".repeat(65_535)).repeat(4_097);
     let bomb = zip(&documents);
-    assert!(bomb.len() < 2 << 20, "{}", bomb.len());
+    // How small depends on the compressor.
+    assert!(bomb.len() < 4 << 20, "{}", bomb.len());
     let (_folder, path) = file("a.zip", bomb);
     let said = refusal(&path);
     assert!(said.contains("larger than the 268435456 bytes"), "{said}");
