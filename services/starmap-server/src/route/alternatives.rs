@@ -15,7 +15,7 @@ pub const MAX_ALTERNATIVES: usize = 10;
 pub const MOST_SHARED_PERCENT: usize = 80;
 
 /// How many ways are looked at before the answer is what has been found.
-const MAX_LOOKED_AT: usize = 500;
+const MAX_LOOKED_AT: usize = 150;
 
 /// A route beside the shortest.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,7 +32,7 @@ pub struct CostOfSafety {
 /// Delling, Goldberg and Werneck, "Alternative Routes in Road Networks", 2013): so each is made of two best ways and has no
 /// senseless detour. Ways are taken by cost, then jumps, then the id of that system. One is left out if it passes a system
 /// twice, if more than [`MOST_SHARED_PERCENT`] of its jumps are jumps of a route already taken, or if it costs more than one
-/// and a half times the best and 5 jumps. The search ends early after 500 ways.
+/// and a half times the best and 5 jumps. The search ends early after 150 ways.
 ///
 /// # Errors
 /// [`NoRoute`] if there is not even one.
