@@ -1,8 +1,8 @@
 //! Search over 5,000 made-up specs, the same in every run: how long it takes to build the index, to take in one change and
 //! to answer, and how much memory it needs. `cargo bench -p spec-server --bench search`
 //!
-//! Nothing is asserted: figures are for people. Times are those of the processor where the system tells them (Linux), so that
-//! what else runs on the machine counts little; else those of the clock.
+//! Nothing is asserted: figures are for people. Beside the time on the clock stands what of it was the processor's, where the
+//! system tells (Linux, to some milliseconds): what else runs on the machine counts little there.
 
 #![expect(
     clippy::unwrap_used,
@@ -110,39 +110,47 @@ fn write(root: &Path, number: usize, text: &str) {
     fs::write(folder.join("spec.md"), text).unwrap();
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+/// What a piece of work took.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    clock: Duration,
+    processor: Duration,
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Took) {
     let (begun, used) = (Instant::now(), processor());
     let done = work();
-    let used = processor()
-        .zip(used)
-        .map(|(now, then)| now.saturating_sub(then));
-    (done, used.unwrap_or_else(|| begun.elapsed()))
+    let took = Took {
+        clock: begun.elapsed(),
+        processor: processor().saturating_sub(used),
+    };
+    (done, took)
 }
 
 /// What this thread has had of a processor.
-fn processor() -> Option<Duration> {
-    let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
-    told.split(' ')
-        .next()?
-        .parse()
-        .ok()
-        .map(Duration::from_nanos)
+fn processor() -> Duration {
+    let told = fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let told = told.split(' ').next().and_then(|told| told.parse().ok());
+    told.map_or(Duration::ZERO, Duration::from_nanos)
 }
 
-fn tell(what: &str, time: Duration) {
-    println!("{what:<44} {:>9.2} ms", time.as_secs_f64() * 1e3);
+fn tell(what: &str, took: Took) {
+    let [clock, processor] = [took.clock, took.processor].map(|time| time.as_secs_f64() * 1e3);
+    println!("{what:<44} {clock:>9.2} ms {processor:>9.2} ms");
 }
 
-fn tell_spread(what: &str, mut times: Vec<Duration>) {
-    times.sort_unstable();
-    let at = |part: f64| {
-        times
-            .get((times.len() as f64 * part) as usize)
-            .copied()
-            .unwrap_or_default()
+/// The median, the 99th percentile and the mean.
+fn tell_spread(what: &str, mut took: Vec<Took>) {
+    took.sort_unstable_by_key(|took| took.clock);
+    let clock = |part: f64| {
+        let took = took.get((took.len() as f64 * part) as usize);
+        took.map_or(0.0, |took| took.clock.as_secs_f64() * 1e3)
     };
-    tell(&format!("{what}, p50"), at(0.5));
-    tell(&format!("{what}, p99"), at(0.99));
+    let processor: Duration = took.iter().map(|took| took.processor).sum();
+    let mean = processor.as_secs_f64() * 1e3 / took.len().max(1) as f64;
+    println!("{:<44} {:>9.2} ms", format!("{what}, p50"), clock(0.5));
+    println!("{:<44} {:>9.2} ms", format!("{what}, p99"), clock(0.99));
+    println!("{:<44} {:>12} {mean:>9.2} ms", format!("{what}, mean"), "");
 }
 
 /// Memory of this process in KiB, where the system tells it.

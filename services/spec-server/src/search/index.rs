@@ -132,7 +132,13 @@ impl Index {
             let (terms, lengths) = count(&document);
             for (term, counts) in terms {
                 let postings = self.postings.entry(term).or_default();
-                let place = postings.partition_point(|posting| posting.slot < slot);
+                // A new document mostly has the last place.
+                let place = match postings.last() {
+                    Some(last) if last.slot > slot => {
+                        postings.partition_point(|posting| posting.slot < slot)
+                    }
+                    _ => postings.len(),
+                };
                 postings.insert(place, Posting { slot, counts });
             }
             for (sum, length) in self.lengths.iter_mut().zip(lengths) {
@@ -327,9 +333,12 @@ impl Slot {
     }
 }
 
+/// About how many terms a document has.
+const TERMS: usize = 112;
+
 /// How often each term occurs in each field, and how long each field is, identifiers counted by their parts.
 fn count(document: &Document) -> (HashMap<String, [u8; Field::COUNT]>, [u32; Field::COUNT]) {
-    let mut terms: HashMap<String, [u8; Field::COUNT]> = HashMap::new();
+    let mut terms: HashMap<String, [u8; Field::COUNT]> = HashMap::with_capacity(TERMS);
     let mut lengths = [0_u32; Field::COUNT];
     for part in &document.parts {
         let field = part.field as usize;
