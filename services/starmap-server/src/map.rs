@@ -228,16 +228,14 @@ impl Map {
     /// that have it in them; without such, those a few letters away, the nearest first.
     #[must_use]
     pub fn suggest(&self, name: &str, limit: usize) -> Vec<&str> {
-        self.names
-            .suggest(name, limit, self.systems.iter().map(|system| &*system.name))
+        self.names.suggest(name, limit, &self.systems)
     }
 
     /// The one system whose name is one letter away from this unknown one, if there is exactly one. (A letter more, a
     /// letter less, another letter, or two neighbours swapped.)
     #[must_use]
     pub fn correct(&self, name: &str) -> Option<SystemIndex> {
-        self.names
-            .correct(name, self.systems.iter().map(|system| &*system.name))
+        self.names.correct(name)
     }
 }
 

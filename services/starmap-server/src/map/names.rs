@@ -49,59 +49,65 @@ impl Names {
         self.regions.get(&*fold(name)).copied().map(RegionIndex)
     }
 
-    #[expect(
-        clippy::unused_self,
-        reason = "what a name means is asked of the names"
-    )]
     pub(super) fn suggest<'m>(
         &self,
         name: &str,
         limit: usize,
-        names: impl Iterator<Item = &'m str>,
+        systems: &'m [System],
     ) -> Vec<&'m str> {
-        let typed = fold(name);
-        // Nobody means anything by nothing, and nothing is near what is longer than any name.
-        if typed.is_empty() || typed.len() > super::MAX_NAME_BYTES {
+        let Some(typed) = typed(name) else {
             return Vec::new();
-        }
+        };
         let far = (typed.chars().count() / 3).max(2);
+        let named = |place: u32| systems.get(place as usize).map(|system| &*system.name);
         let mut holding = Vec::new();
         let mut near = Vec::new();
-        for candidate in names {
-            let folded = fold(candidate);
+        for (folded, place) in &self.systems {
             if folded.contains(&typed) {
-                holding.push((!folded.starts_with(&typed), candidate));
-            } else if holding.is_empty() {
-                let distance = strsim::osa_distance(&typed, &folded);
-                if distance <= far {
-                    near.push((distance, candidate));
-                }
+                holding.push((!folded.starts_with(&typed), named(*place)));
+            } else if holding.is_empty()
+                && let Some(distance) = distance_within(&typed, folded, far)
+            {
+                near.push((distance, named(*place)));
             }
         }
         holding.sort_unstable();
         near.sort_unstable();
-        let holding = holding.into_iter().map(|(_, name)| name);
+        let holding = holding.into_iter().filter_map(|(_, name)| name);
         let found: Vec<&str> = holding.take(limit).collect();
         if found.is_empty() {
-            near.into_iter().map(|(_, name)| name).take(limit).collect()
+            let near = near.into_iter().filter_map(|(_, name)| name);
+            near.take(limit).collect()
         } else {
             found
         }
     }
 
-    pub(super) fn correct<'m>(
-        &self,
-        name: &str,
-        names: impl Iterator<Item = &'m str>,
-    ) -> Option<SystemIndex> {
-        let typed = fold(name);
-        if typed.is_empty() || typed.len() > super::MAX_NAME_BYTES {
-            return None;
-        }
-        let mut near = names.filter(|name| strsim::osa_distance(&typed, &fold(name)) == 1);
-        let only = near.next()?;
-        near.next().is_none().then(|| self.system(only)).flatten()
+    pub(super) fn correct(&self, name: &str) -> Option<SystemIndex> {
+        let typed = typed(name)?;
+        let mut near = self
+            .systems
+            .iter()
+            .filter(|(folded, _)| distance_within(&typed, folded, 1) == Some(1));
+        let (_, only) = near.next()?;
+        near.next().is_none().then_some(SystemIndex(*only))
     }
+}
+
+/// What somebody may have meant by something: nobody means anything by nothing, and nothing is near what is longer than
+/// any name.
+fn typed(name: &str) -> Option<String> {
+    let typed = fold(name);
+    (!typed.is_empty() && typed.len() <= super::MAX_NAME_BYTES).then_some(typed)
+}
+
+/// How many letters two names are apart, if that is at most `far`. Each letter more or less is one, so lengths that
+/// differ by more need no look at the letters.
+fn distance_within(a: &str, b: &str, far: usize) -> Option<usize> {
+    if a.chars().count().abs_diff(b.chars().count()) > far {
+        return None;
+    }
+    Some(strsim::osa_distance(a, b)).filter(|distance| *distance <= far)
 }
 
 fn places<'n>(
