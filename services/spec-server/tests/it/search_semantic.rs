@@ -204,8 +204,14 @@ fn while_vectors_are_missing_the_rest_is_found_and_the_answer_says_so() {
         Some("Hold while paying")
     );
     assert_eq!(found.hits[0].ranker, Ranker::Bm25);
-    // What is gone is not waited for.
+    // What is gone is not waited for, but for what is being embedded: a few at once.
     searcher.update(&small()).expect("an index");
+    let waiting = searcher.search("hold_ttl", 1).expect("an answer").waiting;
+    assert!(
+        waiting < 50 && found.waiting > 500,
+        "{waiting} of {}",
+        found.waiting
+    );
     searcher.finish();
     assert_eq!(
         searcher.search("hold_ttl", 1).expect("an answer").waiting,
