@@ -3,4 +3,5 @@
 mod back_off;
 pub mod export;
 pub mod signal_cli;
+mod status;
 pub mod telegram_bot;

@@ -1,7 +1,7 @@
 //! An export as a source: read once, and again whenever it changes if it is watched.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -11,6 +11,7 @@ use std::ops::ControlFlow;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use super::status::Status;
 use crate::import::{self, Format, ImportError, Options, Summary};
 use crate::model::Body;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
@@ -44,7 +45,7 @@ pub struct Export {
     path: PathBuf,
     watch: bool,
     options: Options,
-    connection: Mutex<Connection>,
+    status: Status,
     progress: watch::Sender<Progress>,
     /// Whether it was read once, or could not be.
     settled: watch::Sender<bool>,
@@ -82,7 +83,7 @@ impl Export {
             path,
             watch,
             options,
-            connection: Mutex::new(connection),
+            status: Status::new(connection),
             progress: watch::Sender::new(Progress::default()),
             settled: watch::Sender::new(false),
         }
@@ -127,24 +128,18 @@ impl Export {
         self.settled.send_replace(true);
         match read {
             Ok(()) => {
-                self.is(Connection::Connected);
+                self.status.set(Connection::Connected);
                 Ok(())
             }
             Err(Ended::Stopped) => Ok(()),
             Err(Ended::Index(error)) => Err(error),
             Err(Ended::Export(error)) => {
                 let problem = error.to_string();
-                self.is(Connection::Disconnected(advice(&self.path, &problem)));
+                self.status
+                    .set(Connection::Disconnected(advice(&self.path, &problem)));
                 Err(SourceError(problem))
             }
         }
-    }
-
-    fn is(&self, connection: Connection) {
-        *self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = connection;
     }
 
     async fn read(
@@ -319,10 +314,7 @@ impl ChatSource for Export {
     }
 
     fn connection(&self) -> Connection {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.status.get()
     }
 
     fn streams(&self) -> bool {

@@ -7,7 +7,7 @@ mod envelope;
 mod names;
 
 use std::io;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::future::BoxFuture;
@@ -19,6 +19,7 @@ use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 use tokio_util::sync::CancellationToken;
 
 use super::back_off::BackOff;
+use super::status::Status;
 use crate::config::SignalAddress;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
 use names::Names;
@@ -45,7 +46,7 @@ pub struct SignalCli {
     name: String,
     address: SignalAddress,
     account: Option<String>,
-    connection: Mutex<Connection>,
+    status: Status,
 }
 
 type Reader = Box<dyn AsyncRead + Send + Unpin>;
@@ -55,7 +56,7 @@ impl SignalCli {
     /// The source; it connects when it is run.
     #[must_use]
     pub fn new(id: String, name: String, address: SignalAddress, account: Option<String>) -> Self {
-        let connection = Mutex::new(Connection::Disconnected(advice(
+        let status = Status::new(Connection::Disconnected(advice(
             &address,
             "not connected yet",
         )));
@@ -64,15 +65,8 @@ impl SignalCli {
             name,
             address,
             account,
-            connection,
+            status,
         }
-    }
-
-    fn is(&self, connection: Connection) {
-        *self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = connection;
     }
 
     /// Connects and listens, again and again.
@@ -89,7 +83,8 @@ impl SignalCli {
                 Err(Ended::Daemon(problem)) => problem,
             };
             tracing::info!(source = self.id, problem, "signal-cli is not connected");
-            self.is(Connection::Disconnected(advice(&self.address, &problem)));
+            self.status
+                .set(Connection::Disconnected(advice(&self.address, &problem)));
             if !back_off.wait(stop).await {
                 return Ok(());
             }
@@ -104,7 +99,7 @@ impl SignalCli {
             writer.write_all(line.as_bytes()).await?;
         }
         writer.flush().await?;
-        self.is(Connection::Connected);
+        self.status.set(Connection::Connected);
         back_off.reset();
         let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(MAX_LINE_BYTES));
         let mut names = Names::default();
@@ -248,10 +243,7 @@ impl ChatSource for SignalCli {
     }
 
     fn connection(&self) -> Connection {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.status.get()
     }
 
     fn streams(&self) -> bool {

@@ -7,7 +7,7 @@ mod api;
 mod update;
 
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -16,6 +16,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::back_off::BackOff;
+use super::status::Status;
 use crate::source::{Batch, ChatSource, Connection, Sink, SourceError};
 use api::{Api, Failed};
 
@@ -30,7 +31,7 @@ pub struct TelegramBot {
     name: String,
     base_url: String,
     token_file: PathBuf,
-    connection: Mutex<Connection>,
+    status: Status,
 }
 
 impl TelegramBot {
@@ -42,17 +43,10 @@ impl TelegramBot {
             name,
             base_url,
             token_file,
-            connection: Mutex::new(Connection::Disconnected(
+            status: Status::new(Connection::Disconnected(
                 "the bot has not been asked yet".to_owned(),
             )),
         }
-    }
-
-    fn is(&self, connection: Connection) {
-        *self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = connection;
     }
 
     async fn listen(&self, sink: &dyn Sink, stop: &CancellationToken) -> Result<(), SourceError> {
@@ -72,7 +66,7 @@ impl TelegramBot {
                 }) => (problem, retry_after),
             };
             tracing::info!(source = self.id, problem, "the bot cannot be asked");
-            self.is(Connection::Disconnected(format!(
+            self.status.set(Connection::Disconnected(format!(
                 "the Bot API cannot be asked ({problem}): check the token in {} and the network",
                 self.token_file.display()
             )));
@@ -104,7 +98,7 @@ impl TelegramBot {
                 Ok(updates) => updates,
                 Err(failed) => return Ended::Api(failed),
             };
-            self.is(Connection::Connected);
+            self.status.set(Connection::Connected);
             back_off.reset();
             let mut events = Vec::new();
             let mut next = *offset;
@@ -152,10 +146,7 @@ impl ChatSource for TelegramBot {
     }
 
     fn connection(&self) -> Connection {
-        self.connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.status.get()
     }
 
     fn streams(&self) -> bool {
