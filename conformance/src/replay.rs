@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use self::run::Fault;
 use self::run::Run;
-use crate::report::{Event, Failure, Summary};
+use crate::report::{Event, Failure, Summary, TextReporter};
 use crate::target::Target;
 use crate::transcript::{Era, Transcript};
 
@@ -114,6 +114,21 @@ impl Replay {
         }
         emit(&Event::Finished(&summary));
         summary
+    }
+
+    /// Replays all of them and tells how it went as [`TextReporter`] does, without colours: for tests.
+    pub async fn report<'a>(
+        &self,
+        transcripts: impl IntoIterator<Item = &'a Transcript>,
+    ) -> (Summary, String) {
+        let mut report = Vec::new();
+        let mut reporter = TextReporter::new(&mut report, false);
+        let tell = |event: &Event<'_>| {
+            // Memory takes everything.
+            let _written = reporter.report(event);
+        };
+        let summary = self.run(transcripts, tell).await;
+        (summary, String::from_utf8_lossy(&report).into_owned())
     }
 
     /// Replays one transcript in one era, whether or not it lists the era or needs a fixture.

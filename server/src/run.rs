@@ -11,8 +11,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use mcp_proto::BuildError;
-use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
+use service_host::stop_signal;
 
 use crate::config::{Arguments, ConfigError};
 use crate::store::sqlite::OpenError;
@@ -80,21 +79,4 @@ pub async fn run(arguments: Arguments) -> Result<(), RunError> {
     } else {
         listen::run(&arguments, config).await
     }
-}
-
-/// Cancelled on SIGINT or SIGTERM.
-fn stop_signal() -> Result<CancellationToken, io::Error> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
-    let stop = CancellationToken::new();
-    let told = stop.clone();
-    tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
-        tracing::info!("stopping");
-        told.cancel();
-    });
-    Ok(stop)
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
-use mcp_conformance::{Era, Failure, Replay, Target, TextReporter, Transcript};
+use mcp_conformance::{Era, Failure, Replay, Target, Transcript};
 use serde_json::json;
 
 use crate::mutation::{self, Answer, broken, instead};
@@ -56,12 +56,8 @@ async fn all_requirements_hold(reach: fn(Target) -> Target) {
 }
 
 async fn hold(replay: &Replay) {
-    let mut report = Vec::new();
-    let mut reporter = TextReporter::new(&mut report, false);
-    let summary = replay
-        .run(&transcripts(), |event| reporter.report(event).unwrap())
-        .await;
-    assert!(summary.is_success(), "{}", String::from_utf8_lossy(&report));
+    let (summary, report) = replay.report(&transcripts()).await;
+    assert!(summary.is_success(), "{report}");
 }
 
 #[test]

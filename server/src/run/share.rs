@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use mcp_proto::Server;
 use mcp_proto::stdio::{self, StdioConfig};
+use service_host::UntilStopped;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::Semaphore;
@@ -21,7 +22,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
-use wire::{First, UntilStopped};
+use wire::First;
 
 pub(super) use wire::LEAVING;
 

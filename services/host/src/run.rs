@@ -230,13 +230,15 @@ fn same(shown: &[u8], expected: &[u8]) -> bool {
 }
 
 /// Input that ends when the program is told to stop, so that what runs is finished as at the client's own end.
-struct UntilStopped<R> {
+#[derive(Debug)]
+pub struct UntilStopped<R> {
     input: R,
     stopped: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 impl<R> UntilStopped<R> {
-    fn new(input: R, stop: CancellationToken) -> Self {
+    /// `input` until `stop` is cancelled: from then on it is at its end.
+    pub fn new(input: R, stop: CancellationToken) -> Self {
         Self {
             input,
             stopped: Box::pin(stop.cancelled_owned()),

@@ -10,7 +10,10 @@ use super::{list, text};
 const CRATES: [(&str, &[&str]); 9] = [
     ("mcp-proto", &[]),
     ("universe-core", &[]),
-    ("universe-server", &["mcp-proto", "universe-core"]),
+    (
+        "universe-server",
+        &["mcp-proto", "service-host", "universe-core"],
+    ),
     ("mcp-conformance", &["mcp-proto"]),
     ("service-host", &["mcp-proto"]),
     ("spec-server", &["mcp-proto", "service-host"]),

@@ -1,15 +1,12 @@
 //! The private lines of the socket, and its first one.
 
 use std::io;
-use std::pin::Pin;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tokio::io::{AsyncRead, AsyncReadExt as _, ReadBuf};
+use tokio::io::AsyncReadExt as _;
 use tokio::net::UnixStream;
 use tokio::time::timeout;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 /// Asks to be served. What follows is MCP.
 pub(super) const JOIN: &[u8] =
@@ -97,32 +94,4 @@ pub(super) fn refusal(message: &str) -> String {
     let error = json!({"code": -32001, "message": message});
     let line = json!({"jsonrpc": "2.0", "id": null, "error": error});
     format!("{line}\n")
-}
-
-/// An input that ends when it is told to, so that running calls get the time they get at its end.
-pub(super) struct UntilStopped<R> {
-    input: R,
-    stop: Pin<Box<WaitForCancellationFutureOwned>>,
-}
-
-impl<R> UntilStopped<R> {
-    pub(super) fn new(input: R, stop: CancellationToken) -> Self {
-        Self {
-            input,
-            stop: Box::pin(stop.cancelled_owned()),
-        }
-    }
-}
-
-impl<R: AsyncRead + Unpin> AsyncRead for UntilStopped<R> {
-    fn poll_read(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-        buffer: &mut ReadBuf<'_>,
-    ) -> Poll<io::Result<()>> {
-        if self.stop.as_mut().poll(context).is_ready() {
-            return Poll::Ready(Ok(()));
-        }
-        Pin::new(&mut self.input).poll_read(context, buffer)
-    }
 }

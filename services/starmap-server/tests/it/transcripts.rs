@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use mcp_conformance::{Replay, Summary, Target, TextReporter, Transcript};
+use mcp_conformance::{Replay, Summary, Target, Transcript};
 use starmap_server::load;
 use starmap_server::map::Map;
 
@@ -18,13 +18,8 @@ async fn replay(graph: &Path) -> (Summary, String) {
     let server = Listening::new(graph, &[]).await;
     let transcripts = Transcript::read_all([folder()]).unwrap();
     assert_eq!(transcripts.len(), 5);
-    let mut report = Vec::new();
-    let mut reporter = TextReporter::new(&mut report, false);
     let replay = Replay::new(Target::url(server.url.trim_end_matches("/mcp")).unwrap());
-    let summary = replay
-        .run(&transcripts, |event| reporter.report(event).unwrap())
-        .await;
-    (summary, String::from_utf8_lossy(&report).into_owned())
+    replay.report(&transcripts).await
 }
 
 /// `STARMAP_WRITE_MAP=1 cargo test -p starmap-server the_map_of_the_transcripts` writes it anew.

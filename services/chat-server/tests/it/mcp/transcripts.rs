@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
 
-use mcp_conformance::{Era, Replay, Target, TextReporter, Transcript};
+use mcp_conformance::{Era, Replay, Target, Transcript};
 
 use super::harness::Place;
 use super::pipe;
@@ -139,12 +139,7 @@ async fn hold(replay: Replay, fixture: Option<&str>) {
         Some(fixture) => replay.fixture(fixture),
         None => replay,
     };
-    let mut report = Vec::new();
-    let mut reporter = TextReporter::new(&mut report, false);
-    let summary = replay
-        .run(&transcripts(), |event| reporter.report(event).unwrap())
-        .await;
-    let report = String::from_utf8_lossy(&report);
+    let (summary, report) = replay.report(&transcripts()).await;
     assert!(summary.is_success(), "{fixture:?}\n{report}");
     assert!(summary.passed > 0, "{fixture:?}\n{report}");
 }

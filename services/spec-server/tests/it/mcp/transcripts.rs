@@ -6,7 +6,7 @@ use std::path::Path;
 use bytes::Bytes;
 use http::Request;
 use http_body_util::Full;
-use mcp_conformance::{BoxError, Era, Replay, Target, TextReporter, Transcript};
+use mcp_conformance::{BoxError, Era, Replay, Target, Transcript};
 use mcp_proto::StreamableHttpService;
 use spec_server::mcp::{self, Settings};
 use spec_server::search::{self, Freshness};
@@ -171,12 +171,7 @@ async fn hold(replay: Replay, fixture: Option<&str>) {
         Some(fixture) => replay.fixture(fixture),
         None => replay,
     };
-    let mut report = Vec::new();
-    let mut reporter = TextReporter::new(&mut report, false);
-    let summary = replay
-        .run(&transcripts(), |event| reporter.report(event).unwrap())
-        .await;
-    let report = String::from_utf8_lossy(&report);
+    let (summary, report) = replay.report(&transcripts()).await;
     assert!(summary.is_success(), "{fixture:?}\n{report}");
     assert!(summary.passed > 0, "{fixture:?}\n{report}");
 }
