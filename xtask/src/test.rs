@@ -36,7 +36,8 @@ const STEPS: [Step; 5] = [
     Step {
         name: "tests",
         cargo: &["test", "--locked", "--workspace"],
-        environment: &[],
+        // One tree, one verdict: plain `cargo test` is what looks for more, with other cases each time.
+        environment: &[("PROPTEST_RNG_SEED", "20260728")],
     },
     Step {
         name: "documentation",
