@@ -1,6 +1,7 @@
 //! Exports: files and folders that a person has saved from a network, read as a stream of events in bounded memory.
 
 mod archive;
+mod clock;
 mod fingerprint;
 mod identity;
 mod lines;
@@ -17,7 +18,7 @@ use jiff::tz::TimeZone;
 
 use crate::source::Event;
 
-pub use archive::{Attached, attachment};
+pub use archive::{Attached, attachment, attachment_within};
 pub use fingerprint::fingerprint;
 pub use whatsapp::DayOrder;
 
@@ -86,6 +87,16 @@ pub enum ImportError {
         place: String,
         /// What is wrong.
         problem: String,
+    },
+    /// A file of a message is larger than it may be.
+    #[error("{}: {size} bytes are more than the {most} that are given out", path.display())]
+    TooLarge {
+        /// The file, within the export.
+        path: PathBuf,
+        /// How many bytes it has.
+        size: u64,
+        /// How many it may have.
+        most: u64,
     },
     /// The disk's word.
     #[error("{}: {error}", path.display())]
