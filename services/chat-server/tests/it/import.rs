@@ -1,5 +1,6 @@
 //! Exports, read as their programs wrote them.
 
+mod made;
 mod signal;
 mod telegram;
 mod whatsapp;

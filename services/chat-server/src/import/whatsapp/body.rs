@@ -146,7 +146,8 @@ fn without_edited(text: &str) -> (&str, bool) {
     let suffix = end.strip_suffix('>').and_then(|end| end.rsplit_once('<'));
     match suffix {
         Some((before, words)) if EDITED.contains(&&*folded(words)) => {
-            (before.trim_end_matches(is_blank), true)
+            let is_between = |c: char| c == OWN || c.is_whitespace();
+            (before.trim_end_matches(is_between), true)
         }
         _ => (text, false),
     }

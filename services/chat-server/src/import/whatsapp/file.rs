@@ -79,7 +79,8 @@ impl Place<'_> {
 fn exported(line: &str, own: bool) -> Option<Place<'_>> {
     let inner = line
         .strip_prefix('<')
-        .and_then(|line| line.strip_suffix('>'));
+        .and_then(|line| line.strip_suffix('>'))
+        .filter(|inner| !inner.contains(['<', '>']));
     let (name, known) = if let Some(inner) = inner {
         // iOS: `<attached: NAME>`. Names that it makes are known in any language.
         let (word, name) = inner.split_once(':')?;

@@ -65,7 +65,7 @@ pub(super) const MEDIA_OMITTED: [&str; 16] = [
 ];
 
 /// What stands for a file that is not there, by its kind (iOS).
-pub(super) const KIND_OMITTED: [(&str, Kind); 38] = [
+pub(super) const KIND_OMITTED: [(&str, Kind); 42] = [
     ("image omitted", Kind::Image),
     ("gif omitted", Kind::Image),
     ("video omitted", Kind::Video),
@@ -100,7 +100,11 @@ pub(super) const KIND_OMITTED: [(&str, Kind); 38] = [
     ("immagine omessa", Kind::Image),
     ("video omesso", Kind::Video),
     ("audio omesso", Kind::Audio),
+    ("documento omesso", Kind::File),
     ("afbeelding weggelaten", Kind::Image),
+    ("video weggelaten", Kind::Video),
+    ("audio weggelaten", Kind::Audio),
+    ("document weggelaten", Kind::File),
     ("imagem ocultada", Kind::Image),
     ("vídeo omitido", Kind::Video),
     ("áudio ocultado", Kind::Audio),
