@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 
 use super::clock::Clock;
 use super::identity::Identities;
-use super::{ImportError, MAX_TEXT_BYTES, Reading, archive, io_at};
+use super::{ImportError, MAX_UNPACKED_BYTES, Reading, archive, io_at};
 use crate::model::Chat;
 use crate::source::Event;
 use parse::Parse;
@@ -110,8 +110,8 @@ fn read_file(
     }
     let mut zip = archive::open_zip(path)?;
     let texts = archive::chat_texts(&zip);
-    // Each is read twice; a zip of many texts is no larger than one.
-    let left = Cell::new(2 * MAX_TEXT_BYTES);
+    // Each is read twice.
+    let left = Cell::new(2 * MAX_UNPACKED_BYTES);
     for text in &texts {
         let inner = Path::new(text);
         let name = match texts.len() == 1 && !names::is_known(inner) {
@@ -141,7 +141,7 @@ impl<R: Read> Read for Unpacked<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.entry.read(buffer)?;
         let left = self.left.get().checked_sub(count as u64).ok_or_else(|| {
-            let problem = format!("texts of more than {MAX_TEXT_BYTES} bytes in one zip");
+            let problem = format!("texts of more than {MAX_UNPACKED_BYTES} bytes in one zip");
             io::Error::new(io::ErrorKind::InvalidData, problem)
         })?;
         self.left.set(left);

@@ -1,6 +1,7 @@
 //! Chats that are made up, written as every kind of export, and read back: what is read is what was made, as far as the
 //! format can carry it. Each writer says what that is.
 
+mod second_opinion;
 mod signal;
 mod telegram;
 mod whatsapp;

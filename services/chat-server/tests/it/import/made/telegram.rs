@@ -15,16 +15,16 @@ use crate::import::{options, read};
 const NAMES: [&str; 5] = ["Anna", "a: b/c", "Zoë 🎉", "קבוצה", "*"];
 
 /// How the file is written.
-#[derive(Debug, Clone, Copy)]
-struct Form {
-    account: bool,
-    pieces: bool,
-    unixtime: bool,
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Form {
+    pub(super) account: bool,
+    pub(super) pieces: bool,
+    pub(super) unixtime: bool,
     /// Before 2021 ids were numbers, with 2³² added.
-    numbers: bool,
+    pub(super) numbers: bool,
     /// Some tools sort members.
-    sorted: bool,
-    escapes: bool,
+    pub(super) sorted: bool,
+    pub(super) escapes: bool,
 }
 
 fn form() -> impl Strategy<Value = Form> {
@@ -92,7 +92,12 @@ fn attachment(
 }
 
 /// A message in the file, and what is to be read; nothing for one that Telegram could not export.
-fn written(talk: &Talk, number: usize, said: &Said, form: Form) -> (Value, Option<Message>) {
+pub(super) fn written(
+    talk: &Talk,
+    number: usize,
+    said: &Said,
+    form: Form,
+) -> (Value, Option<Message>) {
     let zone = talk.zone();
     let mut entry = Map::new();
     let mut put = |name: &str, value: Value| entry.insert(name.to_owned(), value);
@@ -323,7 +328,7 @@ fn with_escapes(json: &str) -> String {
     text + rest
 }
 
-fn chat_json(talk: &Talk, id: usize, messages: &[Value], form: Form) -> String {
+pub(super) fn chat_json(talk: &Talk, id: usize, messages: &[Value], form: Form) -> String {
     let (name, messages) = (json!(talk.name), Value::from(messages));
     let kind = json!("private_supergroup");
     match form.sorted {
