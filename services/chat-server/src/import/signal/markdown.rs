@@ -15,11 +15,14 @@ use crate::model::{Attachment, AttachmentPlace};
 /// What stands for a message that was taken back.
 const DELETED: &str = "(This message was deleted)";
 
-/// What begins the path of a file.
-const MEDIA: &str = "](./media/";
+/// What begins the path of a link within the export.
+const LINK: &str = "](.";
 
-/// What begins the path of a sticker.
-const STICKER: &str = "](../exported_stickers/";
+/// How that of a file goes on.
+const MEDIA: &str = "/media/";
+
+/// How that of a sticker goes on.
+const STICKER: &str = "./exported_stickers/";
 
 /// What stands for files that were not exported, and what they were.
 const LEFT_OUT: [(&str, &str); 2] = [
@@ -147,15 +150,14 @@ fn reactions_of(line: &str) -> Option<(Vec<(String, String)>, &str)> {
     // A name may have a comma in it.
     let mut name = String::new();
     for part in inner.split(", ") {
-        name.push_str(part);
-        match name.rsplit_once(": ") {
-            Some((name, emoji)) => reactions.push((name.to_owned(), emoji.trim().to_owned())),
-            None => {
-                name.push_str(", ");
-                continue;
+        let pair = part.rsplit_once(": ");
+        name.push_str(pair.map_or(part, |(end, _)| end));
+        match pair {
+            Some((_, emoji)) => {
+                reactions.push((std::mem::take(&mut name), emoji.trim().to_owned()));
             }
+            None => name.push_str(", "),
         }
-        name.clear();
     }
     name.is_empty().then_some((reactions, rest))
 }
@@ -180,15 +182,15 @@ fn without_words(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>)
 fn without_files(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>) -> String {
     let mut kept = String::new();
     let mut rest = line;
-    loop {
-        let next = [MEDIA, STICKER]
-            .into_iter()
-            .filter_map(|begin| Some((rest.find(begin)?, begin)))
-            .min();
-        let Some((before, from)) = next.and_then(|(_, begin)| rest.split_once(begin)) else {
-            break;
+    while let Some((before, from)) = rest.split_once(LINK) {
+        let file = from.strip_prefix(MEDIA).map(|from| (true, from));
+        let either = file.or_else(|| Some((false, from.strip_prefix(STICKER)?)));
+        let Some((is_file, from)) = either else {
+            kept.push_str(before);
+            kept.push_str(LINK);
+            rest = from;
+            continue;
         };
-        let is_file = next.is_some_and(|(_, begin)| begin == MEDIA);
         let Some((before, name, path, after)) = link(before, from) else {
             break;
         };

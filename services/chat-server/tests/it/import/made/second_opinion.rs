@@ -93,7 +93,8 @@ fn chat_text(talk: &Talk, form: &str) -> (String, Vec<Line>) {
 }
 
 proptest! {
-    #![proptest_config(config())]
+    // It builds its patterns anew for every file, which takes long.
+    #![proptest_config(proptest::test_runner::Config { cases: 48, ..config() })]
 
     #[test]
     fn chatpack_reads_the_same_of_telegram(talk in talk(&NAMES), pieces: bool) {
