@@ -27,7 +27,7 @@ fn main() -> Outcome<()> {
     let whatsapp = folder.path().join("WhatsApp Chat with Team.txt");
     write_telegram(&telegram, mebibytes * 1024 * 1024)?;
     write_whatsapp(&whatsapp)?;
-    println!("peak before reading: {} KiB", peak());
+    writeln!(std::io::stdout(), "peak before reading: {} KiB", peak())?;
     figure(&whatsapp)?;
     figure(&telegram)
 }
@@ -39,13 +39,14 @@ fn figure(path: &Path) -> Outcome<()> {
         messages, skipped, ..
     } = read(path)?;
     let seconds = start.elapsed().as_secs_f64();
-    println!(
+    writeln!(
+        std::io::stdout(),
         "{}: {size} bytes, {messages} messages ({skipped} left out) in {seconds:.2} s: {:.0} messages/s, {:.1} MB/s, peak {} KiB",
         path.file_name().unwrap_or_default().display(),
         messages as f64 / seconds,
         size as f64 / seconds / 1e6,
         peak()
-    );
+    )?;
     Ok(())
 }
 

@@ -27,7 +27,7 @@ impl Clock {
     pub(super) fn timestamp(&mut self, local: DateTime) -> Option<Timestamp> {
         let ambiguous = self.zone.to_ambiguous_timestamp(local);
         let fold = ambiguous.is_ambiguous();
-        let first = ambiguous.clone().compatible().ok()?;
+        let first = ambiguous.compatible().ok()?;
         let second = ambiguous.later().ok().filter(|_| fold);
         let timestamp = match (self.last, second) {
             (Some(last), Some(second)) if first < last && last <= second => second,

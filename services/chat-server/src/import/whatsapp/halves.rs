@@ -63,6 +63,10 @@ const HALVES: [(&str, Half); 43] = [
 /// A word for a part of the day at the beginning of a text (`pm`, `p.m.`, `p. m.`, with blanks of any width), and what
 /// follows it.
 pub(super) fn half_of(text: &str) -> Option<(Half, &str)> {
+    // Most headers have none, and there are many words.
+    if !text.starts_with(char::is_alphabetic) {
+        return None;
+    }
     HALVES
         .iter()
         .find_map(|(word, half)| Some((*half, after(text, word)?)))
