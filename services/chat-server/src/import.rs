@@ -1,6 +1,7 @@
 //! Exports: files and folders that a person has saved from a network, read as a stream of events in bounded memory.
 
 mod archive;
+mod clock;
 mod fingerprint;
 mod identity;
 mod lines;
@@ -26,6 +27,9 @@ pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The largest WhatsApp text or Signal chat, in bytes. WhatsApp exports 40,000 messages at most, a few MiB.
 pub const MAX_TEXT_BYTES: u64 = 1024 * 1024 * 1024;
+
+/// The largest texts of a zip together, unpacked, in bytes: a zip of a few MiB can be made to unpack to anything.
+pub const MAX_UNPACKED_BYTES: u64 = 128 * 1024 * 1024;
 
 /// How many warnings are kept; of further ones only the number.
 pub const MAX_WARNINGS: usize = 100;

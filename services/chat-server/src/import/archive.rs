@@ -69,6 +69,9 @@ pub fn attachment_within(
     if relative.is_empty() || relative.contains(['\\', '\0']) || !plain(Path::new(relative)) {
         return Err(refuse("an attachment is named by a path within its export"));
     }
+    if let Some((zip, inner)) = zip_in(export, relative) {
+        return attachment_within(&zip, inner, most);
+    }
     if is_zip(export)? {
         let mut zip = open_zip(export)?;
         let inner = format!("/{relative}");
@@ -81,6 +84,9 @@ pub fn attachment_within(
         let entry = zip
             .by_name(&name)
             .map_err(|error| damaged_zip(export, &error))?;
+        if !entry.is_file() || entry.is_symlink() {
+            return Err(refuse("is no file"));
+        }
         let size = within(entry.size())?;
         let mut bytes = Vec::new();
         entry
@@ -99,15 +105,25 @@ pub fn attachment_within(
     if !real.starts_with(&root) {
         return Err(refuse("leads out of the export"));
     }
-    let file = File::open(&real).map_err(io_at(&real))?;
-    let metadata = file.metadata().map_err(io_at(&real))?;
+    // Looked at before it is opened: opening a pipe would wait for somebody to write into it.
+    let metadata = fs::metadata(&real).map_err(io_at(&real))?;
     if !metadata.is_file() {
         return Err(refuse("is no file"));
     }
+    let file = File::open(&real).map_err(io_at(&real))?;
     Ok(Attached {
         size: within(metadata.len())?,
         reader: Box::new(file),
     })
+}
+
+/// A zip in a folder of exports, and the path in it: `WhatsApp Chat - Anna.zip/1.jpg`.
+fn zip_in<'r>(export: &Path, relative: &'r str) -> Option<(PathBuf, &'r str)> {
+    let (name, inner) = relative.split_once('/')?;
+    let real = export.join(name).canonicalize().ok()?;
+    let within = export.is_dir() && real.starts_with(export.canonicalize().ok()?);
+    let is_zip = within && real.is_file() && is_zip(&real).ok()?;
+    is_zip.then_some((real, inner))
 }
 
 /// The folder of an export: itself, or the one its file is in.
@@ -129,9 +145,13 @@ pub(super) fn detect(path: &Path) -> Result<Format, ImportError> {
              folder of them), or the folder that sigexport made"
         ),
     };
-    if fs::metadata(path).map_err(io_at(path))?.is_dir() {
+    let metadata = fs::metadata(path).map_err(io_at(path))?;
+    if metadata.is_dir() {
         return detect_folder(path)?
             .ok_or_else(|| unknown("this folder holds no export that is known"));
+    }
+    if !metadata.is_file() {
+        return Err(unknown("this is neither a file nor a folder"));
     }
     if is_zip(path)? {
         let zip = open_zip(path)?;
@@ -238,9 +258,14 @@ pub(super) fn chat_texts<R: Read + io::Seek>(zip: &ZipArchive<R>) -> Vec<String>
     let mut names: Vec<String> = file_names(zip).filter(ours).collect();
     names.sort();
     let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");
-    match names.iter().find(|name| ios(name)) {
-        Some(name) => vec![name.clone()],
-        None => names,
+    if let Some(name) = names.iter().find(|name| ios(name)) {
+        return vec![name.clone()];
+    }
+    // Beside a chat as WhatsApp names it other texts are what people have sent.
+    let known = |name: &&String| super::whatsapp::is_known_name(Path::new(name));
+    match names.iter().any(|name| known(&name)) {
+        true => names.iter().filter(known).cloned().collect(),
+        false => names,
     }
 }
 

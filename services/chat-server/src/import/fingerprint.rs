@@ -15,10 +15,10 @@ use super::{Format, ImportError, Options, archive, io_at};
 /// The disk's word.
 pub fn fingerprint(path: &Path, format: Format, options: &Options) -> Result<String, ImportError> {
     let mut sha = Sha256::new();
-    let zone = options.zone.iana_name().unwrap_or_default();
     sha.update(format!(
-        "{} {zone} {:?} {:?}\n",
+        "{} {:?} {:?} {:?}\n",
         format.name(),
+        options.zone,
         options.day_order,
         options.me
     ));

@@ -1,25 +1,27 @@
 //! Ids for messages that have none.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use jiff::civil::DateTime;
 use sha2::{Digest as _, Sha256};
 
+/// How many messages back an equal one is remembered. Exports are nearly in order, so equal ones of one time stand
+/// closer together than that.
+const REMEMBERED: usize = 65_536;
+
 /// Makes an id from what a message is: its chat, its time as written, its sender, its words, and which one of several
-/// equal ones it is. So an export that overlaps an earlier one gives the same ids.
+/// equal ones it is. So an export that overlaps an earlier one gives the same ids. What is lost: a message that was
+/// edited between two exports is another one.
 #[derive(Default)]
 pub(super) struct Identities {
-    /// How often what has been seen at one time; equal messages stand close together, so older times are forgotten.
-    seen: HashMap<[u8; 32], u32>,
-    time: Option<DateTime>,
+    /// How often what has been seen.
+    seen: HashMap<[u8; 16], u32>,
+    /// What has been seen, the oldest first.
+    order: VecDeque<[u8; 16]>,
 }
 
 impl Identities {
     pub(super) fn next(&mut self, chat: &str, time: DateTime, sender: &str, words: &str) -> String {
-        if self.time != Some(time) {
-            self.seen.clear();
-            self.time = Some(time);
-        }
         let mut sha = Sha256::new();
         let time = time.to_string();
         for part in [chat, &time, sender, words] {
@@ -27,10 +29,21 @@ impl Identities {
             sha.update((part.len() as u64).to_le_bytes());
             sha.update(part);
         }
-        let same: [u8; 32] = sha.clone().finalize().into();
+        let mut same = [0; 16];
+        for (to, from) in same.iter_mut().zip(sha.clone().finalize()) {
+            *to = from;
+        }
         let count = self.seen.entry(same).or_default();
         *count += 1;
         sha.update(count.to_le_bytes());
+        if *count == 1 {
+            self.order.push_back(same);
+        }
+        if self.order.len() > REMEMBERED
+            && let Some(oldest) = self.order.pop_front()
+        {
+            self.seen.remove(&oldest);
+        }
         sha.finalize()
             .iter()
             .take(12)

@@ -1,25 +1,34 @@
 //! The folder of `sigexport`: a folder for each chat, with `data.json` (an object a line) or only `chat.md`.
 
 mod data;
+mod folder;
 mod markdown;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
+use sha2::{Digest as _, Sha256};
 
+use super::clock::Clock;
 use super::identity::Identities;
 use super::lines::Lines;
 use super::{ImportError, Reading, archive, io_at};
 use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
 use crate::source::Event;
 
-pub(super) use data::kind_of;
+pub(super) use folder::kind_of;
+
+use folder::Folder;
 
 /// What the owner is called in these exports.
 const ME: &str = "Me";
+
+/// What somebody is called whom sigexport does not know.
+const NOBODY: &str = "No-Sender";
 
 /// How many senders are remembered to tell what kind of chat it is.
 const MAX_SENDERS: usize = 1_000;
@@ -28,6 +37,8 @@ const MAX_SENDERS: usize = 1_000;
 #[derive(Debug, Default)]
 struct Entry {
     time: DateTime,
+    /// The moment, where a file tells it.
+    at: Option<Timestamp>,
     sender: String,
     text: String,
     /// The text of the message that is answered.
@@ -38,6 +49,9 @@ struct Entry {
     /// What happened if it is no message: a call.
     action: Option<(String, String)>,
 }
+
+/// Takes entries.
+type Take<'t> = dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()> + 't;
 
 pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(), ImportError> {
     let folders = match chat_file(path) {
@@ -82,22 +96,16 @@ fn read_chat(
         || "Signal".to_owned(),
         |name| name.to_string_lossy().into_owned(),
     );
-    // Paths of attachments are relative to the chat's folder, those of the model to the export's.
-    let prefix = match folder == root {
-        true => String::new(),
-        false => format!("{name}/"),
-    };
+    let place = Folder::new(&name, folder == root);
     let mut senders = BTreeSet::new();
-    let entries =
-        |reading: &mut Reading<'_, '_, '_>,
-         take: &mut dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()>| {
-            let lines = Lines::new(File::open(file).map_err(io_at(file))?);
-            match file.extension().is_some_and(|it| it == "json") {
-                true => data::read(lines, &prefix, reading, take),
-                false => markdown::read(lines, &prefix, reading, take),
-            }
-            .map_err(io_at(file))
-        };
+    let entries = |reading: &mut Reading<'_, '_, '_>, take: &mut Take<'_>| {
+        let lines = Lines::new(File::open(file).map_err(io_at(file))?);
+        match file.extension().is_some_and(|it| it == "json") {
+            true => data::read(lines, &place, reading, take),
+            false => markdown::read(lines, &place, reading, take),
+        }
+        .map_err(io_at(file))
+    };
     // The first walk tells what kind of chat it is, and is silent: the second one warns.
     let mut ignore = |_: Event| ControlFlow::Continue(());
     let mut no_progress = |_: u64, _: u64| {};
@@ -109,7 +117,7 @@ fn read_chat(
     };
     let _all = entries(&mut silent, &mut |_, entry| {
         if senders.len() < MAX_SENDERS && entry.action.is_none() {
-            senders.insert(entry.sender);
+            senders.insert(digest(&entry.sender));
         }
         ControlFlow::Continue(())
     })?;
@@ -127,7 +135,11 @@ fn read_chat(
     if reading.take(Event::Chat(chat)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    let mut known = Known::default();
+    let mut known = Known {
+        clock: Clock::new(&reading.options.zone),
+        identities: Identities::default(),
+        recent: VecDeque::new(),
+    };
     entries(reading, &mut |reading, entry| {
         let time = entry.time;
         match message(&id, entry, reading, &mut known) {
@@ -146,11 +158,11 @@ fn read_chat(
 }
 
 /// What is known of the messages before.
-#[derive(Default)]
 struct Known {
+    clock: Clock,
     identities: Identities,
-    /// The latest texts and their messages, for quotes, which name none.
-    recent: std::collections::VecDeque<(String, String)>,
+    /// The latest texts, as digests, and their messages, for quotes, which name none.
+    recent: VecDeque<([u8; 32], String)>,
 }
 
 /// How far back a quoted message is looked for.
@@ -162,29 +174,34 @@ fn message(
     reading: &Reading<'_, '_, '_>,
     known: &mut Known,
 ) -> Option<Message> {
-    let timestamp = reading.options.zone.to_timestamp(entry.time).ok()?;
+    let timestamp = match entry.at {
+        Some(at) => at,
+        None => known.clock.timestamp(entry.time)?,
+    };
     let words = entry
         .action
         .as_ref()
         .map_or(entry.text.as_str(), |(action, _)| action);
-    let id = known
-        .identities
-        .next(chat, entry.time, &entry.sender, words);
+    // Fractions of seconds are only in one of the two files.
+    let time = entry.time.with().subsec_nanosecond(0).build().ok()?;
+    let id = known.identities.next(chat, time, &entry.sender, words);
     let reply_to = entry.quote.and_then(|quote| {
-        let quoted = quote.trim();
-        let latest = known.recent.iter().rev();
-        let mut latest = latest.filter(|(text, _)| !quoted.is_empty() && text.trim() == quoted);
-        latest.next().map(|(_, id)| id.clone())
+        let quoted = digest(&plain(&quote));
+        let mut latest = known.recent.iter().rev();
+        let found = latest.find(|(text, _)| !quote.is_empty() && *text == quoted);
+        found.map(|(_, id)| id.clone())
     });
     if known.recent.len() == MAX_RECENT {
         known.recent.pop_front();
     }
-    known.recent.push_back((entry.text.clone(), id.clone()));
+    known
+        .recent
+        .push_back((digest(&plain(&entry.text)), id.clone()));
     let is_me = entry.sender == ME || reading.options.me.as_deref() == Some(&entry.sender);
     Some(Message {
         id,
         timestamp,
-        sender: (!entry.sender.is_empty()).then(|| Participant {
+        sender: (!entry.sender.is_empty() && entry.sender != NOBODY).then(|| Participant {
             id: entry.sender.clone(),
             name: entry.sender,
             is_me,
@@ -210,24 +227,41 @@ fn gather(reactions: impl Iterator<Item = (String, String)>) -> Vec<Reaction> {
         match gathered.iter_mut().find(|reaction| reaction.emoji == emoji) {
             Some(reaction) => {
                 reaction.count += 1;
-                reaction.by.push(name);
+                reaction
+                    .by
+                    .extend(Some(name).filter(|name| !name.is_empty()));
             }
             None => gathered.push(Reaction {
                 emoji,
                 count: 1,
-                by: vec![name],
+                by: Some(name)
+                    .filter(|name| !name.is_empty())
+                    .into_iter()
+                    .collect(),
             }),
         }
     }
     gathered
 }
 
-/// A local time as these files write it: seconds may be missing, a comma may stand behind the day.
-fn local_time(text: &str) -> Option<DateTime> {
+/// Text as a quote has it: without backticks, which are left out of bodies, and blanks at the ends of lines.
+fn plain(text: &str) -> String {
+    let lines = text.trim().lines().map(str::trim_end);
+    lines.collect::<Vec<_>>().join("\n").replace('`', "")
+}
+
+fn digest(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// A time as these files write it: local, seconds may be missing, a comma may stand behind the day. With an offset it
+/// is a moment as well.
+fn moment(text: &str) -> Option<(DateTime, Option<Timestamp>)> {
     let text = text.trim().replace(", ", " ");
-    // Fractions and zones, which some versions write, do not matter: times are the computer's own.
-    let text: String = text.chars().take(19).collect();
-    ["%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"]
-        .iter()
-        .find_map(|format| DateTime::strptime(format, text.trim()).ok())
+    if let Ok(at) = text.parse::<Timestamp>() {
+        return Some((jiff::tz::Offset::UTC.to_datetime(at), Some(at)));
+    }
+    // A day alone is none.
+    let local = text.parse().ok().filter(|_| text.contains(':'))?;
+    Some((local, None))
 }

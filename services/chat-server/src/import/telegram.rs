@@ -2,8 +2,10 @@
 //!
 //! Ids of chats are written as the Bot API writes them, so that they are unique and the same in both: `123` a person,
 //! `-123` a group, `-100123` a supergroup or a channel. What is not kept: buttons below messages, thumbnails, the bot by
-//! which a message was sent.
+//! which a message was sent, the signature of an author in a channel, which words are bold or a mention of whom, the
+//! names of custom emojis.
 
+mod chat;
 mod media;
 mod message;
 mod repair;
@@ -13,11 +15,11 @@ mod text;
 
 use std::cell::Cell;
 use std::fs::File;
-use std::io::{BufReader, Read};
+use std::io::{BufReader, ErrorKind, Read};
 use std::path::Path;
 
 use super::archive::TELEGRAM_FILE;
-use super::{ImportError, Reading, io_at};
+use super::{ImportError, Reading, Summary, io_at};
 use repair::Repaired;
 
 /// The budget of bytes that one message may take, shared by the reader that counts and the parser that knows where a
@@ -29,14 +31,14 @@ pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(),
         true => path.join(TELEGRAM_FILE),
         false => path.to_owned(),
     };
-    let mut walk = |found, survey| walk(&path, reading, found, survey);
-    let walked = walk(None, false)?;
-    if !walked.sorted {
+    if !walk(&path, reading, None, false)?.sorted {
         return Ok(());
     }
+    // Chats before the first sorted one were given already; they come once more, and count once.
+    reading.summary = Summary::default();
     // What chats say of themselves stands behind their messages: once to learn it, once to read.
-    let found = walk(None, true)?.found;
-    walk(Some(found), false)?;
+    let found = walk(&path, reading, None, true)?.found;
+    walk(&path, reading, Some(found), false)?;
     Ok(())
 }
 
@@ -78,10 +80,17 @@ fn walk(
                 "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`"
                     .to_owned(),
         }),
-        Err(error) if error.is_io() => Err(ImportError::Io {
-            path,
-            error: error.into(),
-        }),
+        // What is too large is the file's fault, not the disk's.
+        Err(error)
+            if error
+                .io_error_kind()
+                .is_some_and(|kind| kind != ErrorKind::InvalidData) =>
+        {
+            Err(ImportError::Io {
+                path,
+                error: error.into(),
+            })
+        }
         Err(error) => Err(ImportError::Damaged {
             path,
             place: format!("near byte {} of {size}", done.get()),

@@ -1,5 +1,8 @@
 //! Exports, read as their programs wrote them.
 
+mod hostile;
+mod made;
+mod samples;
 mod signal;
 mod telegram;
 mod whatsapp;

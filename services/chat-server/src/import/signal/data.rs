@@ -5,45 +5,42 @@ use std::ops::ControlFlow;
 
 use serde_json::{Map, Value};
 
-use super::{Entry, gather, local_time};
+use super::{Entry, Folder, Take, gather, kind_of, moment};
 use crate::import::Reading;
-use crate::import::lines::Lines;
+use crate::import::lines::{Line, Lines};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 
 pub(super) fn read<R: Read>(
     mut lines: Lines<R>,
-    prefix: &str,
+    folder: &Folder,
     reading: &mut Reading<'_, '_, '_>,
-    take: &mut dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()>,
+    take: &mut Take<'_>,
 ) -> io::Result<ControlFlow<()>> {
     let mut number = 0_u64;
     while let Some(line) = lines.next()? {
         number += 1;
-        if line.trim().is_empty() {
-            continue;
-        }
-        let entry = serde_json::from_str::<Map<String, Value>>(&line).ok();
-        match entry.and_then(|object| entry_of(&object, prefix)) {
+        let entry = match &line {
+            Line::Text(line) if line.trim().is_empty() => continue,
+            Line::Text(line) => serde_json::from_str::<Map<String, Value>>(line).ok(),
+            Line::TooLong => None,
+        };
+        match entry.and_then(|object| entry_of(&object, folder)) {
             Some(entry) => {
                 if take(reading, entry).is_break() {
                     return Ok(ControlFlow::Break(()));
                 }
             }
             None => reading.skip(format_args!(
-                "{prefix}data.json: line {number} is no message: left out"
+                "{}data.json: line {number} is no message: left out",
+                folder.prefix
             )),
         }
     }
     Ok(ControlFlow::Continue(()))
 }
 
-fn entry_of(object: &Map<String, Value>, prefix: &str) -> Option<Entry> {
-    let text = |name: &str| {
-        object
-            .get(name)
-            .and_then(Value::as_str)
-            .filter(|text| !text.is_empty())
-    };
+fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<Entry> {
+    let text = |name: &str| object.get(name).and_then(said);
     let flag = |name: &str| {
         object
             .get(name)
@@ -57,84 +54,102 @@ fn entry_of(object: &Map<String, Value>, prefix: &str) -> Option<Entry> {
             .flatten()
     };
     let sender = text("sender").unwrap_or_default().to_owned();
-    let call = flag("call").then(|| match flag("missed") {
-        true => ("missed_call".to_owned(), format!("{sender}: missed call")),
-        false => ("call".to_owned(), format!("{sender}: call")),
+    let body = text("body").unwrap_or_default().trim_end().to_owned();
+    let deleted = flag("deleted");
+    let action = flag("call").then(|| {
+        let (action, words) = match flag("missed") {
+            true => ("missed_call", "missed call"),
+            false => ("call", "call"),
+        };
+        let words = match body.is_empty() {
+            true => words,
+            false => &body,
+        };
+        (action.to_owned(), format!("{sender}: {words}"))
     });
-    let reaction = |reaction: &Value| {
-        let member = |name: &str| Some(reaction.get(name)?.as_str()?.to_owned());
-        Some((member("name")?, member("emoji")?))
-    };
     let mut attachments: Vec<Attachment> = list("attachments")
-        .filter_map(|it| attachment(it, prefix))
+        .filter_map(|it| attachment(it, folder))
         .collect();
-    attachments.extend(sticker(object.get("sticker")));
+    attachments.extend(sticker(object.get("sticker"), folder));
+    let (time, at) = moment(text("date")?)?;
     Some(Entry {
-        time: local_time(text("date")?)?,
-        text: text("body").unwrap_or_default().trim_end().to_owned(),
+        time,
+        at,
+        text: match deleted || action.is_some() {
+            true => String::new(),
+            false => body,
+        },
         quote: text("quote").map(unquoted),
         reactions: gather(list("reactions").filter_map(reaction)),
         attachments,
-        deleted: flag("deleted"),
-        action: call,
+        deleted,
+        action,
         sender,
     })
 }
 
+/// A string that says something.
+fn said(value: &Value) -> Option<&str> {
+    value.as_str().filter(|text| !text.is_empty())
+}
+
+/// Who and what: `["Anna", "👍"]`, or an object with these names. Somebody without a name is null.
+fn reaction(reaction: &Value) -> Option<(String, String)> {
+    let member = |name: &str, at: usize| reaction.get(name).or_else(|| reaction.get(at));
+    let name = member("name", 0).and_then(said).unwrap_or_default();
+    Some((name.to_owned(), member("emoji", 1)?.as_str()?.to_owned()))
+}
+
 /// Quotes are written as Markdown.
 fn unquoted(quote: &str) -> String {
-    let lines = quote
-        .lines()
-        .map(|line| line.trim_start_matches('>').trim());
+    let lines = quote.lines().map(|line| {
+        let line = line.strip_prefix('>').unwrap_or(line);
+        line.strip_prefix(' ').unwrap_or(line)
+    });
     lines.collect::<Vec<_>>().join("\n").trim().to_owned()
 }
 
-fn attachment(attachment: &Value, prefix: &str) -> Option<Attachment> {
-    let member = |name: &str| {
-        attachment
-            .get(name)
-            .and_then(Value::as_str)
-            .filter(|it| !it.is_empty())
-    };
-    let name = member("name").or_else(|| member("path")?.rsplit('/').next())?;
-    let place = match (member("path"), member("missing_kind")) {
-        (Some(path), None) => {
-            AttachmentPlace::Export(format!("{prefix}{}", path.trim_start_matches("./")))
-        }
-        (_, why) => AttachmentPlace::Missing(why.map(str::to_owned)),
-    };
+fn attachment(attachment: &Value, folder: &Folder) -> Option<Attachment> {
+    let member = |name: &str| attachment.get(name).and_then(said);
+    // Attachments that are all gone are one without a name and of this kind.
+    if let Some(why) = member("missing_kind") {
+        let name = member("name").or_else(|| member("path")?.rsplit('/').next());
+        return Some(missing(why, name));
+    }
+    let path = member("path")?;
+    let name = member("name").or_else(|| path.rsplit('/').next())?;
     Some(Attachment {
         kind: kind_of(name),
         name: Some(name.to_owned()),
         media_type: None,
         size: None,
         seconds: None,
-        place,
+        place: AttachmentPlace::Export(folder.path(name, path.trim_start_matches("./"))),
     })
 }
 
-fn sticker(sticker: Option<&Value>) -> Option<Attachment> {
-    let sticker = sticker.filter(|value| !value.is_null() && value.as_str() != Some(""))?;
-    Some(Attachment {
-        kind: AttachmentKind::Sticker,
-        name: sticker.as_str().map(str::to_owned),
+/// What was left out: `media` (pictures, films), `attachment`, or a reason that some version tells.
+pub(super) fn missing(why: &str, name: Option<&str>) -> Attachment {
+    Attachment {
+        kind: name.map_or(AttachmentKind::File, kind_of),
+        name: name.map(str::to_owned),
         media_type: None,
         size: None,
         seconds: None,
-        place: AttachmentPlace::Missing(None),
-    })
+        place: AttachmentPlace::Missing(Some(why.to_owned())),
+    }
 }
 
-/// By the end of its name.
-pub(in crate::import) fn kind_of(name: &str) -> AttachmentKind {
-    let end = name
-        .rsplit_once('.')
-        .map(|(_, end)| end.to_ascii_lowercase());
-    match end.as_deref() {
-        Some("jpg" | "jpeg" | "png" | "gif" | "heic" | "bmp" | "tiff") => AttachmentKind::Image,
-        Some("webp") => AttachmentKind::Sticker,
-        Some("mp4" | "mov" | "3gp" | "mkv" | "webm" | "avi") => AttachmentKind::Video,
-        Some("opus" | "ogg" | "m4a" | "mp3" | "aac" | "wav" | "amr") => AttachmentKind::Audio,
-        _ => AttachmentKind::File,
-    }
+/// A sticker is an object with its pack, its number in it, and an emoji; older versions have the emoji alone.
+fn sticker(sticker: Option<&Value>, folder: &Folder) -> Option<Attachment> {
+    let sticker = sticker.filter(|value| !value.is_null() && value.as_str() != Some(""))?;
+    let member = |name: &str| sticker.get(name).and_then(said);
+    let path = member("packId")
+        .zip(member("id"))
+        .zip(member("extension"))
+        .map(|((pack, id), end)| format!("{pack}/{id}.{end}"));
+    Some(folder.sticker(
+        sticker.as_str().or_else(|| member("emoji")),
+        path.as_deref(),
+    ))
 }

@@ -1,46 +1,79 @@
 //! `chat.md`: `[2023-01-31 18:03:01] Anna: text`, lines that go on, quotes, reactions, links to files.
+//!
+//! What it does not tell apart: a name with a colon and a blank in it, and the text after it; a line of a text that
+//! looks like the head of a message, or like reactions; calls, which are words in it.
 
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
-use super::{Entry, gather, kind_of, local_time};
-use crate::import::Reading;
-use crate::import::lines::Lines;
+use super::data::missing;
+use super::{Entry, Folder, Take, gather, kind_of, moment};
+use crate::import::lines::{Line, Lines};
+use crate::import::{MAX_MESSAGE_BYTES, Reading};
 use crate::model::{Attachment, AttachmentPlace};
 
 /// What stands for a message that was taken back.
 const DELETED: &str = "(This message was deleted)";
 
+/// What begins the path of a link within the export.
+const LINK: &str = "](.";
+
+/// How that of a file goes on.
+const MEDIA: &str = "/media/";
+
+/// How that of a sticker goes on.
+const STICKER: &str = "./exported_stickers/";
+
+/// What stands for files that were not exported, and what they were.
+const LEFT_OUT: [(&str, &str); 2] = [
+    ("(media not exported)", "media"),
+    ("(attachment not exported)", "attachment"),
+];
+
 pub(super) fn read<R: Read>(
     mut lines: Lines<R>,
-    prefix: &str,
+    folder: &Folder,
     reading: &mut Reading<'_, '_, '_>,
-    take: &mut dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()>,
+    take: &mut Take<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let mut open: Option<(Entry, Vec<String>)> = None;
+    let mut open: Option<(Entry, String)> = None;
     let mut number = 0_u64;
     while let Some(line) = lines.next()? {
         number += 1;
-        match (header(&line), &mut open) {
+        let line = match &line {
+            Line::Text(line) => line.as_str(),
+            Line::TooLong => {
+                reading.skip(format_args!(
+                    "{}chat.md: line {number} is too long: left out",
+                    folder.prefix
+                ));
+                continue;
+            }
+        };
+        match (header(line), &mut open) {
             (Some((entry, text)), _) => {
-                let begun = (entry, vec![text.to_owned()]);
-                if let Some((entry, lines)) = open.replace(begun)
-                    && take(reading, finish(entry, &lines, prefix)).is_break()
+                let begun = (entry, text.to_owned());
+                if let Some((entry, text)) = open.replace(begun)
+                    && take(reading, finish(entry, &text, folder)).is_break()
                 {
                     return Ok(ControlFlow::Break(()));
                 }
             }
-            (None, Some((_, lines))) => lines.push(line),
+            (None, Some((_, text))) if text.len() + line.len() < MAX_MESSAGE_BYTES => {
+                text.push('\n');
+                text.push_str(line);
+            }
             (None, None) if line.trim().is_empty() => {}
-            (None, None) => {
+            (None, _) => {
                 reading.skip(format_args!(
-                    "{prefix}chat.md: line {number} belongs to no message: left out"
+                    "{}chat.md: line {number} belongs to no message, or to one too long: left out",
+                    folder.prefix
                 ));
             }
         }
     }
     match open {
-        Some((entry, lines)) => Ok(take(reading, finish(entry, &lines, prefix))),
+        Some((entry, text)) => Ok(take(reading, finish(entry, &text, folder))),
         None => Ok(ControlFlow::Continue(())),
     }
 }
@@ -48,82 +81,169 @@ pub(super) fn read<R: Read>(
 /// A line that begins a message, and what stands in it.
 fn header(line: &str) -> Option<(Entry, &str)> {
     let (time, rest) = line.strip_prefix('[')?.split_once(']')?;
-    let time = local_time(time)?;
-    let rest = rest.trim_start();
+    let (time, at) = moment(time)?;
+    let rest = rest.strip_prefix(' ')?;
     let (sender, text) = rest
         .split_once(": ")
         .or_else(|| Some((rest.trim_end().strip_suffix(':')?, "")))?;
     let entry = Entry {
         time,
+        at,
         sender: sender.to_owned(),
         ..Entry::default()
     };
     Some((entry, text))
 }
 
-fn finish(mut entry: Entry, lines: &[String], prefix: &str) -> Entry {
-    let mut text = Vec::new();
-    let mut quote = Vec::new();
-    let mut reactions = Vec::new();
-    for line in lines {
-        let line = line.trim_end();
-        if let Some(quoted) = line.strip_prefix('>') {
-            quote.push(quoted.trim());
-        } else if let Some(found) = reactions_of(line) {
-            reactions.extend(found);
-        } else {
-            text.push(without_files(line, prefix, &mut entry.attachments));
-        }
+fn finish(mut entry: Entry, text: &str, folder: &Folder) -> Entry {
+    if text.trim() == DELETED {
+        entry.deleted = true;
+        return entry;
     }
-    let text = text.join("\n");
-    let text = text.trim();
-    entry.deleted = text == DELETED;
-    entry.text = if entry.deleted {
-        String::new()
-    } else {
-        text.to_owned()
-    };
-    entry.quote = (!quote.is_empty()).then(|| quote.join("\n").trim().to_owned());
+    let (quote, text) = quoted(text);
+    entry.quote = quote;
+    let mut kept = String::new();
+    let mut reactions = Vec::new();
+    for (number, line) in text.split('\n').enumerate() {
+        let (found, rest) = match reactions_of(line) {
+            Some((found, rest)) => (found, rest),
+            None => (Vec::new(), line),
+        };
+        let marked = !found.is_empty() && rest.trim().is_empty();
+        reactions.extend(found);
+        let line = without_files(rest, folder, &mut entry.attachments);
+        let line = without_words(&line, folder, &mut entry.attachments);
+        if number > 0 && !marked {
+            kept.push('\n');
+        }
+        // Two blanks end a line in Markdown.
+        kept.push_str(line.strip_suffix("  ").unwrap_or(&line));
+    }
+    entry.text = kept.trim_end().to_owned();
     entry.reactions = gather(reactions.into_iter());
     entry
 }
 
-/// `(- Anna: 👍, Bert: 😂 -)`
-fn reactions_of(line: &str) -> Option<Vec<(String, String)>> {
-    let inner = line.trim().strip_prefix("(-")?.strip_suffix("-)")?;
-    let pair = |pair: &str| {
-        let (name, emoji) = pair.rsplit_once(':')?;
-        Some((name.trim().to_owned(), emoji.trim().to_owned()))
-    };
-    inner.split(',').map(pair).collect()
+/// What is answered, and the text. A quote stands in lines of its own, after the head.
+fn quoted(text: &str) -> (Option<String>, &str) {
+    let (first, below) = text.split_once('\n').unwrap_or((text, ""));
+    let mut rest = below.trim_start_matches(['\n', ' ']);
+    if !first.trim().is_empty() || !rest.starts_with('>') {
+        return (None, text);
+    }
+    let mut quote = String::new();
+    while let Some(line) = rest.strip_prefix('>') {
+        let (line, after) = line.split_once('\n').unwrap_or((line, ""));
+        let line = line.strip_prefix(' ').unwrap_or(line);
+        quote.push_str(line.strip_suffix("  ").unwrap_or(line));
+        quote.push('\n');
+        rest = after;
+    }
+    let rest = rest.strip_prefix('\n').unwrap_or(rest);
+    (Some(quote.trim().to_owned()), rest)
 }
 
-/// Takes `[name](./media/…)` and `![name](./media/…)` out of a line.
-fn without_files(line: &str, prefix: &str, attachments: &mut Vec<Attachment>) -> String {
+/// `(- Anna: 👍, Bert: 😂 -)` at the beginning of a line, and what follows it.
+fn reactions_of(line: &str) -> Option<(Vec<(String, String)>, &str)> {
+    let (inner, rest) = line.strip_prefix("(- ")?.split_once(" -)")?;
+    let mut reactions = Vec::new();
+    // A name may have a comma in it.
+    let mut name = String::new();
+    for part in inner.split(", ") {
+        let pair = part.rsplit_once(": ");
+        name.push_str(pair.map_or(part, |(end, _)| end));
+        match pair {
+            Some((_, emoji)) => {
+                reactions.push((std::mem::take(&mut name), emoji.trim().to_owned()));
+            }
+            None => name.push_str(", "),
+        }
+    }
+    name.is_empty().then_some((reactions, rest))
+}
+
+/// Takes `(( 👍 ))`, a sticker without a file, and the words for files that are gone out of a line.
+fn without_words(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>) -> String {
+    let inner = line.trim().strip_prefix("(( ");
+    if let Some(label) = inner.and_then(|line| line.strip_suffix(" ))")) {
+        attachments.push(folder.sticker(Some(label), None));
+        return String::new();
+    }
+    for (words, kind) in LEFT_OUT {
+        if let Some(before) = line.trim_end().strip_suffix(words) {
+            attachments.push(missing(kind, None));
+            return before.to_owned();
+        }
+    }
+    line.to_owned()
+}
+
+/// Takes `[name](./media/…)`, `![name](./media/…)` and stickers out of a line.
+fn without_files(line: &str, folder: &Folder, attachments: &mut Vec<Attachment>) -> String {
     let mut kept = String::new();
     let mut rest = line;
-    while let Some((before, from)) = rest.split_once("](./media/") {
-        let link = before.rsplit_once('[').zip(from.split_once(')'));
-        let Some(((before, name), (path, after))) = link else {
+    while let Some((before, from)) = rest.split_once(LINK) {
+        let file = from.strip_prefix(MEDIA).map(|from| (true, from));
+        let either = file.or_else(|| Some((false, from.strip_prefix(STICKER)?)));
+        let Some((is_file, from)) = either else {
+            kept.push_str(before);
+            kept.push_str(LINK);
+            rest = from;
+            continue;
+        };
+        let Some((before, name, path, after)) = link(before, from) else {
             break;
         };
-        kept.push_str(before.strip_suffix('!').unwrap_or(before));
-        let path = format!("media/{path}");
-        let name = if name.is_empty() {
-            path.rsplit('/').next().unwrap_or_default()
-        } else {
-            name
-        };
-        attachments.push(Attachment {
-            kind: kind_of(name),
-            name: Some(name.to_owned()),
-            media_type: None,
-            size: None,
-            seconds: None,
-            place: AttachmentPlace::Export(format!("{prefix}{path}")),
+        kept.push_str(
+            before
+                .strip_suffix('!')
+                .filter(|_| is_file)
+                .unwrap_or(before),
+        );
+        attachments.push(match is_file {
+            false => folder.sticker(Some(name).filter(|name| !name.is_empty()), Some(path)),
+            true => {
+                let path = format!("media/{path}");
+                let name = match name.is_empty() {
+                    true => path.rsplit('/').next().unwrap_or_default(),
+                    false => name,
+                };
+                Attachment {
+                    kind: kind_of(name),
+                    name: Some(name.to_owned()),
+                    media_type: None,
+                    size: None,
+                    seconds: None,
+                    place: AttachmentPlace::Export(folder.path(name, &path)),
+                }
+            }
         });
         rest = after;
     }
     kept.push_str(rest);
-    kept.trim_end().to_owned()
+    kept
+}
+
+/// What stands before a link, its words, its path, and what follows. A file is named in both, so brackets and
+/// parentheses in its name do no harm.
+fn link<'l>(before: &'l str, from: &'l str) -> Option<(&'l str, &'l str, &'l str, &'l str)> {
+    let (first_before, first_name) = before.rsplit_once('[')?;
+    let (mut text, mut name) = (first_before, first_name);
+    // A name has few brackets.
+    for _ in 0..8 {
+        let path = name.replace(char::is_whitespace, "%20");
+        if let Some(after) = from
+            .strip_prefix(&*path)
+            .and_then(|rest| rest.strip_prefix(')'))
+        {
+            return Some((text, name, from.get(..path.len())?, after));
+        }
+        let Some((shorter, _)) = text.rsplit_once('[') else {
+            break;
+        };
+        text = shorter;
+        name = before.get(shorter.len() + 1..)?;
+    }
+    let (path, after) = from.split_once(')')?;
+    Some((first_before, first_name, path, after))
 }

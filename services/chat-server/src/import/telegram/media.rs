@@ -25,7 +25,15 @@ pub(super) fn attachments(entry: &Map<String, Value>) -> Vec<Attachment> {
         seconds: number(entry, "duration_seconds").and_then(|seconds| u32::try_from(seconds).ok()),
         place: place(path),
     });
-    photo.into_iter().chain(file).collect()
+    let card = member(entry, "contact_vcard").map(|path| Attachment {
+        kind: AttachmentKind::File,
+        name: file_name(path),
+        media_type: Some("text/vcard".to_owned()),
+        size: size(entry, "contact_vcard_file_size"),
+        seconds: None,
+        place: place(path),
+    });
+    photo.into_iter().chain(file).chain(card).collect()
 }
 
 /// What a message says if that is no text; `text` is what stands beside it.
@@ -55,6 +63,9 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     };
     if let Some(place) = place {
         return Some(with_text(format!("[Place] {place}")));
+    }
+    if entry.contains_key("location_information") {
+        return Some(with_text("[Location]".to_owned()));
     }
     if let Some(game) = member(entry, "game_title") {
         return Some(with_text(format!("[Game] {game}")));

@@ -7,15 +7,20 @@ use serde_json::{Map, Value};
 use super::text::{member, number, plain, rich};
 use super::{media, service};
 use crate::import::Options;
+use crate::import::clock::Clock;
 use crate::model::{Body, Message, Participant, Reaction};
 
 /// What a name is for somebody who has deleted the account.
 const DELETED: &str = "Deleted Account";
 
+/// Older than any message of Telegram: 1980.
+const NEVER: Timestamp = Timestamp::constant(315_532_800, 0);
+
 /// A message of the file; what is wrong with one that cannot be read.
 pub(super) fn message(
     entry: &Map<String, Value>,
     options: &Options,
+    clock: &mut Clock,
     me: Option<&str>,
 ) -> Result<Message, &'static str> {
     let id = number(entry, "id").ok_or("has no id")?.to_string();
@@ -23,7 +28,7 @@ pub(super) fn message(
     if kind == "unsupported" {
         return Err("is of a kind that this Telegram could not export");
     }
-    let timestamp = time(entry, "date", options).ok_or("has no date")?;
+    let timestamp = time(entry, "date", clock).ok_or("has no date")?;
     let person = |name: &str, id: &str| person(entry, name, id, options, me);
     let is_service = kind == "service";
     let sender = match is_service {
@@ -34,6 +39,20 @@ pub(super) fn message(
         true => service::body(entry, sender.as_ref()),
         false => body(entry),
     };
+    let attachments = media::attachments(entry);
+    let body = match body {
+        // Pictures that may be seen once are not exported.
+        Body::Text(text)
+            if text.is_empty()
+                && attachments.is_empty()
+                && entry.contains_key("self_destruct_period_seconds") =>
+        {
+            Body::Unknown("[Self-destructing media]".to_owned())
+        }
+        body => body,
+    };
+    // Old files have a time in 1970 for what was never edited.
+    let edited = time(entry, "edited", &mut clock.clone()).filter(|at| *at > NEVER);
     let elsewhere = entry.contains_key("reply_to_peer_id");
     let reply_to = number(entry, "reply_to_message_id").filter(|_| !elsewhere);
     Ok(Message {
@@ -43,15 +62,19 @@ pub(super) fn message(
         body,
         reply_to: reply_to.map(|id| id.to_string()),
         forwarded_from: forwarded(entry),
-        edited: time(entry, "edited", options),
+        edited,
         deleted: false,
         reactions: reactions(entry),
-        attachments: media::attachments(entry),
+        attachments,
     })
 }
 
 fn body(entry: &Map<String, Value>) -> Body {
     let text = entry.get("text").map(plain).unwrap_or_default();
+    let text = match entry.get("text_entities") {
+        Some(pieces) if text.is_empty() => plain(pieces),
+        _ => text,
+    };
     if let Some(body) = media::body(entry, &text) {
         return body;
     }
@@ -62,12 +85,11 @@ fn body(entry: &Map<String, Value>) -> Body {
 }
 
 /// The seconds of `NAME_unixtime`, which older files lack; else the local time in `NAME`.
-fn time(entry: &Map<String, Value>, name: &str, options: &Options) -> Option<Timestamp> {
-    if let Some(seconds) = number(entry, &format!("{name}_unixtime")) {
-        return Timestamp::from_second(seconds).ok();
-    }
-    let local: DateTime = member(entry, name)?.parse().ok()?;
-    options.zone.to_timestamp(local).ok()
+fn time(entry: &Map<String, Value>, name: &str, clock: &mut Clock) -> Option<Timestamp> {
+    let known = number(entry, &format!("{name}_unixtime"))
+        .and_then(|seconds| Timestamp::from_second(seconds).ok());
+    let local = || member(entry, name)?.parse::<DateTime>().ok();
+    known.or_else(|| clock.timestamp(local()?))
 }
 
 fn person(
@@ -77,13 +99,13 @@ fn person(
     options: &Options,
     me: Option<&str>,
 ) -> Option<Participant> {
-    // Older files have a bare number.
-    let id = match entry.get(id)? {
-        Value::String(id) => id.clone(),
-        Value::Number(id) => format!("user{id}"),
-        _ => return None,
+    let name = member(entry, name);
+    let id = match entry.get(id) {
+        Some(Value::String(id)) => id.clone(),
+        Some(Value::Number(id)) => old_id(id.as_u64()?),
+        _ => name?.to_owned(),
     };
-    let name = member(entry, name).unwrap_or(DELETED).to_owned();
+    let name = name.unwrap_or(DELETED).to_owned();
     let is_me = me == Some(id.as_str()) || options.me.as_deref() == Some(name.as_str());
     Some(Participant {
         id,
@@ -92,6 +114,17 @@ fn person(
         phone: None,
         is_me,
     })
+}
+
+/// Before 2021 an id was a bare number: at first that of a user; then with 2³² added to it, or 2³³ for a group or a
+/// channel. Numbers of users were below 2³² then.
+fn old_id(id: u64) -> String {
+    let number = id & u64::from(u32::MAX);
+    match id >> 32 {
+        0 | 1 => format!("user{number}"),
+        2 => format!("chat{number}"),
+        _ => format!("user{id}"),
+    }
 }
 
 fn forwarded(entry: &Map<String, Value>) -> Option<String> {

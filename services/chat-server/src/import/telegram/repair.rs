@@ -1,5 +1,5 @@
 //! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. And no message may be
-//! larger than a bound, whatever it is made of.
+//! larger than a bound, whatever it is made of, and nothing may lie deeper than another.
 
 use std::io::{self, Read};
 
@@ -7,6 +7,13 @@ use super::Budget;
 
 /// How much is repaired at a time, in bytes.
 const CHUNK: usize = 64 * 1024;
+
+/// How deep objects and lists may lie in one another; an export has about a dozen. The parser remembers each that is
+/// open, also in what it passes over.
+const MAX_DEPTH: usize = 500;
+
+/// What some editors write at the beginning.
+const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Where in the text a byte stands.
 #[derive(Clone, Copy)]
@@ -21,6 +28,9 @@ enum At {
 pub(super) struct Repaired<'b, R> {
     inner: R,
     at: At,
+    depth: usize,
+    /// How many bytes of a BOM have come; `None` once there is none to come.
+    bom: Option<usize>,
     input: Vec<u8>,
     ready: Vec<u8>,
     /// How much of `ready` has been given.
@@ -33,6 +43,8 @@ impl<'b, R: Read> Repaired<'b, R> {
         Self {
             inner,
             at: At::Outside,
+            depth: 0,
+            bom: Some(0),
             input: vec![0; CHUNK],
             ready: Vec::new(),
             given: 0,
@@ -51,8 +63,27 @@ impl<'b, R: Read> Repaired<'b, R> {
         self.ready.clear();
         self.given = 0;
         for &byte in self.input.iter().take(count) {
+            if let Some(known) = self.bom {
+                if BOM.get(known) == Some(&byte) {
+                    self.bom = Some(known + 1);
+                    continue;
+                }
+                self.bom = None;
+            }
             self.at = match (self.at, byte) {
                 (At::Outside, b'"') => At::InString,
+                (At::Outside, b'[' | b'{') => {
+                    self.depth += 1;
+                    if self.depth > MAX_DEPTH {
+                        let problem = format!("lists in lists, more than {MAX_DEPTH} deep");
+                        return Err(io::Error::new(io::ErrorKind::InvalidData, problem));
+                    }
+                    At::Outside
+                }
+                (At::Outside, b']' | b'}') => {
+                    self.depth = self.depth.saturating_sub(1);
+                    At::Outside
+                }
                 (At::Outside, _) | (At::InString, b'"') => At::Outside,
                 (At::InString, b'\\') => At::Escaped,
                 (At::InString | At::Escaped, _) => {

@@ -7,9 +7,10 @@ use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Seq
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use super::chat::Head;
 use super::{Budget, message};
+use crate::import::clock::Clock;
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
-use crate::model::{Chat, ChatKind};
 use crate::source::Event;
 
 /// How many messages between two words about progress.
@@ -45,15 +46,6 @@ pub(super) struct Export<'e, 'r, 't, 'p> {
 pub(super) struct Found {
     heads: Vec<Head>,
     me: Option<String>,
-}
-
-/// What is known of a chat before its messages.
-#[derive(Debug, Default)]
-pub(super) struct Head {
-    id: Option<i64>,
-    name: Option<String>,
-    kind: Option<String>,
-    told: bool,
 }
 
 impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
@@ -115,7 +107,7 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
                 "a chat has no `id` or no `type`: this is no export as Telegram wrote it",
             ));
         };
-        let chat = chat(id, head);
+        let chat = head.chat(id);
         let id = chat.id.clone();
         if !head.told {
             head.told = true;
@@ -124,16 +116,16 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         Ok(id)
     }
 
-    fn message<E: Error>(&mut self, chat: &str, raw: &str) -> Result<(), E> {
+    fn message<E: Error>(&mut self, chat: &str, clock: &mut Clock, raw: &str) -> Result<(), E> {
         self.since_progress += 1;
         if self.since_progress == MESSAGES_A_STEP {
             self.since_progress = 0;
             (self.reading.progress)(self.done.get(), self.size);
         }
         let read = serde_json::from_str::<Map<String, Value>>(raw).map_err(|_| "is no object");
-        match read
-            .and_then(|entry| message::message(&entry, self.reading.options, self.me.as_deref()))
-        {
+        match read.and_then(|entry| {
+            message::message(&entry, self.reading.options, clock, self.me.as_deref())
+        }) {
             Ok(message) => self.take(Event::Message {
                 chat: chat.to_owned(),
                 message: Box::new(message),
@@ -146,39 +138,6 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
                 Ok(())
             }
         }
-    }
-}
-
-fn chat(id: i64, head: &Head) -> Chat {
-    let kind = head.kind.as_deref().unwrap_or_default();
-    let kind_of = match kind {
-        "saved_messages" | "replies" | "verification_codes" | "personal_chat" | "bot_chat" => {
-            ChatKind::Direct
-        }
-        "private_group" | "private_supergroup" | "public_supergroup" => ChatKind::Group,
-        "private_channel" | "public_channel" => ChatKind::Channel,
-        _ => ChatKind::Unknown,
-    };
-    let id = match kind {
-        "private_group" => format!("-{id}"),
-        "private_supergroup" | "public_supergroup" | "private_channel" | "public_channel" => {
-            format!("-100{id}")
-        }
-        _ => id.to_string(),
-    };
-    let name = match (&head.name, kind) {
-        (Some(name), _) if !name.trim().is_empty() => name.clone(),
-        (_, "saved_messages") => "Saved Messages".to_owned(),
-        (_, "replies") => "Replies".to_owned(),
-        (_, "verification_codes") => "Verification Codes".to_owned(),
-        (_, "personal_chat" | "bot_chat") => "Deleted Account".to_owned(),
-        _ => format!("Chat {id}"),
-    };
-    Chat {
-        participants: (kind == "saved_messages").then_some(1),
-        kind: kind_of,
-        name,
-        id,
     }
 }
 
@@ -252,9 +211,11 @@ impl<'de> Visitor<'de> for Walk<'_, '_, '_, '_, '_> {
             survey.push(Head::default());
             survey.len() - 1
         });
-        while let Some(key) = map.next_key::<String>()? {
-            // What is passed over takes no memory, however large it is.
-            export.budget.set(usize::MAX);
+        loop {
+            export.budget.set(MAX_MESSAGE_BYTES);
+            let Some(key) = map.next_key::<String>()? else {
+                break;
+            };
             match (&within, key.as_str()) {
                 (Within::Chats, "list") => map.next_value_seed(Walk {
                     export,
@@ -271,6 +232,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_, '_, '_, '_> {
                     export.something = true;
                     had_messages = true;
                     if export.survey.is_some() {
+                        export.budget.set(usize::MAX);
                         map.next_value::<IgnoredAny>()?;
                         continue;
                     }
@@ -284,11 +246,13 @@ impl<'de> Visitor<'de> for Walk<'_, '_, '_, '_, '_> {
                     export.me = owner(&map.next_value::<Value>()?);
                 }
                 (Within::Root | Within::Chat, "id") => {
-                    head.id = map.next_value::<Value>()?.as_i64()
+                    head.id = map.next_value::<Value>()?.as_i64();
                 }
                 (Within::Root | Within::Chat, "name") => head.name = text(map.next_value()?),
                 (Within::Root | Within::Chat, "type") => head.kind = text(map.next_value()?),
                 _ => {
+                    // What is passed over takes no memory, however large it is.
+                    export.budget.set(usize::MAX);
                     map.next_value::<IgnoredAny>()?;
                 }
             }
@@ -312,11 +276,11 @@ impl<'de> Visitor<'de> for Walk<'_, '_, '_, '_, '_> {
         let Self { export, within } = self;
         if let Within::Messages(chat) = within {
             export.budget.set(MAX_MESSAGE_BYTES);
+            let mut clock = Clock::new(&export.reading.options.zone);
             while let Some(raw) = seq.next_element::<Box<RawValue>>()? {
-                export.message(&chat, raw.get())?;
+                export.message(&chat, &mut clock, raw.get())?;
                 export.budget.set(MAX_MESSAGE_BYTES);
             }
-            export.budget.set(usize::MAX);
             return Ok(());
         }
         while seq

@@ -3,14 +3,20 @@
 //! iOS writes `[31.12.23, 23:59:58] Anna: …`, Android `31/12/2023, 11:59 pm - Anna: …`, some old versions of iOS
 //! `31/12/2023 23:59:58: Anna: …`.
 
-use super::words::{Half, half_of};
+use super::halves::{half_of, hour_of};
 
 /// How a file writes its headers. What is written otherwise in it is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Shape {
     frame: Frame,
     separator: char,
+    /// What follows the date: a comma, the first letter of a word.
+    after: Option<char>,
     seconds: bool,
+    /// Whether the part of the day is told.
+    halves: bool,
+    /// Whether years have all their digits.
+    long_years: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,31 +41,47 @@ pub(super) struct Header<'l> {
     pub(super) rest: &'l str,
 }
 
+impl Shape {
+    /// Whether an iPhone writes so.
+    pub(super) fn is_ios(self) -> bool {
+        self.frame != Frame::Dash
+    }
+}
+
+/// Words that some languages write behind the time.
+const CLOCKS: [&str; 3] = ["uhr", "ч", "h"];
+
 /// The head of a line, if it has one.
 pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     let mut at = Cursor(line);
-    at.skip_marks();
+    at.skip_blanks();
     let brackets = at.eat('[');
     let (date, separator) = date(&mut at)?;
-    // A comma, a full stop, or a word such as the Finnish "klo"; and in some languages the part of the day.
-    let mut half = between(&mut at)?;
-    let hour = at.number(2)?;
-    at.eat_any(&[':', '.'])?;
-    let minute = at.number_of(2)?;
+    let (after, before_noon) = between(&mut at)?;
+    let (hour, _) = at.number(2)?;
+    // 18:05, 18.05, 18 h 05
+    at.skip_blanks();
+    at.eat_any(&[':', '.', 'h'])?;
+    at.skip_blanks();
+    let minute = at.pair()?;
     let mut ahead = at;
-    let second = ahead.eat_any(&[':', '.']).and_then(|_| ahead.number_of(2));
+    let second = ahead.eat_any(&[':', '.']).and_then(|_| ahead.pair());
     if second.is_some() {
         at = ahead;
     }
     at.skip_blanks();
-    if let Some((word, rest)) = half_of(at.0) {
-        half = Some(word);
-        at = Cursor(rest);
-    }
+    let half = match half_of(at.0) {
+        Some((half, rest)) => {
+            at = Cursor(rest);
+            Some(half)
+        }
+        None => before_noon,
+    };
+    at.skip_word(&CLOCKS);
     at.skip_blanks();
     let frame = match brackets {
         true => at.eat(']').then_some(Frame::Brackets)?,
-        false if at.eat_any(&['-', '–']).is_some() => Frame::Dash,
+        false if at.eat_any(&['-', '–', '—']).is_some() => Frame::Dash,
         false => at.eat(':').then_some(Frame::Colon)?,
     };
     // Blanks follow, but the text may be empty.
@@ -70,11 +92,14 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
         shape: Shape {
             frame,
             separator,
+            after,
             seconds: second.is_some(),
+            halves: half.is_some(),
+            long_years: date.iter().any(|number| *number > 99),
         },
         date,
         clock: [
-            hour_of(hour, half)?,
+            hour_of(clock(hour, 23)?, half),
             clock(minute, 59)?,
             clock(second.unwrap_or(0), 59)?,
         ],
@@ -83,46 +108,42 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
 }
 
 fn date(at: &mut Cursor<'_>) -> Option<([u16; 3], char)> {
-    let first = at.number(4)?;
+    let (first, _) = at.number(4)?;
     let separator = at.eat_any(&['/', '.', '-', '年'])?;
     at.skip_blanks();
-    let second = at.number(2)?;
+    let (second, _) = at.number(2)?;
     at.eat_any(&[separator, '月'])?;
     at.skip_blanks();
-    let third = at.number(4)?;
+    let (third, _) = at.number(4)?;
     at.eat_any(&['日']);
     Some(([first, second, third], separator))
 }
 
-/// Goes to the clock; tells the part of the day if that stands before it.
-fn between(at: &mut Cursor<'_>) -> Option<Option<Half>> {
-    let before = at.0;
-    at.eat_any(&[',', '.', '،']);
-    at.skip_blanks();
-    if let Some((half, rest)) = half_of(at.0) {
-        *at = Cursor(rest);
+/// Goes to the clock: past commas, full stops, a word such as the Finnish "klo" or the Bulgarian "г.", and in some
+/// languages the part of the day. Tells the first of the former, and the part of the day.
+fn between(at: &mut Cursor<'_>) -> Option<(Option<char>, Option<super::halves::Half>)> {
+    let before = at.0.len();
+    let mut first = None;
+    let mut half = None;
+    // At most a full stop, a word, its full stop, a comma, a part of the day.
+    for _ in 0..6 {
         at.skip_blanks();
-        return Some(Some(half));
+        if let Some((found, rest)) = half_of(at.0) {
+            half = Some(found);
+            *at = Cursor(rest);
+        } else if let Some(mark) = at.eat_any(&[',', '.', '،']) {
+            first = first.or(Some(mark));
+        } else {
+            let word = at.0.trim_start_matches(char::is_alphabetic);
+            let length = at.0.len() - word.len();
+            if length == 0 || length > 12 {
+                break;
+            }
+            first = first.or(at.0.chars().next());
+            *at = Cursor(word);
+        }
     }
-    // One short word without digits.
-    let word = at.0.trim_start_matches(|c: char| c.is_alphabetic());
-    if at.0.len() - word.len() <= 12 {
-        *at = Cursor(word);
-        at.eat('.');
-        at.skip_blanks();
-    }
-    (before.len() != at.0.len()).then_some(None)
-}
-
-fn hour_of(hour: u16, half: Option<Half>) -> Option<i8> {
-    let hour = clock(hour, 23)?;
-    match half {
-        None => Some(hour),
-        // Some telephones write 13:05 PM.
-        Some(Half::After) if hour < 12 => Some(hour + 12),
-        Some(Half::Before) if hour == 12 => Some(0),
-        Some(_) => Some(hour),
-    }
+    (at.0.len() < before).then_some((first, half))
 }
 
 fn clock(number: u16, most: i8) -> Option<i8> {
@@ -145,31 +166,38 @@ impl Cursor<'_> {
         Some(found)
     }
 
-    /// A number of at most so many digits, of any script.
-    fn number(&mut self, most: usize) -> Option<u16> {
+    /// A number of at most so many digits, of any script, and how many it has.
+    fn number(&mut self, most: usize) -> Option<(u16, usize)> {
         self.skip_marks();
         let mut value = 0;
         let mut count = 0;
         let mut rest = self.0.chars();
         while let Some(digit) = rest.clone().next().and_then(digit) {
-            value = value * 10 + digit;
             count += 1;
-            rest.next();
             if count > most {
                 return None;
             }
+            value = value * 10 + digit;
+            rest.next();
         }
         self.0 = rest.as_str();
-        (count > 0).then_some(value)
+        (count > 0).then_some((value, count))
     }
 
-    /// A number of exactly so many digits.
-    fn number_of(&mut self, digits: usize) -> Option<u16> {
-        let before = self.0;
-        let value = self.number(digits)?;
-        let count = before.chars().filter(|c| digit(*c).is_some()).count();
-        let left = self.0.chars().filter(|c| digit(*c).is_some()).count();
-        (count - left == digits).then_some(value)
+    /// A number of two digits.
+    fn pair(&mut self) -> Option<u16> {
+        let (value, count) = self.number(2)?;
+        (count == 2).then_some(value)
+    }
+
+    /// One of these words, and the full stop behind it.
+    fn skip_word(&mut self, words: &[&str]) {
+        self.skip_blanks();
+        let rest = self.0.trim_start_matches(char::is_alphabetic);
+        let word = self.0.strip_suffix(rest).unwrap_or_default();
+        if words.iter().any(|known| word.to_lowercase() == *known) {
+            self.0 = rest.strip_prefix('.').unwrap_or(rest);
+        }
     }
 
     /// Blanks of any width, and marks of direction. Whether there were any.
@@ -188,7 +216,7 @@ impl Cursor<'_> {
 
 /// Marks of direction that nobody sees.
 pub(super) fn is_mark(c: char) -> bool {
-    matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+    matches!(c, '\u{200e}' | '\u{200f}' | '\u{61c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
 }
 
 /// Digits of the scripts in which telephones write numbers: Latin, Arabic, Persian, Devanagari, Bengali.

@@ -22,16 +22,25 @@ pub(super) fn of_file(path: &Path) -> String {
 
 fn person(stem: &str) -> String {
     let stem = without_copy(stem.trim());
-    // Some file systems compose letters otherwise; names are compared by the part that has no such letters.
-    let name = FILE_NAMES
-        .iter()
-        .find_map(|before| stem.strip_prefix(before));
-    let name = name.unwrap_or(stem).trim();
+    let name = known(stem).unwrap_or(stem).trim();
     if name.is_empty() {
         "WhatsApp".to_owned()
     } else {
         name.to_owned()
     }
+}
+
+/// What stands in the name of a file as WhatsApp names it, in some language.
+fn known(stem: &str) -> Option<&str> {
+    FILE_NAMES
+        .iter()
+        .find_map(|(before, after)| stem.strip_prefix(before)?.strip_suffix(after))
+}
+
+/// Whether WhatsApp names a file like this.
+pub(in crate::import) fn is_known(path: &Path) -> bool {
+    path.file_stem()
+        .is_some_and(|stem| known(without_copy(stem.to_string_lossy().trim())).is_some())
 }
 
 /// Without the ` (2)` of a second download.
@@ -49,6 +58,17 @@ fn without_copy(stem: &str) -> &str {
     }
 }
 
+/// Whether a text has the name in quotes, of any language: `Anna created group "Team"`.
+pub(super) fn is_quoted(name: &str, text: &str) -> bool {
+    let Some((before, after)) = text.split_once(name) else {
+        return false;
+    };
+    let quotes = ['"', '“', '”', '„', '«', '»', '「', '」', '\''];
+    let before = before.trim_end_matches(['\u{a0}', '\u{202f}']);
+    let after = after.trim_start_matches(['\u{a0}', '\u{202f}']);
+    before.ends_with(quotes) && after.starts_with(quotes)
+}
+
 /// Whether a sender is a number instead of a name.
 pub(super) fn is_phone(name: &str) -> bool {
     let digits = name.chars().filter(char::is_ascii_digit).count();
@@ -56,5 +76,5 @@ pub(super) fn is_phone(name: &str) -> bool {
         && digits >= 6
         && name
             .chars()
-            .all(|c| c.is_ascii_digit() || "+-() \u{a0}\u{2011}".contains(c))
+            .all(|c| c.is_ascii_digit() || "+-() \u{a0}\u{202f}\u{2010}\u{2011}".contains(c))
 }

@@ -22,6 +22,8 @@ pub(super) struct Votes {
     falls: [u64; 2],
     /// How often a number is another one than in the message before.
     changes: [u64; 2],
+    /// How often only this number is another one than in the message before: that of the day, most often.
+    moves: [u64; 3],
     last: Option<[u16; 3]>,
 }
 
@@ -32,7 +34,14 @@ impl Votes {
         self.year_first |= first > 31;
         self.first_above_12 |= (13..=31).contains(&first);
         self.second_above_12 |= (13..=31).contains(&second);
-        if let Some([last_first, last_second, last_third]) = self.last.replace(date) {
+        if let Some(last) = self.last.replace(date) {
+            let [last_first, last_second, last_third] = last;
+            let same = date.iter().zip(&last).filter(|(now, last)| now == last);
+            if same.count() == 2 {
+                for ((moves, now), last) in self.moves.iter_mut().zip(date).zip(last) {
+                    *moves += u64::from(now != last);
+                }
+            }
             let parts = self.falls.iter_mut().zip(&mut self.changes);
             let now = [(first, last_first), (second, last_second)];
             for ((falls, changes), (now, last)) in parts.zip(now) {
@@ -47,7 +56,9 @@ impl Votes {
     pub(super) fn order(&self) -> DayOrder {
         let [first_falls, second_falls] = self.falls;
         let [first_changes, second_changes] = self.changes;
-        if self.year_first {
+        let [first_moves, second_moves, third_moves] = self.moves;
+        // Years of two digits may be first too: then it is the last number that moves alone.
+        if self.year_first || third_moves > 2 * (first_moves + second_moves) {
             DayOrder::YearFirst
         } else if self.first_above_12 {
             DayOrder::DayFirst

@@ -1,94 +1,33 @@
-//! Words that WhatsApp writes by itself, in the languages whose exports are known.
+//! Words that WhatsApp writes by itself, in the languages whose exports are known; all in lower case and without a full
+//! stop at the end.
 
-/// A half of the day.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Half {
-    /// Before noon.
-    Before,
-    /// After noon.
-    After,
-}
+use crate::model::AttachmentKind as Kind;
 
-/// Words for the halves of the day, in lower case, without blanks and full stops. Longer ones before those that begin
-/// like them.
-const HALVES: [(&str, Half); 24] = [
-    ("am", Half::Before),
-    ("pm", Half::After),
-    ("a m", Half::Before),
-    ("p m", Half::After),
-    ("vorm", Half::Before),
-    ("nachm", Half::After),
-    ("ap", Half::Before),
-    ("ip", Half::After),
-    ("de", Half::Before),
-    ("du", Half::After),
-    ("πμ", Half::Before),
-    ("μμ", Half::After),
-    ("öö", Half::Before),
-    ("ös", Half::After),
-    ("fm", Half::Before),
-    ("em", Half::After),
-    ("上午", Half::Before),
-    ("下午", Half::After),
-    ("午前", Half::Before),
-    ("午後", Half::After),
-    ("오전", Half::Before),
-    ("오후", Half::After),
-    ("ص", Half::Before),
-    ("م", Half::After),
-];
-
-/// A word for a half of the day at the beginning of a text, and what follows it.
-pub(super) fn half_of(text: &str) -> Option<(Half, &str)> {
-    // The letters of the word, with the full stops and blanks between them: at most "p. m.".
-    let mut letters = String::new();
-    let mut best = None;
-    for (at, c) in text.char_indices().take(10) {
-        let rest = text.get(at..)?;
-        if c.is_alphabetic() {
-            letters.extend(c.to_lowercase());
-        } else if c.is_whitespace() && !letters.is_empty() {
-            // "p m." goes on after the blank, "pm - " does not.
-        } else if c != '.' {
-            break;
-        }
-        let after = rest.strip_prefix(c)?;
-        let known = HALVES
-            .iter()
-            .find(|(word, _)| word.replace(' ', "") == letters);
-        let goes_on = after
-            .chars()
-            .next()
-            .is_some_and(|next| next.is_alphabetic() && next.is_ascii());
-        if let Some((_, half)) = known.filter(|_| !goes_on) {
-            best = Some((*half, after));
-        }
-    }
-    best
-}
-
-/// What stands before the name of a chat in the name of its file.
-pub(super) const FILE_NAMES: [&str; 16] = [
-    "WhatsApp Chat with ",
-    "WhatsApp Chat - ",
-    "WhatsApp Chat – ",
-    "WhatsApp-Chat mit ",
-    "WhatsApp Chat mit ",
-    "Chat de WhatsApp con ",
-    "Chat WhatsApp con ",
-    "Discussion WhatsApp avec ",
-    "Conversa do WhatsApp com ",
-    "WhatsApp-chat met ",
-    "WhatsApp-chatt med ",
-    "WhatsApp-keskustelu: ",
-    "Czat WhatsApp z: ",
-    "Чат WhatsApp с ",
-    "WhatsApp Sohbeti - ",
-    "与",
+/// What stands before the name of a chat in the name of its file, and behind it.
+pub(super) const FILE_NAMES: [(&str, &str); 19] = [
+    ("WhatsApp Chat with ", ""),
+    ("WhatsApp Chat - ", ""),
+    ("WhatsApp Chat – ", ""),
+    ("WhatsApp-Chat mit ", ""),
+    ("WhatsApp Chat mit ", ""),
+    ("Chat de WhatsApp con ", ""),
+    ("Chat WhatsApp con ", ""),
+    ("Discussion WhatsApp avec ", ""),
+    ("Conversa do WhatsApp com ", ""),
+    ("WhatsApp-chat met ", ""),
+    ("WhatsApp-chatt med ", ""),
+    ("WhatsApp-chat med ", ""),
+    ("WhatsApp-keskustelu: ", ""),
+    ("Czat WhatsApp z: ", ""),
+    ("Чат WhatsApp с контактом ", ""),
+    ("Чат WhatsApp с ", ""),
+    ("WhatsApp Sohbeti - ", ""),
+    ("", " ile WhatsApp Sohbeti"),
+    ("与", "的 WhatsApp 聊天"),
 ];
 
 /// What Android writes behind the name of a file that is there.
-pub(super) const ATTACHED: [&str; 13] = [
+pub(super) const ATTACHED: [&str; 14] = [
     "file attached",
     "datei angehängt",
     "archivo adjunto",
@@ -98,6 +37,7 @@ pub(super) const ATTACHED: [&str; 13] = [
     "ficheiro anexado",
     "bestand bijgevoegd",
     "bifogad fil",
+    "fil bifogad",
     "liitetiedosto",
     "plik dołączony",
     "файл добавлен",
@@ -105,31 +45,32 @@ pub(super) const ATTACHED: [&str; 13] = [
 ];
 
 /// What stands for a file that is not there, whatever it was.
-pub(super) const MEDIA_OMITTED: [&str; 14] = [
+pub(super) const MEDIA_OMITTED: [&str; 16] = [
     "media omitted",
     "medien ausgeschlossen",
     "medien weggelassen",
     "multimedia omitido",
     "archivo omitido",
     "médias omis",
+    "fichier omis",
     "media omessi",
     "mídia oculta",
     "ficheiro não revelado",
     "media weggelaten",
     "media utelämnades",
     "media jätettiin pois",
+    "pominięto multimedia",
     "без медиафайлов",
     "medya dahil edilmedi",
 ];
 
-use crate::model::AttachmentKind as Kind;
-
 /// What stands for a file that is not there, by its kind (iOS).
-pub(super) const KIND_OMITTED: [(&str, Kind); 25] = [
+pub(super) const KIND_OMITTED: [(&str, Kind); 42] = [
     ("image omitted", Kind::Image),
     ("gif omitted", Kind::Image),
     ("video omitted", Kind::Video),
     ("video note omitted", Kind::Video),
+    ("video message omitted", Kind::Video),
     ("audio omitted", Kind::Audio),
     ("sticker omitted", Kind::Sticker),
     ("document omitted", Kind::File),
@@ -137,52 +78,88 @@ pub(super) const KIND_OMITTED: [(&str, Kind); 25] = [
     ("bild weggelassen", Kind::Image),
     ("gif weggelassen", Kind::Image),
     ("video weggelassen", Kind::Video),
+    ("videonachricht weggelassen", Kind::Video),
     ("audio weggelassen", Kind::Audio),
     ("sticker weggelassen", Kind::Sticker),
     ("dokument weggelassen", Kind::File),
     ("kontaktkarte ausgelassen", Kind::File),
+    ("kontaktkarte weggelassen", Kind::File),
     ("imagen omitida", Kind::Image),
+    ("gif omitido", Kind::Image),
     ("video omitido", Kind::Video),
     ("audio omitido", Kind::Audio),
     ("sticker omitido", Kind::Sticker),
     ("documento omitido", Kind::File),
+    ("tarjeta de contacto omitida", Kind::File),
     ("image absente", Kind::Image),
+    ("gif absent", Kind::Image),
     ("vidéo absente", Kind::Video),
     ("audio omis", Kind::Audio),
+    ("sticker omis", Kind::Sticker),
+    ("document omis", Kind::File),
     ("immagine omessa", Kind::Image),
     ("video omesso", Kind::Video),
+    ("audio omesso", Kind::Audio),
+    ("documento omesso", Kind::File),
+    ("afbeelding weggelaten", Kind::Image),
+    ("video weggelaten", Kind::Video),
+    ("audio weggelaten", Kind::Audio),
+    ("document weggelaten", Kind::File),
+    ("imagem ocultada", Kind::Image),
+    ("vídeo omitido", Kind::Video),
+    ("áudio ocultado", Kind::Audio),
 ];
 
 /// What stands for a message that was taken back.
-pub(super) const DELETED: [&str; 13] = [
+pub(super) const DELETED: [&str; 25] = [
     "this message was deleted",
     "you deleted this message",
     "diese nachricht wurde gelöscht",
     "du hast diese nachricht gelöscht",
     "se eliminó este mensaje",
     "eliminaste este mensaje",
+    "este mensaje fue eliminado",
     "ce message a été supprimé",
     "vous avez supprimé ce message",
     "questo messaggio è stato eliminato",
     "hai eliminato questo messaggio",
     "mensagem apagada",
+    "esta mensagem foi apagada",
+    "você apagou esta mensagem",
+    "apagou esta mensagem",
     "dit bericht is verwijderd",
+    "u hebt dit bericht verwijderd",
+    "je hebt dit bericht verwijderd",
     "данное сообщение удалено",
+    "вы удалили данное сообщение",
+    "detta meddelande raderades",
+    "tämä viesti poistettiin",
+    "ta wiadomość została usunięta",
+    "bu mesaj silindi",
+    "تم حذف هذه الرسالة",
+];
+
+/// What begins the words for a message that somebody who runs the group has taken back.
+pub(super) const DELETED_BY: [&str; 2] = [
+    "this message was deleted by admin",
+    "diese nachricht wurde von einem admin gelöscht",
 ];
 
 /// What stands behind a message that was edited, without its angle brackets.
-pub(super) const EDITED: [&str; 7] = [
+pub(super) const EDITED: [&str; 9] = [
     "this message was edited",
     "diese nachricht wurde bearbeitet",
     "se editó este mensaje",
     "ce message a été modifié",
     "questo messaggio è stato modificato",
     "mensagem editada",
+    "esta mensagem foi editada",
     "dit bericht is bewerkt",
+    "данное сообщение изменено",
 ];
 
 /// What iOS writes before the name of a file that is there: `<attached: NAME>`. An old form has it behind the name.
-pub(super) const IOS_ATTACHED: [&str; 9] = [
+pub(super) const IOS_ATTACHED: [&str; 10] = [
     "attached",
     "anhang",
     "adjunto",
@@ -192,16 +169,19 @@ pub(super) const IOS_ATTACHED: [&str; 9] = [
     "bijgevoegd",
     "bifogad",
     "приложение",
+    "المُرفق",
 ];
 
-/// Calls and other things that WhatsApp says under somebody's name, and what they are.
-pub(super) const EVENTS: [(&str, &str); 10] = [
+/// Calls, and what they are.
+pub(super) const EVENTS: [(&str, &str); 12] = [
     ("missed voice call", "missed_call"),
     ("missed video call", "missed_call"),
     ("missed group voice call", "missed_call"),
     ("missed group video call", "missed_call"),
     ("verpasster sprachanruf", "missed_call"),
     ("verpasster videoanruf", "missed_call"),
+    ("llamada perdida", "missed_call"),
+    ("videollamada perdida", "missed_call"),
     ("voice call", "call"),
     ("video call", "call"),
     ("sprachanruf", "call"),
@@ -209,13 +189,29 @@ pub(super) const EVENTS: [(&str, &str); 10] = [
 ];
 
 /// Messages whose contents never came or may be seen only once.
-pub(super) const UNSEEN: [&str; 8] = [
+pub(super) const UNSEEN: [&str; 9] = [
     "null",
     "waiting for this message",
-    "waiting for this message. this may take a while.",
+    "waiting for this message. this may take a while",
+    "warte auf diese nachricht. dies kann eine weile dauern",
     "view once voice message omitted",
     "view once photo",
     "view once video",
     "live location shared",
     "live-standort wird geteilt",
+];
+
+/// What stands before the link to a place.
+pub(super) const PLACES: [&str; 11] = [
+    "location",
+    "standort",
+    "ubicación",
+    "localisation",
+    "posizione",
+    "localização",
+    "locatie",
+    "местоположение",
+    "konum",
+    "sijainti",
+    "plats",
 ];

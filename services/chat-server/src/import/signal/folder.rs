@@ -1,0 +1,72 @@
+//! The folder of a chat, and what lies in it.
+
+use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
+
+/// The folder of a chat in that of the export.
+#[derive(Debug)]
+pub(super) struct Folder {
+    /// What stands before paths in it, to make them paths in the export.
+    pub(super) prefix: String,
+    /// Whether the chat's folder is all there is.
+    alone: bool,
+}
+
+impl Folder {
+    pub(super) fn new(name: &str, alone: bool) -> Self {
+        Self {
+            prefix: match alone {
+                true => String::new(),
+                false => format!("{name}/"),
+            },
+            alone,
+        }
+    }
+
+    /// The path, in the export, of a file of this name; `written` is the path in the chat's folder, with `%20` for
+    /// each blank.
+    pub(super) fn path(&self, name: &str, written: &str) -> String {
+        let named = format!("media/{name}");
+        let path = match named.replace(char::is_whitespace, "%20") == written {
+            true => named,
+            false => written.replace("%20", " "),
+        };
+        format!("{}{path}", self.prefix)
+    }
+
+    /// A sticker with its label and its path among the stickers, which lie beside the chats.
+    pub(super) fn sticker(&self, label: Option<&str>, path: Option<&str>) -> Attachment {
+        let place = match path.filter(|_| !self.alone) {
+            Some(path) => AttachmentPlace::Export(format!("exported_stickers/{path}")),
+            None => AttachmentPlace::Missing(None),
+        };
+        Attachment {
+            kind: AttachmentKind::Sticker,
+            name: label.map(str::to_owned),
+            media_type: None,
+            size: None,
+            seconds: None,
+            place,
+        }
+    }
+}
+
+/// What kind a file is, by the end of its name.
+pub(in crate::import) fn kind_of(name: &str) -> AttachmentKind {
+    let end = name
+        .rsplit_once('.')
+        .map(|(_, end)| end.to_ascii_lowercase());
+    match end.as_deref() {
+        Some(
+            "jpg" | "jpeg" | "jfif" | "png" | "apng" | "gif" | "heic" | "heif" | "avif" | "bmp"
+            | "tif" | "tiff" | "svg",
+        ) => AttachmentKind::Image,
+        Some("webp" | "was") => AttachmentKind::Sticker,
+        Some("mp4" | "m4v" | "mov" | "qt" | "3gp" | "mkv" | "webm" | "avi" | "mpeg") => {
+            AttachmentKind::Video
+        }
+        Some("opus" | "ogg" | "oga" | "m4a" | "mp3" | "aac" | "wav" | "amr" | "flac") => {
+            AttachmentKind::Audio
+        }
+        _ => AttachmentKind::File,
+    }
+}

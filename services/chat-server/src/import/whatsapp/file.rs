@@ -1,0 +1,164 @@
+//! Files of messages: named where they were exported, told by a word where they were not.
+
+use super::body::{OWN, folded, is_blank, plain};
+use super::words::{ATTACHED, IOS_ATTACHED, KIND_OMITTED, MEDIA_OMITTED};
+use crate::import::signal::kind_of;
+use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
+
+/// A file and what is written beside it.
+pub(super) struct File {
+    pub(super) attachment: Attachment,
+    pub(super) caption: String,
+    /// What the message says instead of the caption: somebody's card.
+    pub(super) body: Option<Body>,
+}
+
+/// The file of a message. Android writes the caption below it; iOS before it, with a mark of its own in between.
+pub(super) fn read(text: &str, ios: bool) -> Option<File> {
+    let (first, below) = text.split_once('\n').unwrap_or((text, ""));
+    let own = first.starts_with(OWN);
+    let line = first.trim_matches(is_blank);
+    if let Some(place) = exported(line, own).or_else(|| omitted(line, own || ios)) {
+        return Some(place.with(None, plain(below)));
+    }
+    let (before, tail) = text.trim_end_matches(is_blank).rsplit_once(OWN)?;
+    let place = exported(tail, true).or_else(|| omitted(tail, true))?;
+    let before = before.trim_matches(is_blank);
+    // "offer.pdf • 3 pages" is the file and not about it.
+    match before.split_once(" • ") {
+        Some((name, pages)) if !pages.contains('\n') && is_file(name) => {
+            Some(place.with(Some(name), String::new()))
+        }
+        _ => Some(place.with(None, plain(before))),
+    }
+}
+
+/// Where a file is, by the words for it.
+enum Place<'t> {
+    Exported(&'t str),
+    Omitted(AttachmentKind),
+}
+
+impl Place<'_> {
+    fn with(self, name: Option<&str>, caption: String) -> File {
+        let (kind, name, place) = match self {
+            Self::Exported(file) => (
+                kind(file),
+                Some(file.to_owned()),
+                AttachmentPlace::Export(file.to_owned()),
+            ),
+            Self::Omitted(kind) => (
+                kind,
+                name.map(str::to_owned),
+                AttachmentPlace::Missing(None),
+            ),
+        };
+        let card = name
+            .as_deref()
+            .and_then(|name| name.strip_suffix(".vcf"))
+            .filter(|_| caption.is_empty());
+        File {
+            body: card.map(|name| Body::Contact {
+                name: without_number(name).to_owned(),
+                phone: None,
+            }),
+            attachment: Attachment {
+                kind,
+                name,
+                media_type: None,
+                size: None,
+                seconds: None,
+                place,
+            },
+            caption,
+        }
+    }
+}
+
+/// The name of a file that was exported; `own` is whether WhatsApp's mark stands before it.
+fn exported(line: &str, own: bool) -> Option<Place<'_>> {
+    let inner = line
+        .strip_prefix('<')
+        .and_then(|line| line.strip_suffix('>'))
+        .filter(|inner| !inner.contains(['<', '>']));
+    let (name, known) = if let Some(inner) = inner {
+        // iOS: `<attached: NAME>`. Names that it makes are known in any language.
+        let (word, name) = inner.split_once(':')?;
+        let name = name.trim_matches(is_blank);
+        (
+            name,
+            own || is_in(&IOS_ATTACHED, word) || without_number(name) != name,
+        )
+    } else if let Some((name, word)) = line
+        .strip_suffix('>')
+        .and_then(|line| line.rsplit_once(" <"))
+    {
+        (name, is_in(&IOS_ATTACHED, word))
+    } else {
+        let (name, words) = line.strip_suffix(')')?.rsplit_once(" (")?;
+        (name, own || is_in(&ATTACHED, words) || is_made(name))
+    };
+    let name = name.trim_matches(is_blank);
+    (known && is_file(name)).then_some(Place::Exported(name))
+}
+
+/// What kind of file was left out. Without angle brackets it must be `certain` that these are WhatsApp's words.
+fn omitted(line: &str, certain: bool) -> Option<Place<'static>> {
+    let inner = line
+        .strip_prefix('<')
+        .and_then(|line| line.strip_suffix('>'));
+    if inner.is_none() && !certain {
+        return None;
+    }
+    let words = folded(inner.unwrap_or(line));
+    let kind = KIND_OMITTED.iter().find(|(known, _)| *known == words);
+    match kind {
+        Some((_, kind)) => Some(Place::Omitted(*kind)),
+        None => MEDIA_OMITTED
+            .contains(&&*words)
+            .then_some(Place::Omitted(AttachmentKind::File)),
+    }
+}
+
+fn is_in(words: &[&str], word: &str) -> bool {
+    words.contains(&&*folded(word))
+}
+
+/// Whether it can be the name of a file, and of nothing above it.
+fn is_file(name: &str) -> bool {
+    let end = name
+        .rsplit_once('.')
+        .filter(|(stem, _)| !stem.is_empty())
+        .map(|(_, end)| end);
+    let is_end = |end: &str| {
+        (1..=10).contains(&end.chars().count()) && end.chars().all(char::is_alphanumeric)
+    };
+    end.is_some_and(is_end) && !name.contains(['/', '\\', '\n'])
+}
+
+/// Whether Android has made the name: `IMG-20231213-WA0001.jpg`.
+fn is_made(name: &str) -> bool {
+    ["IMG-", "VID-", "PTT-", "AUD-", "STK-", "DOC-"]
+        .iter()
+        .any(|start| name.starts_with(start))
+        && name.contains("-WA")
+}
+
+/// `00000042-PHOTO-2023-….jpg` without the number that iOS sets before it.
+fn without_number(name: &str) -> &str {
+    match name.split_once('-') {
+        Some((number, rest))
+            if number.len() >= 6 && number.bytes().all(|byte| byte.is_ascii_digit()) =>
+        {
+            rest
+        }
+        _ => name,
+    }
+}
+
+fn kind(name: &str) -> AttachmentKind {
+    match without_number(name).starts_with("STICKER-") || name.starts_with("STK-") {
+        true => AttachmentKind::Sticker,
+        false => kind_of(name),
+    }
+}

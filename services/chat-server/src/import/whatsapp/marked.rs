@@ -1,0 +1,82 @@
+//! Places and polls, which are words of a form of their own.
+
+use super::body::is_blank;
+use super::words::PLACES;
+use crate::model::Body;
+
+/// What begins the link to a place.
+const MAP: &str = "https://maps.google.com/?q=";
+
+/// `location: https://maps.google.com/?q=47.3,8.5`, in any language; a name may stand on a line of its own before it.
+pub(super) fn place(text: &str) -> Option<Body> {
+    let (before, after) = text.split_once(MAP)?;
+    let (latitude, longitude) = after.split_once(',')?;
+    let degrees = |text: &str, most: f64| {
+        let degrees: f64 = text.trim_matches(is_blank).parse().ok()?;
+        (-most..=most).contains(&degrees).then_some(degrees)
+    };
+    let (latitude, longitude) = (degrees(latitude, 90.0)?, degrees(longitude, 180.0)?);
+    let (name, word) = before.rsplit_once('\n').unwrap_or(("", before));
+    let word = word.trim_matches(is_blank);
+    let word = match word.is_empty() {
+        true => "",
+        false => word.strip_suffix(':')?,
+    };
+    // More than a word is somebody's own, and stays text.
+    if word.contains(char::is_whitespace) {
+        return None;
+    }
+    let known = word.is_empty() || PLACES.contains(&&*word.to_lowercase());
+    let name = match (name.trim_matches(is_blank), known) {
+        ("", true) => None,
+        ("", false) => Some(word.to_owned()),
+        (name, true) => Some(name.to_owned()),
+        (_, false) => return None,
+    };
+    Some(Body::Location {
+        latitude,
+        longitude,
+        name,
+    })
+}
+
+/// `POLL:`, the question, and lines `OPTION: words (2 votes)`, in any language that has capital letters.
+pub(super) fn poll(text: &str) -> Option<Body> {
+    let mut lines = text.lines().map(|line| line.trim_matches(is_blank));
+    capitals(lines.next()?.strip_suffix(':')?)?;
+    let mut question = Vec::new();
+    let mut answers = Vec::new();
+    let mut option = None;
+    for line in lines {
+        if let Some((word, answer, votes)) = counted(line) {
+            if *option.get_or_insert(word) != word {
+                return None;
+            }
+            answers.push((answer.to_owned(), Some(votes)));
+        } else if answers.is_empty() {
+            question.push(line);
+        } else if !line.is_empty() {
+            return None;
+        }
+    }
+    (!answers.is_empty() && !question.is_empty()).then(|| Body::Poll {
+        question: question.join("\n").trim().to_owned(),
+        answers,
+    })
+}
+
+/// `OPTION: words (2 votes)`
+fn counted(line: &str) -> Option<(&str, &str, u32)> {
+    let (word, answer) = line.split_once(": ")?;
+    let (answer, votes) = answer.strip_suffix(')')?.rsplit_once(" (")?;
+    let (votes, _) = votes.trim_matches(is_blank).split_once(' ')?;
+    Some((
+        capitals(word)?,
+        answer,
+        votes.trim_matches(is_blank).parse().ok()?,
+    ))
+}
+
+fn capitals(word: &str) -> Option<&str> {
+    (!word.is_empty() && word.chars().all(char::is_uppercase)).then_some(word)
+}

@@ -1,0 +1,149 @@
+//! The second walk through a chat: its messages.
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+
+use jiff::civil::DateTime;
+
+use super::header::{self, Header, Shape};
+use super::order::{self, DayOrder};
+use super::{body, names};
+use crate::import::clock::Clock;
+use crate::import::identity::Identities;
+use crate::import::lines::{Line, Lines};
+use crate::import::{MAX_MESSAGE_BYTES, Reading};
+use crate::model::{AttachmentPlace, Message, Participant};
+use crate::source::Event;
+
+/// The second walk.
+pub(super) struct Parse<'c> {
+    pub(super) chat: &'c str,
+    pub(super) shape: Shape,
+    pub(super) order: DayOrder,
+    pub(super) me: Option<&'c str>,
+    /// What stands before the names of files, to make them paths in the export.
+    pub(super) prefix: &'c str,
+    pub(super) clock: Clock,
+    pub(super) identities: Identities,
+    /// The message that may go on in the next line.
+    pub(super) open: Option<Begun>,
+}
+
+/// A message whose lines are being gathered.
+pub(super) struct Begun {
+    time: DateTime,
+    /// What follows the header: sender and text, or what WhatsApp says.
+    text: String,
+}
+
+impl Parse<'_> {
+    pub(super) fn walk(
+        &mut self,
+        text: &mut dyn Read,
+        reading: &mut Reading<'_, '_, '_>,
+    ) -> io::Result<ControlFlow<()>> {
+        let mut lines = Lines::new(text);
+        let mut number = 0_u64;
+        while let Some(line) = lines.next()? {
+            number += 1;
+            let ended = match line {
+                Line::Text(line) => self.line(&line, number, reading),
+                Line::TooLong => {
+                    self.skip(number, "is too long", reading);
+                    None
+                }
+            };
+            if let Some(ended) = ended
+                && self.take(&ended, reading).is_break()
+            {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(match self.open.take() {
+            Some(last) => self.take(&last, reading),
+            None => ControlFlow::Continue(()),
+        })
+    }
+
+    /// Takes a line, and gives the message that it ends.
+    fn line(
+        &mut self,
+        line: &str,
+        number: u64,
+        reading: &mut Reading<'_, '_, '_>,
+    ) -> Option<Begun> {
+        let header = header::parse(line).filter(|header| header.shape == self.shape);
+        let begun = header.and_then(|header| {
+            Some(Begun {
+                time: time(&header, self.order)?,
+                text: header.rest.to_owned(),
+            })
+        });
+        match (begun, &mut self.open) {
+            (Some(begun), open) => return open.replace(begun),
+            (None, Some(open)) if open.text.len() + line.len() < MAX_MESSAGE_BYTES => {
+                open.text.push('\n');
+                open.text.push_str(line);
+            }
+            (None, Some(_)) => self.skip(number, "makes a message too long", reading),
+            (None, None) if line.trim().is_empty() => {}
+            (None, None) => self.skip(number, "belongs to no message", reading),
+        }
+        None
+    }
+
+    fn skip(&self, number: u64, why: &str, reading: &mut Reading<'_, '_, '_>) {
+        reading.skip(format_args!("{}: line {number} {why}: left out", self.chat));
+    }
+
+    fn take(&mut self, begun: &Begun, reading: &mut Reading<'_, '_, '_>) -> ControlFlow<()> {
+        let Some(timestamp) = self.clock.timestamp(begun.time) else {
+            reading.skip(format_args!(
+                "{}: the time {} cannot be: left out",
+                self.chat, begun.time
+            ));
+            return ControlFlow::Continue(());
+        };
+        let mut said = body::read(&begun.text, self.shape.is_ios());
+        let sender = said.sender.unwrap_or_default();
+        let id = self
+            .identities
+            .next(self.chat, begun.time, sender, &said.identity);
+        for attachment in &mut said.attachments {
+            if let AttachmentPlace::Export(path) = &mut attachment.place {
+                path.insert_str(0, self.prefix);
+            }
+        }
+        let is_me = said.sender.is_some() && said.sender == self.me;
+        let message = Message {
+            id,
+            timestamp,
+            sender: said.sender.map(|name| Participant {
+                id: name.to_owned(),
+                // A number instead of a name: nobody whom the telephone knows.
+                phone: names::is_phone(name).then(|| name.to_owned()),
+                name: name.to_owned(),
+                username: None,
+                is_me,
+            }),
+            body: said.body,
+            reply_to: None,
+            forwarded_from: None,
+            edited: said.edited.then_some(timestamp),
+            deleted: said.deleted,
+            reactions: Vec::new(),
+            attachments: said.attachments,
+        };
+        reading.take(Event::Message {
+            chat: self.chat.to_owned(),
+            message: Box::new(message),
+        })
+    }
+}
+
+/// `None` for a day that there is not.
+fn time(header: &Header<'_>, order: DayOrder) -> Option<DateTime> {
+    let (year, month, day) = order::date(header.date, order)?;
+    let [hour, minute, second] = header.clock;
+    DateTime::new(year, month, day, hour, minute, second, 0).ok()
+}

@@ -1,0 +1,111 @@
+//! The first walk through a chat: how its headers are written, in which order its dates are, and who takes part.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read};
+
+use super::header::{self, Shape};
+use super::order::{DayOrder, Votes};
+use super::{body, names};
+use crate::import::lines::{Line, Lines};
+use crate::model::ChatKind;
+
+/// How many senders of one chat are remembered to tell what kind of chat it is.
+const MAX_SENDERS: usize = 2_000;
+
+/// How many ways of writing a header are told apart in one file.
+const MAX_SHAPES: usize = 16;
+
+/// What the first walk finds.
+#[derive(Default)]
+pub(super) struct Survey {
+    shapes: Vec<(Shape, u64, Votes)>,
+    /// That of the first line that is not empty: no quote begins a file.
+    first: Option<Shape>,
+    /// Senders, by shape of the header, so that what is quoted does not count.
+    senders: BTreeMap<(Shape, String), u64>,
+    /// Whether WhatsApp says the chat's name in quotes: somebody has created the group.
+    named: bool,
+}
+
+/// What it comes to.
+pub(super) struct Found {
+    pub(super) shape: Shape,
+    pub(super) order: DayOrder,
+    pub(super) kind: ChatKind,
+    /// The owner's name: of two people that who is not the chat's name.
+    pub(super) me: Option<String>,
+}
+
+impl Survey {
+    pub(super) fn walk(&mut self, chat: &str, text: &mut dyn Read) -> io::Result<()> {
+        let mut lines = Lines::new(text);
+        let mut begun = false;
+        while let Some(line) = lines.next()? {
+            let Line::Text(line) = line else { continue };
+            let header = header::parse(&line);
+            if !begun && !line.trim().is_empty() {
+                begun = true;
+                self.first = header.map(|header| header.shape);
+            }
+            if let Some(header) = header {
+                self.add(chat, &header);
+            }
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, chat: &str, header: &header::Header<'_>) {
+        let shape = header.shape;
+        let found = match self.shapes.iter().position(|(known, ..)| *known == shape) {
+            Some(found) => found,
+            None if self.shapes.len() == MAX_SHAPES => return,
+            None => {
+                self.shapes.push((shape, 0, Votes::default()));
+                self.shapes.len() - 1
+            }
+        };
+        if let Some((_, count, votes)) = self.shapes.get_mut(found) {
+            *count += 1;
+            votes.add(header.date);
+        }
+        match body::split(header.rest) {
+            Some((sender, _)) => {
+                let key = (shape, sender.to_owned());
+                if self.senders.len() < MAX_SENDERS || self.senders.contains_key(&key) {
+                    *self.senders.entry(key).or_default() += 1;
+                }
+            }
+            None => self.named |= names::is_quoted(chat, header.rest),
+        }
+    }
+
+    /// `None` if no line begins as a message does.
+    pub(super) fn found(&self, chat: &str) -> Option<Found> {
+        let most = || self.shapes.iter().max_by_key(|(_, count, _)| *count);
+        let first = self
+            .first
+            .and_then(|first| self.shapes.iter().find(|(shape, ..)| *shape == first));
+        let (shape, _, votes) = first.or_else(most)?;
+        let senders: Vec<&str> = self
+            .senders
+            .keys()
+            .filter(|(of, _)| of == shape)
+            .map(|(_, name)| name.as_str())
+            .collect();
+        let is_group = senders.len() > 2 || self.named;
+        let me = match senders.as_slice() {
+            [one, other] if !is_group && *one == chat => Some(*other),
+            [one, other] if !is_group && *other == chat => Some(*one),
+            _ => None,
+        };
+        Some(Found {
+            shape: *shape,
+            order: votes.order(),
+            kind: match is_group {
+                true => ChatKind::Group,
+                false => ChatKind::Direct,
+            },
+            me: me.map(str::to_owned),
+        })
+    }
+}
