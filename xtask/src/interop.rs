@@ -20,20 +20,14 @@ use self::case::{Case, Scenario, Transport, cases};
 use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
-use crate::{Result, chat, fixture, root, say, specs, target};
+use crate::servers::Shown;
+use crate::{Result, fixture, say, target};
 
 /// Where the scripts and their lock files are, below `xtask`.
 const SOURCE: &str = "interop";
 
 /// How long one client may take. The Inspector starts itself anew for each of its requests.
 const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
-
-/// What the universe server is started with, before the choice of a transport.
-const UNIVERSE_ARGUMENTS: [&str; 3] = ["--demo", "--store", "memory"];
-const STDIO: &str = "--stdio";
-
-/// The map of the star-map server, beside its transcripts.
-const STARMAP: &str = "conformance/transcripts/starmap/map.json";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -43,7 +37,7 @@ pub(crate) struct Arguments {
     /// The universe server to test; by default the newest of the two that cargo builds.
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// The spec server to test; by default it is built in release.
+    /// The spec server to test; by default the newest of the two that cargo builds.
     #[arg(long, value_name = "PATH")]
     specs: Option<PathBuf>,
     /// The fixture to test, `mcp-proto/examples/everything.rs`; by default it is built in release.
@@ -80,11 +74,19 @@ struct Subject {
 /// Runs every case and tells a table and a closing line. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let subjects = [
-        universe(arguments)?,
-        specs(arguments)?,
+        subject(
+            Scenario::Universe,
+            "universe-server",
+            arguments.server.as_ref(),
+        )?,
+        subject(Scenario::Specs, "spec-server", arguments.specs.as_ref())?,
+        subject(
+            Scenario::Starmap,
+            "starmap-server",
+            arguments.starmap.as_ref(),
+        )?,
+        subject(Scenario::Chat, "chat-server", arguments.chat.as_ref())?,
         everything(arguments)?,
-        starmap(arguments)?,
-        chat(arguments)?,
     ];
     let folder = target().join("interop");
     let node = install::install(Toolbox::Node, SOURCE, &folder);
@@ -125,31 +127,15 @@ impl Arguments {
     }
 }
 
-fn universe(arguments: &Arguments) -> Result<Subject> {
-    let binary = arguments
-        .server
-        .clone()
-        .map_or_else(|| built_server("universe-server"), Ok)?;
-    let with = |transport: &[&str]| -> Vec<OsString> {
-        let arguments = transport.iter().chain(&UNIVERSE_ARGUMENTS);
-        arguments.map(OsString::from).collect()
-    };
+/// A server of this workspace: the one at `given`, else the one cargo built last.
+fn subject(scenario: Scenario, program: &str, given: Option<&PathBuf>) -> Result<Subject> {
+    let shown = Shown::first(program)?;
+    let binary = given.cloned().map_or_else(|| shown.newest(), Ok)?;
     Ok(Subject {
-        scenario: Scenario::Universe,
-        server: Server::start(&binary, &with(&["--listen", "127.0.0.1:0"]))?,
+        scenario,
+        server: shown.start(&binary)?,
         binary,
-        stdio: with(&[STDIO]),
-    })
-}
-
-fn specs(arguments: &Arguments) -> Result<Subject> {
-    let binary = arguments.specs.clone().map_or_else(specs::build, Ok)?;
-    let [server, ..] = specs::SERVERS;
-    Ok(Subject {
-        scenario: Scenario::Specs,
-        server: server.start(&binary)?,
-        binary,
-        stdio: server.arguments(),
+        stdio: shown.on_stdio(),
     })
 }
 
@@ -159,40 +145,8 @@ fn everything(arguments: &Arguments) -> Result<Subject> {
         scenario: Scenario::Everything,
         server: fixture::start(&binary)?,
         binary,
-        stdio: vec![STDIO.into()],
+        stdio: vec!["--stdio".into()],
     })
-}
-
-fn starmap(arguments: &Arguments) -> Result<Subject> {
-    let built = || built_server("starmap-server");
-    let binary = arguments.starmap.clone().map_or_else(built, Ok)?;
-    let stdio = starmap_arguments();
-    let mut with = stdio.clone();
-    with.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
-    Ok(Subject {
-        scenario: Scenario::Starmap,
-        server: Server::start(&binary, &with)?,
-        binary,
-        stdio,
-    })
-}
-
-fn chat(arguments: &Arguments) -> Result<Subject> {
-    let built = || built_server("chat-server");
-    let binary = arguments.chat.clone().map_or_else(built, Ok)?;
-    let [server, ..] = chat::SERVERS;
-    Ok(Subject {
-        scenario: Scenario::Chat,
-        server: server.start(&binary)?,
-        binary,
-        stdio: server.arguments("stdio"),
-    })
-}
-
-/// What the star-map server is started with, before the choice of a transport.
-pub(crate) fn starmap_arguments() -> Vec<OsString> {
-    let map = root().join(STARMAP).into_os_string();
-    vec!["mcp".into(), "--graph".into(), map]
 }
 
 fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
@@ -214,20 +168,6 @@ fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
         Ok(finished) => Verdict::of(&finished),
         Err(error) => Verdict::Failed(error.to_string()),
     }
-}
-
-/// The server cargo built last, release or debug.
-fn built_server(program: &str) -> Result<PathBuf> {
-    let name = format!("{program}{}", std::env::consts::EXE_SUFFIX);
-    ["release", "debug"]
-        .map(|profile| target().join(profile).join(&name))
-        .into_iter()
-        .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-        .max()
-        .map(|(_, path)| path)
-        .ok_or_else(|| {
-            format!("no {program} is built: run `cargo build -p {program}` or give its path").into()
-        })
 }
 
 #[cfg(test)]

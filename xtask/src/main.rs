@@ -1,15 +1,14 @@
 //! The project's own chores: `cargo xtask --help`.
 
 mod bench;
-mod chat;
 mod fixture;
 mod install;
 mod interop;
 mod oracle;
 mod process;
 mod semantic;
+mod servers;
 mod soak;
-mod specs;
 mod suites;
 mod test;
 mod tidy;

@@ -3,7 +3,8 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::{Result, chat, interop, oracle, process, root, say, semantic, specs, suites, target};
+use crate::servers::SERVERS;
+use crate::{Result, interop, oracle, process, root, say, semantic, suites, target};
 
 /// One step of the test; the first that fails ends it.
 pub(crate) struct Step {
@@ -111,29 +112,9 @@ pub(crate) fn command(step: &Step) -> Command {
 
 /// Replays the transcripts of the servers against their release binaries, as a stranger would.
 fn replay() -> Result<bool> {
-    let binary = target().join("release/universe-server");
-    let arguments = ["--demo", "--store", "memory", "--listen", "127.0.0.1:0"].map(Into::into);
-    let universe = process::Server::start(&binary, &arguments)?;
-    if !replay_against(&universe, "universe", None)? {
-        return Ok(false);
-    }
-    drop(universe);
-    for server in specs::SERVERS {
-        let started = server.start(&specs::binary())?;
-        if !replay_against(&started, "spec", server.fixture)? {
-            return Ok(false);
-        }
-    }
-    let mut arguments = interop::starmap_arguments();
-    arguments.extend(["--listen", "127.0.0.1:0"].map(Into::into));
-    let starmap = process::Server::start(&target().join("release/starmap-server"), &arguments)?;
-    if !replay_against(&starmap, "starmap", None)? {
-        return Ok(false);
-    }
-    drop(starmap);
-    for server in chat::SERVERS {
-        let started = server.start(&target().join("release/chat-server"))?;
-        if !replay_against(&started, "chat", server.fixture)? {
+    for shown in SERVERS {
+        let server = shown.start(&shown.release())?;
+        if !replay_against(&server, shown.transcripts, shown.fixture)? {
             return Ok(false);
         }
     }

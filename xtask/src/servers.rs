@@ -1,0 +1,186 @@
+//! The servers of this workspace as they are shown to transcripts and to clients.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use crate::process::Server;
+use crate::{Result, root, target};
+
+/// A server that transcripts need, or that clients are turned on.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Shown {
+    /// As cargo names it.
+    pub(crate) program: &'static str,
+    /// The folder of its transcripts.
+    pub(crate) transcripts: &'static str,
+    /// What its transcripts call that which it serves; `None` for those that any will do for.
+    pub(crate) fixture: Option<&'static str>,
+    /// What it is started with, before the choice of a transport. [`ROOT`] and [`DATA`] stand for folders.
+    arguments: &'static [&'static str],
+    /// What chooses stdin and stdout.
+    stdio: &'static [&'static str],
+}
+
+/// The project's folder.
+const ROOT: &str = "{root}";
+/// A folder that this server has for itself on this transport: an index has one process that writes.
+const DATA: &str = "{data}";
+
+/// All of them. The first of a program is the one that clients are turned on.
+pub(crate) const SERVERS: [Shown; 8] = [
+    Shown {
+        program: "universe-server",
+        transcripts: "universe",
+        fixture: None,
+        arguments: &["--demo", "--store", "memory"],
+        stdio: &["--stdio"],
+    },
+    Shown::of_specs(
+        None,
+        &[
+            "mcp",
+            "--root",
+            "{root}/services/spec-server/tests/fixtures/library",
+        ],
+    ),
+    Shown::of_specs(
+        Some("empty"),
+        &[
+            "mcp",
+            "--root",
+            "{root}/services/spec-server/tests/fixtures/empty",
+        ],
+    ),
+    Shown::of_specs(
+        Some("broken"),
+        &[
+            "mcp",
+            "--root",
+            "{root}/services/spec-server/tests/fixtures/broken",
+        ],
+    ),
+    Shown::of_specs(
+        Some("no-index"),
+        &[
+            "mcp",
+            "--root",
+            "{root}/services/spec-server/tests/fixtures/library",
+            "--index",
+            "explicit",
+        ],
+    ),
+    Shown {
+        program: "starmap-server",
+        transcripts: "starmap",
+        fixture: None,
+        arguments: &[
+            "mcp",
+            "--graph",
+            "{root}/conformance/transcripts/starmap/map.json",
+        ],
+        stdio: &[],
+    },
+    Shown::of_chats(
+        None,
+        &[
+            "mcp",
+            "--data-dir",
+            DATA,
+            "--config",
+            "{root}/services/chat-server/tests/fixtures/chats.toml",
+        ],
+    ),
+    Shown::of_chats(
+        Some("telegram-only"),
+        &[
+            "mcp",
+            "--data-dir",
+            DATA,
+            "--config",
+            "{root}/services/chat-server/tests/fixtures/telegram-only.toml",
+        ],
+    ),
+];
+
+impl Shown {
+    const fn of_specs(fixture: Option<&'static str>, arguments: &'static [&'static str]) -> Self {
+        Self {
+            program: "spec-server",
+            transcripts: "spec",
+            fixture,
+            arguments,
+            stdio: &[],
+        }
+    }
+
+    const fn of_chats(fixture: Option<&'static str>, arguments: &'static [&'static str]) -> Self {
+        Self {
+            program: "chat-server",
+            transcripts: "chat",
+            fixture,
+            arguments,
+            stdio: &[],
+        }
+    }
+
+    /// The one that clients are turned on.
+    ///
+    /// # Errors
+    /// When there is no such program.
+    pub(crate) fn first(program: &str) -> Result<Self> {
+        let found = SERVERS.into_iter().find(|server| server.program == program);
+        found.ok_or_else(|| format!("there is no server {program}").into())
+    }
+
+    /// What makes it speak on stdin and stdout.
+    pub(crate) fn on_stdio(&self) -> Vec<OsString> {
+        self.with(self.stdio, "stdio")
+    }
+
+    /// Starts it on a port of its own choice.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub(crate) fn start(&self, binary: &Path) -> Result<Server> {
+        Server::start(binary, &self.with(&["--listen", "127.0.0.1:0"], "http"))
+    }
+
+    /// Where its release is built.
+    pub(crate) fn release(&self) -> PathBuf {
+        target().join("release").join(self.file())
+    }
+
+    /// The one cargo built last, release or debug.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub(crate) fn newest(&self) -> Result<PathBuf> {
+        ["release", "debug"]
+            .map(|profile| target().join(profile).join(self.file()))
+            .into_iter()
+            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
+            .max()
+            .map(|(_, path)| path)
+            .ok_or_else(|| {
+                let program = self.program;
+                format!("no {program} is built: run `cargo build -p {program}` or give its path")
+                    .into()
+            })
+    }
+
+    fn file(&self) -> String {
+        format!("{}{}", self.program, std::env::consts::EXE_SUFFIX)
+    }
+
+    fn with(&self, transport: &[&str], data: &str) -> Vec<OsString> {
+        let root = root().to_string_lossy().into_owned();
+        let data = target()
+            .join("shown")
+            .join([self.program, self.fixture.unwrap_or("any"), data].join("-"));
+        let data = data.to_string_lossy().into_owned();
+        let arguments = self.arguments.iter().chain(transport);
+        arguments
+            .map(|argument| argument.replace(ROOT, &root).replace(DATA, &data).into())
+            .collect()
+    }
+}
