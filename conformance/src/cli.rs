@@ -26,9 +26,8 @@ enum Command {
 
 #[derive(Debug, Args)]
 struct ReplayArgs {
-    /// The server's base URL, such as http://127.0.0.1:3001.
-    #[arg(long, value_name = "URL")]
-    url: String,
+    #[command(flatten)]
+    server: ServerArgs,
     /// The era to replay in.
     #[arg(long, value_enum, default_value = "both")]
     era: Eras,
@@ -44,6 +43,34 @@ struct ReplayArgs {
     /// Transcripts, or directories that hold some.
     #[arg(required = true, value_name = "FILE_OR_DIRECTORY")]
     paths: Vec<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[group(required = true, multiple = false)]
+struct ServerArgs {
+    /// The server's base URL, such as http://127.0.0.1:3001.
+    #[arg(long, value_name = "URL")]
+    url: Option<String>,
+    /// A server on pipes: its program and arguments, quoted as in a shell. It is started anew for each `initialize`; what
+    /// transcripts say of HTTP itself fails.
+    #[arg(long, value_name = "COMMAND")]
+    command: Option<String>,
+}
+
+impl ServerArgs {
+    fn target(&self) -> Result<Target, BoxError> {
+        match (&self.url, &self.command) {
+            (Some(url), _) => Ok(Target::url(url)?),
+            (None, command) => {
+                let words = command.as_deref().and_then(shlex::split);
+                let mut words = words
+                    .ok_or("--command has a quote that does not end")?
+                    .into_iter();
+                let program = words.next().ok_or("--command names no program")?;
+                Ok(Target::command(program, words))
+            }
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -72,7 +99,7 @@ pub(crate) async fn run(cli: Cli, out: impl Write, color: bool) -> Result<Summar
         Eras::Modern => &[Era::Modern],
         Eras::Both => &Era::ALL,
     };
-    let mut replay = Replay::new(Target::url(&args.url)?)
+    let mut replay = Replay::new(args.server.target()?)
         .eras(eras.iter().copied())
         .step_timeout(Duration::from_secs(args.timeout));
     if let Some(fixture) = args.fixture {

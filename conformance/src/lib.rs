@@ -86,6 +86,7 @@
 mod client;
 mod error;
 mod pattern;
+mod pipe;
 mod replay;
 mod report;
 mod sse;

@@ -1,5 +1,6 @@
-//! Where requests go: a server behind a URL, or one in this process.
+//! Where requests go: a server behind a URL, one on pipes, or one in this process.
 
+use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +15,8 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
+
+use crate::pipe::Pipe;
 
 /// Any error, as bodies and services have them.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -30,6 +33,7 @@ pub struct Target(Kind);
 #[derive(Clone)]
 enum Kind {
     Remote(Arc<Remote>),
+    Pipe(Arc<Pipe>, String),
     InProcess(Arc<Service>),
 }
 
@@ -58,7 +62,7 @@ pub enum TargetError {
     /// The connection or the service failed.
     #[error("no answer from {target}: {source}")]
     NoAnswer {
-        /// The URL asked, or `the server in this process`.
+        /// The URL asked, the program, or `the server in this process`.
         target: String,
         /// The failure.
         #[source]
@@ -99,6 +103,25 @@ impl Target {
         }))))
     }
 
+    /// A server on the pipes of a process, which is started when it is first asked, and anew for each `initialize`: the
+    /// one before is told to end, and waited for. It ends when the last clone is dropped. Its stderr is this process's.
+    ///
+    /// One exchange at a time is on its way. A request is answered by a JSON body, or by an event stream if messages
+    /// came before the answer; what is HTTP's alone (GET, DELETE, headers) has no meaning: it is told 405, or left out.
+    ///
+    /// # Panics
+    ///
+    /// Outside a tokio runtime.
+    pub fn command<A>(program: impl Into<OsString>, arguments: A) -> Self
+    where
+        A: IntoIterator<Item: Into<OsString>>,
+    {
+        let program = program.into();
+        let name = program.display().to_string();
+        let arguments = arguments.into_iter().map(Into::into).collect();
+        Self(Kind::Pipe(Arc::new(Pipe::new(program, arguments)), name))
+    }
+
     /// A server in this process: a function from a request to an answer, as hyper services are.
     ///
     /// Like over a connection, requests come with a `host` header; it is `127.0.0.1`.
@@ -127,7 +150,6 @@ impl Target {
     /// [`TargetError::NoAnswer`].
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Body>, TargetError> {
         let (mut head, body) = request.into_parts();
-        let body = Full::new(body);
         let answer = match &self.0 {
             Kind::Remote(remote) => {
                 let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
@@ -137,18 +159,32 @@ impl Target {
                     .path_and_query(format!("{}{path}", remote.prefix))
                     .build()
                     .map_err(|error| self.no_answer(error))?;
-                let response = remote.client.request(Request::from_parts(head, body)).await;
+                let response = remote
+                    .client
+                    .request(Request::from_parts(head, Full::new(body)))
+                    .await;
                 response
                     .map(|response| {
                         response.map(|body| body.map_err(BoxError::from).boxed_unsync())
                     })
                     .map_err(BoxError::from)
             }
+            Kind::Pipe(pipe, _) => {
+                let request = Request::from_parts(head, body);
+                let response = pipe.send(request).await;
+                response.map(|response| {
+                    response.map(|body| {
+                        Full::new(body)
+                            .map_err(|never| match never {})
+                            .boxed_unsync()
+                    })
+                })
+            }
             Kind::InProcess(service) => {
                 head.headers
                     .entry(HOST)
                     .or_insert(HeaderValue::from_static("127.0.0.1"));
-                service(Request::from_parts(head, body)).await
+                service(Request::from_parts(head, Full::new(body))).await
             }
         };
         answer.map_err(|error| self.no_answer(error))
@@ -162,11 +198,12 @@ impl Target {
     }
 }
 
-/// The base URL, or `the server in this process`.
+/// The base URL, the program, or `the server in this process`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
             Kind::Remote(remote) => write!(f, "http://{}{}", remote.authority, remote.prefix),
+            Kind::Pipe(_, program) => f.write_str(program),
             Kind::InProcess(_) => f.write_str("the server in this process"),
         }
     }

@@ -1,6 +1,7 @@
 //! The servers of this workspace as they are shown to transcripts and to clients.
 
 use std::ffi::OsString;
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::process::Server;
@@ -19,6 +20,8 @@ pub(crate) struct Shown {
     arguments: &'static [&'static str],
     /// What chooses stdin and stdout.
     stdio: &'static [&'static str],
+    /// Whether its transcripts speak of nothing but messages, so that they hold on pipes, too.
+    pub(crate) on_pipes: bool,
 }
 
 /// The project's folder.
@@ -34,6 +37,7 @@ pub(crate) const SERVERS: [Shown; 8] = [
         fixture: None,
         arguments: &["--demo", "--store", "memory"],
         stdio: &["--stdio"],
+        on_pipes: false,
     },
     Shown::of_specs(
         None,
@@ -79,6 +83,7 @@ pub(crate) const SERVERS: [Shown; 8] = [
             "{root}/conformance/transcripts/starmap/map.json",
         ],
         stdio: &[],
+        on_pipes: true,
     },
     Shown::of_chats(
         None,
@@ -110,6 +115,7 @@ impl Shown {
             fixture,
             arguments,
             stdio: &[],
+            on_pipes: true,
         }
     }
 
@@ -120,6 +126,7 @@ impl Shown {
             fixture,
             arguments,
             stdio: &[],
+            on_pipes: true,
         }
     }
 
@@ -143,6 +150,20 @@ impl Shown {
     /// As [`Server::start`].
     pub(crate) fn start(&self, binary: &Path) -> Result<Server> {
         Server::start(binary, &self.with(&["--listen", "127.0.0.1:0"], "http"))
+    }
+
+    /// Its release on pipes, as one line of a shell.
+    ///
+    /// # Errors
+    /// When a path of this machine is not UTF-8.
+    pub(crate) fn command(&self) -> Result<String> {
+        let binary = self.release().into_os_string();
+        let words: Option<Vec<String>> = iter::once(binary)
+            .chain(self.on_stdio())
+            .map(|word| word.into_string().ok())
+            .collect();
+        let words = words.ok_or("the project is in a folder whose name is not UTF-8")?;
+        Ok(shlex::try_join(words.iter().map(String::as_str))?)
     }
 
     /// Where its release is built.

@@ -3,8 +3,8 @@
 use std::process::Command;
 use std::time::Instant;
 
-use crate::servers::SERVERS;
-use crate::{Result, interop, oracle, process, root, say, semantic, suites, target};
+use crate::servers::{SERVERS, Shown};
+use crate::{Result, interop, oracle, root, say, semantic, suites, target};
 
 /// One step of the test; the first that fails ends it.
 pub(crate) struct Step {
@@ -114,22 +114,29 @@ pub(crate) fn command(step: &Step) -> Command {
 fn replay() -> Result<bool> {
     for shown in SERVERS {
         let server = shown.start(&shown.release())?;
-        if !replay_against(&server, shown.transcripts, shown.fixture)? {
+        // The transcripts name the endpoint themselves: some speak to REST beside MCP.
+        let url = server.url().trim_end_matches("/mcp");
+        if !replay_against(&shown, ["--url", url])? {
+            return Ok(false);
+        }
+        if shown.on_pipes && !replay_against(&shown, ["--command", &shown.command()?])? {
             return Ok(false);
         }
     }
     Ok(true)
 }
 
-/// Replays those of one folder that need this fixture, or none.
-fn replay_against(server: &process::Server, folder: &str, fixture: Option<&str>) -> Result<bool> {
+/// Replays those of its transcripts that need what it serves.
+fn replay_against(shown: &Shown, server: [&str; 2]) -> Result<bool> {
     let mut replay = Command::new(target().join("release/mcp-conformance"));
-    // The transcripts name the endpoint themselves: some speak to REST beside MCP.
-    let url = server.url().trim_end_matches("/mcp");
-    replay.args(["replay", "--url", url, "--era", "both"]);
-    if let Some(fixture) = fixture {
+    replay.arg("replay").args(server).args(["--era", "both"]);
+    if let Some(fixture) = shown.fixture {
         replay.args(["--fixture", fixture]);
     }
-    replay.arg(root().join("conformance/transcripts").join(folder));
+    replay.arg(
+        root()
+            .join("conformance/transcripts")
+            .join(shown.transcripts),
+    );
     Ok(replay.status()?.success())
 }

@@ -111,3 +111,35 @@ async fn help_tells_the_exit_codes() {
         "{out}"
     );
 }
+
+#[tokio::test]
+async fn a_server_on_pipes_is_replayed_against() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(
+        path("a server.sh"),
+        "while IFS= read -r line; do case \"$line\" in *'\"id\"'*) \
+         echo '{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"resultType\":\"complete\",\"n\":5}}';; esac; done\n",
+    )
+    .unwrap();
+    std::fs::write(
+        path("asked.jsonl"),
+        "{\"transcript\":1,\"name\":\"asked\",\"eras\":[\"modern\"]}\n\
+         {\"open\":\"main\"}\n\
+         {\"mcp\":{\"method\":\"x/y\"},\"expect\":{\"result\":{\"n\":5}}}\n",
+    )
+    .unwrap();
+    let command = format!("sh '{}'", path("a server.sh"));
+    let (code, out, err) = run(&["replay", "--command", &command, &path("asked.jsonl")]).await;
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+
+    let both = ["replay", "--command", &command, "--url", "http://x", "y"];
+    for arguments in [
+        &both[..],
+        &["replay", "y"],
+        &["replay", "--command", " ", "y"],
+        &["replay", "--command", "sh '", "y"],
+    ] {
+        assert_eq!(run(arguments).await.0, 2, "{arguments:?}");
+    }
+}

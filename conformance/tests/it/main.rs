@@ -5,6 +5,7 @@ mod command_line;
 mod event_stream;
 mod mutation;
 mod patterns;
+mod pipes;
 mod replays;
 mod report;
 mod serve;
