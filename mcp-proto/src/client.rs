@@ -158,8 +158,12 @@ impl Client {
                 Err(error) => Err(ClientError::Rpc(error)),
             },
             Err(_) => {
-                // A broken connection cancels everywhere but in the legacy era over HTTP.
-                if matches!(self.0.link, Link::Http(_)) && self.era() == Era::Legacy {
+                // A broken connection cancels everywhere but in the legacy era over HTTP, and `initialize` must not be
+                // cancelled (MCP 2025-11-25, "Cancellation").
+                if matches!(self.0.link, Link::Http(_))
+                    && self.era() == Era::Legacy
+                    && method != "initialize"
+                {
                     let cancelled =
                         self.notify("notifications/cancelled", json!({ "requestId": id }));
                     let _told = tokio::time::timeout(limit, cancelled).await;

@@ -77,8 +77,9 @@ impl HttpLink {
 
     pub(super) async fn call(&self, request: &Request) -> Result<Response, ClientError> {
         let response = self.post(request, &request.method, &request.params).await?;
-        if let Some(session) = response.headers().get("mcp-session-id") {
-            // Only the handshake's counts.
+        if request.method == "initialize"
+            && let Some(session) = response.headers().get("mcp-session-id")
+        {
             let _first = self.session.set(session.clone());
         }
         let answer = match media(&response) {
