@@ -23,6 +23,7 @@ mod bounds;
 mod caching;
 mod cancel;
 mod client;
+mod client_headers;
 mod common;
 mod completion;
 mod degrade;
