@@ -67,6 +67,7 @@ mod skills_folder;
 mod skills_served;
 mod standalone;
 mod stdio;
+mod stores;
 mod streams;
 mod subscribe;
 mod subscriptions;
