@@ -8,6 +8,7 @@
 mod answering;
 mod config;
 mod http;
+mod mirror;
 mod pipe;
 mod rounds;
 
@@ -20,7 +21,7 @@ use tokio::process::Command;
 use tokio::sync::broadcast;
 
 use self::http::HttpLink;
-use crate::jsonrpc::{Notification, Request, RequestId};
+use crate::jsonrpc::{ErrorObject, Notification, Request, RequestId};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_PROTOCOL_VERSION};
 use crate::server::Server;
 use crate::tool::Tool;
@@ -158,8 +159,12 @@ impl Client {
                 Err(error) => Err(ClientError::Rpc(error)),
             },
             Err(_) => {
-                // A broken connection cancels everywhere but in the legacy era over HTTP.
-                if matches!(self.0.link, Link::Http(_)) && self.era() == Era::Legacy {
+                // A broken connection cancels everywhere but in the legacy era over HTTP, and `initialize` must not be
+                // cancelled (MCP 2025-11-25, "Cancellation").
+                if matches!(self.0.link, Link::Http(_))
+                    && self.era() == Era::Legacy
+                    && method != "initialize"
+                {
                     let cancelled =
                         self.notify("notifications/cancelled", json!({ "requestId": id }));
                     let _told = tokio::time::timeout(limit, cancelled).await;
@@ -189,14 +194,25 @@ impl Client {
 
     /// `tools/call`, in as many rounds as it takes: its result as it came, failures of the tool (`isError`) among them.
     ///
+    /// Over HTTP headers repeat the parameters that the tool is listed with for that (`x-mcp-header`, 2026-07-28). A
+    /// call that is refused because they do not, since the tool was not listed yet or is listed otherwise now, lists the
+    /// tools and is made once more.
+    ///
     /// # Errors
-    /// As for [`Client::request_in_rounds`].
+    /// As for [`Client::request_in_rounds`] and [`Client::list_tools`].
     pub async fn call_tool(&self, name: &str, arguments: Value) -> Result<Value, ClientError> {
         let params = json!({ "name": name, "arguments": arguments });
-        self.request_in_rounds("tools/call", params).await
+        match self.request_in_rounds("tools/call", params.clone()).await {
+            Err(ClientError::Rpc(error)) if error.code == ErrorObject::HEADER_MISMATCH => {
+                self.list_tools().await?;
+                self.request_in_rounds("tools/call", params).await
+            }
+            called => called,
+        }
     }
 
-    /// `tools/list`, all its pages.
+    /// `tools/list`, all its pages. Without the tools whose `x-mcp-header` annotations are wrong, over HTTP in the modern
+    /// era: they cannot be called (2026-07-28, Streamable HTTP).
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Protocol`] for what is no list of tools.
@@ -205,9 +221,12 @@ impl Client {
         let mut params = json!({});
         for _ in 0..MAX_PAGES {
             let mut page = self.request("tools/list", params).await?;
-            let page_tools: Vec<Tool> =
+            let mut page_tools: Vec<Tool> =
                 serde_json::from_value(page.get_mut("tools").map(Value::take).unwrap_or_default())
                     .map_err(|problem| ClientError::Protocol(format!("tools/list: {problem}")))?;
+            if let Link::Http(link) = &self.0.link {
+                link.listed(&mut page_tools);
+            }
             tools.extend(page_tools);
             match page.get_mut("nextCursor").map(Value::take) {
                 Some(cursor @ Value::String(_)) => params = json!({ "cursor": cursor }),

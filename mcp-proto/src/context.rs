@@ -124,7 +124,8 @@ impl Context {
             .map(|principal| principal.0.as_str())
     }
 
-    /// Reports progress, if the request asked for it by `_meta.progressToken`.
+    /// Reports progress, if the request asked for it by `_meta.progressToken`, an integer or a string of at most 1,024
+    /// bytes.
     ///
     /// `progress` grows with every report, one that does not is left out; `total` is its end where known; `message` is
     /// told to clients of 2025-03-26 and later. Waits while

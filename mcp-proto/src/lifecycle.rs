@@ -433,10 +433,11 @@ fn unsupported(requested: &str) -> ErrorObject {
         .into_iter()
         .filter(|version| version.era() == Era::Modern)
         .collect();
+    let shown: String = requested.chars().take(40).collect();
     ErrorObject::new(
         ErrorObject::UNSUPPORTED_VERSION,
         format!(
-            "protocol version {requested:?} is not served; older versions are reached by initialize"
+            "protocol version {shown:?} is not served; older versions are reached by initialize"
         ),
     )
     .with_data(json!({ "supported": supported, "requested": requested }))

@@ -18,7 +18,7 @@ use serde_json::Value;
 use crate::json;
 
 pub use explain::Finding;
-pub(crate) use mirror::MirroredParam;
+pub(crate) use mirror::{MirroredParam, params_to_mirror};
 
 /// The most schema nodes and the deepest nesting that are compiled: a bound against schema bombs.
 const MAX_NODES: usize = 20_000;
@@ -126,7 +126,7 @@ impl CompiledSchema {
 
     /// The parameters that clients mirror into headers.
     pub(crate) fn mirrored(&self) -> Result<Vec<MirroredParam>, SchemaError> {
-        mirror::params_of(&self.schema)
+        mirror::params_to_publish(&self.schema)
     }
 
     /// Never reaches for the network or a file.

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 
 use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderValue};
+use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
@@ -15,13 +15,18 @@ use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
 use super::answering::{Answering, Answers};
+use super::mirror::Mirrored;
 use super::{ClientConfig, ClientError};
 use crate::http::EventReader;
 use crate::jsonrpc::{Message, Notification, Request, Response};
+use crate::tool::Tool;
 use crate::version::{Era, ProtocolVersion};
 
 /// How much of a body that is no answer is told.
 const MAX_SHOWN: usize = 500;
+
+const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// An endpoint and, in the legacy era, the session there.
 #[derive(Debug)]
@@ -34,6 +39,8 @@ pub(super) struct HttpLink {
     /// The revision that the header names: from the start in the modern era, from the handshake in the legacy one.
     version: OnceLock<ProtocolVersion>,
     session: OnceLock<HeaderValue>,
+    /// The parameters that headers repeat, in the modern era.
+    mirrored: Mirrored,
 }
 
 impl HttpLink {
@@ -67,6 +74,7 @@ impl HttpLink {
             answers: config.answers.clone(),
             version,
             session: OnceLock::new(),
+            mirrored: Mirrored::default(),
         })
     }
 
@@ -75,10 +83,23 @@ impl HttpLink {
         let _first = self.version.set(version);
     }
 
+    /// Learns from a list of tools which parameters headers repeat; takes out what must not be called.
+    pub(super) fn listed(&self, tools: &mut Vec<Tool>) {
+        if self.is_modern() {
+            self.mirrored.learn(tools);
+        }
+    }
+
+    fn is_modern(&self) -> bool {
+        let version = self.version.get();
+        version.is_some_and(|version| version.era() == Era::Modern)
+    }
+
     pub(super) async fn call(&self, request: &Request) -> Result<Response, ClientError> {
         let response = self.post(request, &request.method, &request.params).await?;
-        if let Some(session) = response.headers().get("mcp-session-id") {
-            // Only the handshake's counts.
+        if request.method == "initialize"
+            && let Some(session) = response.headers().get("mcp-session-id")
+        {
             let _first = self.session.set(session.clone());
         }
         let answer = match media(&response) {
@@ -139,17 +160,17 @@ impl HttpLink {
         let named = match method {
             "tools/call" | "prompts/get" => params.get("name"),
             "resources/read" => params.get("uri"),
+            "tasks/get" | "tasks/update" | "tasks/cancel" => params.get("taskId"),
             _ => None,
         };
-        let modern = self
-            .version
-            .get()
-            .is_some_and(|version| version.era() == Era::Modern);
         let mut extra = Vec::new();
-        if modern {
-            extra.push(("mcp-method", header_text(method)?));
+        if self.is_modern() {
+            extra.push((METHOD, header_text(method)?));
             if let Some(name) = named.and_then(Value::as_str) {
-                extra.push(("mcp-name", header_text(name)?));
+                extra.push((NAME, header_text(name)?));
+            }
+            if method == "tools/call" {
+                extra.extend(self.mirrored.headers(params)?);
             }
         }
         self.send(Method::POST, body.into(), &extra).await
@@ -159,7 +180,7 @@ impl HttpLink {
         &self,
         method: Method,
         body: Bytes,
-        extra: &[(&'static str, HeaderValue)],
+        extra: &[(HeaderName, HeaderValue)],
     ) -> Result<HttpResponse<Incoming>, ClientError> {
         let mut request = http::Request::new(Full::new(body));
         *request.method_mut() = method;
@@ -180,7 +201,7 @@ impl HttpLink {
             headers.insert("mcp-session-id", session.clone());
         }
         for (name, value) in extra {
-            headers.insert(*name, value.clone());
+            headers.insert(name, value.clone());
         }
         self.client
             .request(request)
@@ -279,7 +300,7 @@ fn media(response: &HttpResponse<Incoming>) -> Option<&str> {
 }
 
 /// A value as the standard headers carry it: Base64 where it could not stand for itself (2026-07-28, "Headers").
-fn header_text(text: &str) -> Result<HeaderValue, ClientError> {
+pub(super) fn header_text(text: &str) -> Result<HeaderValue, ClientError> {
     let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
         && text.trim_matches(' ') == text
         && !(text.starts_with("=?base64?") && text.ends_with("?="));

@@ -5,6 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde_json::{Map, Value};
 
+/// The longest token that is taken, in bytes. Every report has it, and many reports wait for a client that does not read.
+const MAX_TOKEN_BYTES: usize = 1_024;
+
 /// The token of a request and how far its reports have come.
 #[derive(Debug)]
 pub(super) struct Progress {
@@ -14,11 +17,13 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    /// `None` where the request asks for none. A token that is no string and no integer counts as none.
+    /// `None` where the request asks for none. A token that is no string and no integer counts as none, and so does one
+    /// that is too long.
     pub(super) fn wanted(meta: &Map<String, Value>) -> Option<Arc<Self>> {
-        let token = meta
-            .get("progressToken")
-            .filter(|token| token.is_string() || token.is_i64() || token.is_u64())?;
+        let token = meta.get("progressToken").filter(|token| match token {
+            Value::String(text) => text.len() <= MAX_TOKEN_BYTES,
+            token => token.is_i64() || token.is_u64(),
+        })?;
         Some(Arc::new(Self {
             token: token.clone(),
             last: AtomicU64::new(f64::NEG_INFINITY.to_bits()),

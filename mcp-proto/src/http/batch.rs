@@ -7,8 +7,9 @@ use http::{Response, StatusCode, request};
 
 use super::body::{ResponseBody, Text};
 use super::calls::Calls;
-use super::exchange::{Exchange, Step};
+use super::exchange::Step;
 use super::head::{self, Accepts};
+use super::legacy::Entered;
 use super::rejection::{Rejection, json_array};
 use super::{Refused, StreamableHttpService, accepted, modern};
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
@@ -18,7 +19,8 @@ use crate::session::Session;
 /// What became of the messages of a batch.
 #[derive(Default)]
 struct Taken {
-    calls: Calls,
+    /// Calls that have a place and are not begun yet.
+    entered: Vec<(Request, Entered)>,
     /// Answers that are there already: refusals.
     answers: Vec<RpcResponse>,
     ids: HashSet<RequestId>,
@@ -55,13 +57,15 @@ impl StreamableHttpService {
         for message in messages {
             match message {
                 Ok(Message::Request(request)) => {
-                    let id = request.id.clone();
-                    match self.begin_in_batch(head, accepts, session, request, &mut taken.ids) {
-                        Ok(call) => {
+                    match self.enter_in_batch(session, &request, &mut taken.ids) {
+                        Ok(entered) => {
                             taken.any = true;
-                            taken.calls.push(call);
+                            taken.entered.push((request, entered));
                         }
-                        Err(error) => taken.answers.push(RpcResponse::error(Some(id), error)),
+                        Err(error) => {
+                            let refused = RpcResponse::error(Some(request.id), error);
+                            taken.answers.push(refused);
+                        }
                     }
                 }
                 Ok(Message::Notification(notification)) => {
@@ -75,23 +79,27 @@ impl StreamableHttpService {
                 Err(broken) => taken.answers.push(broken.into()),
             }
         }
-        // Again: whoever ended the session before its calls were entered did not find them.
+        // Again: whoever ended the session before its calls were entered did not find them. A batch that is refused
+        // here has begun none.
         self.load(head, &session.id)
             .await
             .map_err(|rejection| (rejection, None))?;
-        self.respond_to_batch(accepts, session, taken)
+        let mut calls = Calls::default();
+        for (request, entered) in taken.entered.drain(..) {
+            let extensions = head.extensions.clone();
+            calls.push(self.begin(session, request, extensions, entered, accepts));
+        }
+        self.respond_to_batch(accepts, session, calls, taken)
             .await
             .map_err(|rejection| (rejection, None))
     }
 
-    fn begin_in_batch(
+    fn enter_in_batch(
         &self,
-        head: &request::Parts,
-        accepts: Accepts,
-        session: &Arc<Session>,
-        request: Request,
+        session: &Session,
+        request: &Request,
         ids: &mut HashSet<RequestId>,
-    ) -> Result<Exchange, ErrorObject> {
+    ) -> Result<Entered, ErrorObject> {
         if request.method == "initialize" {
             return Err(ErrorObject::not_in_batch("initialize"));
         }
@@ -102,23 +110,18 @@ impl StreamableHttpService {
             let problem = format!("the id {} is given twice in the batch", request.id);
             return Err(ErrorObject::invalid_request(problem));
         }
-        let entered = self
-            .enter(&session.id, &request)
-            .map_err(Rejection::error)?;
-        Ok(self.begin(session, request, head.extensions.clone(), entered, accepts))
+        self.enter(&session.id, request).map_err(Rejection::error)
     }
 
     async fn respond_to_batch(
         &self,
         accepts: Accepts,
         session: &Session,
+        mut calls: Calls,
         taken: Taken,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let Taken {
-            mut calls,
-            mut answers,
-            any,
-            ..
+            mut answers, any, ..
         } = taken;
         let stream = |calls: Calls, answers: Vec<RpcResponse>, last: Option<Step>| {
             let done = answers.into_iter().map(Step::Answer).chain(last);

@@ -1,8 +1,9 @@
 //! Legacy calls that share one stream: one call, or those of a batch. A task drives them and says what they say into
 //! the stream, whoever hears it: connections come and go.
 
-use std::future::pending;
+use std::future::{pending, poll_fn};
 use std::sync::Arc;
+use std::task::Poll;
 
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
@@ -55,6 +56,27 @@ impl Calls {
     /// What one of them does next; `None` once all have answered or were cancelled.
     pub(super) async fn next(&mut self) -> Option<Step> {
         self.0.next().await
+    }
+
+    /// Waits until one of them is cancelled, while they are not driven; [`Calls::go_on`] must follow.
+    async fn cancelled(&mut self) {
+        poll_fn(|context| {
+            let calls = self.0.iter_mut();
+            let cancelled = calls.filter_map(|call| match call.poll_cancelled(context) {
+                Poll::Ready(()) => Some(()),
+                Poll::Pending => None,
+            });
+            match cancelled.count() {
+                0 => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        })
+        .await;
+    }
+
+    /// Each is polled anew: what was looked at besides would not be told of its wake-ups.
+    fn go_on(&mut self) {
+        self.0 = std::mem::take(&mut self.0).into_iter().collect();
     }
 
     /// The event stream of what they have done, if anything, and go on to do.
@@ -139,7 +161,12 @@ impl Driving {
                     }
                     self.prime();
                     if !room {
-                        self.stream.changed().await;
+                        tokio::select! {
+                            biased;
+                            () = self.stream.changed() => {}
+                            () = self.calls.cancelled() => {}
+                        }
+                        self.calls.go_on();
                         continue;
                     }
                 }

@@ -115,14 +115,25 @@ impl Exchange {
     pub(super) fn cancel(&mut self) {
         self.call = None;
         self.legacy = None;
+        self.place = None;
     }
 
-    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+    /// Ready once it is cancelled, or its session is over; for while nobody takes what it says. It says nothing more
+    /// then, not even that.
+    pub(super) fn poll_cancelled(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if let Some(legacy) = &mut self.legacy
             && (Pin::new(&mut legacy.cancelled).poll(context).is_ready()
                 || legacy.hold.poll_ended(context).is_ready())
         {
             self.cancel();
+            self.ended = true;
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+        if self.poll_cancelled(context).is_ready() {
             return Poll::Ready(Step::Cancelled);
         }
         if let Some(call) = &mut self.call

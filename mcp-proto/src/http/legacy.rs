@@ -264,14 +264,20 @@ pub(super) fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> 
         (Some(id), None) => id.to_str().map_err(|_| Rejection::UnknownSession)?,
         (Some(_), Some(_)) => return Err(head::given_twice(&SESSION_ID)),
     };
-    if let Some(version) = head::text(&head.headers, &head::PROTOCOL_VERSION)
-        && version
-            .parse::<ProtocolVersion>()
-            .map_or(true, |version| version.era() != Era::Legacy)
-    {
-        return Err(Rejection::UnsupportedVersionHeader(
-            version.chars().take(40).collect(),
-        ));
+    let versions = head.headers.get_all(&head::PROTOCOL_VERSION);
+    match versions.iter().find(|version| !has_sessions(version)) {
+        Some(version) => {
+            let version = String::from_utf8_lossy(version.as_bytes());
+            let shown = version.trim().chars().take(40).collect();
+            Err(Rejection::UnsupportedVersionHeader(shown))
+        }
+        None => Ok(SessionId::from_header(id)),
     }
-    Ok(SessionId::from_header(id))
+}
+
+/// Whether a version header names a revision with sessions. One that is no text names none.
+fn has_sessions(version: &HeaderValue) -> bool {
+    let version = version.to_str().map(str::trim);
+    let version = version.map(str::parse::<ProtocolVersion>);
+    matches!(version, Ok(Ok(version)) if version.era() == Era::Legacy)
 }

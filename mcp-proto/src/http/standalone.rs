@@ -16,6 +16,7 @@ use super::rejection::Rejection;
 use super::sessions::{Held, Hold};
 use super::streams::{Audience, EventId, Opened, Reader, Standalone};
 use super::{StreamableHttpService, head, sse};
+use crate::jsonrpc::Notification;
 use crate::server::Listener;
 use crate::session::Session;
 
@@ -71,7 +72,9 @@ impl StreamableHttpService {
                 self.0.streams.session_changed(&id);
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
-            Standalone::New(stream, changed) => self.listen(&session, stream, changed),
+            Standalone::New(stream, reader, changed) => {
+                self.listen(&session, stream, reader, changed)
+            }
         }
     }
 
@@ -79,6 +82,7 @@ impl StreamableHttpService {
         &self,
         session: &Session,
         stream: Opened,
+        reader: Reader,
         changed: watch::Receiver<()>,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let mut interest = self.0.server.everything_told();
@@ -87,7 +91,6 @@ impl StreamableHttpService {
         let listener = listener.ok_or(Rejection::TooManyListeners)?;
         let config = &self.0.config;
         let primes = session.protocol_version.has_polling();
-        let reader = stream.read()?;
         if primes {
             stream.prime();
         }
@@ -154,10 +157,11 @@ impl Listening {
                         self.is_stale = false;
                         self.listener.subscribe_to(session.subscriptions.clone());
                     }
-                    Held::Unknown => self.is_stale = false,
+                    // What changed is not known yet: it is asked again in a while.
+                    Held::Unknown => {}
                 },
                 // Without room the listener lags, and is told in the end that everything may have changed.
-                change = self.listener.next(), if room && !self.is_stale => {
+                change = heard(&mut self.listener, self.is_stale), if room => {
                     let Some(change) = change else { return };
                     self.stream.push(|id| sse::message_with_id(id, &change));
                     if here {
@@ -172,6 +176,15 @@ impl Listening {
             }
         }
     }
+}
+
+/// The next change; none but the end of the server while it is not known what is to be heard.
+async fn heard(listener: &mut Listener, is_stale: bool) -> Option<Notification> {
+    if is_stale {
+        listener.closed().await;
+        return None;
+    }
+    listener.next().await
 }
 
 /// `comment`: says something at once, so that the head of the response reaches the client.

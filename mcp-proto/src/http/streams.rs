@@ -54,8 +54,8 @@ pub(super) struct Opened {
 
 /// The standalone stream of a session.
 pub(super) enum Standalone {
-    /// There was none. Tells whenever the session has changed.
-    New(Opened, watch::Receiver<()>),
+    /// There was none, and this is its first reader. Tells whenever the session has changed.
+    New(Opened, Reader, watch::Receiver<()>),
     /// It waits for its client.
     Waiting(Arc<Stream>),
 }
@@ -77,9 +77,9 @@ impl Streams {
 
     /// Opens a stream for calls.
     pub(super) fn open(self: &Arc<Self>, session: &SessionId) -> Opened {
-        let opened = self.opened(session, StreamName::of_calls());
-        self.table().insert(session, &opened.stream);
-        opened
+        let stream = self.stream(StreamName::of_calls());
+        self.table().insert(session, &stream);
+        self.opened(session, stream)
     }
 
     /// The standalone stream of a session; there is one at a time.
@@ -89,9 +89,15 @@ impl Streams {
     ) -> Result<Standalone, Rejection> {
         let mut table = self.table();
         let Some(stream) = table.standalone(session) else {
-            let opened = self.opened(session, StreamName::standalone());
-            let changed = table.insert_standalone(session, &opened.stream);
-            return Ok(Standalone::New(opened, changed));
+            let stream = self.stream(StreamName::standalone());
+            // Before anybody else can find it: whoever opens a stream may still fail, and ends it then.
+            let reader = stream.take_up()?;
+            let changed = table.insert_standalone(session, &stream);
+            return Ok(Standalone::New(
+                self.opened(session, stream),
+                reader,
+                changed,
+            ));
         };
         match stream.audience(self.bounds.events) {
             Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
@@ -105,11 +111,15 @@ impl Streams {
         self.table().session_changed(session);
     }
 
-    fn opened(self: &Arc<Self>, session: &SessionId, name: StreamName) -> Opened {
+    fn stream(&self, name: StreamName) -> Arc<Stream> {
+        Arc::new(Stream::new(name, Arc::clone(&self.budget)))
+    }
+
+    fn opened(self: &Arc<Self>, session: &SessionId, stream: Arc<Stream>) -> Opened {
         Opened {
             streams: Arc::clone(self),
             session: session.clone(),
-            stream: Arc::new(Stream::new(name, Arc::clone(&self.budget))),
+            stream,
         }
     }
 

@@ -37,19 +37,39 @@ impl MirroredParam {
     }
 }
 
-/// The mirrored parameters of an input schema.
+/// The parameters of an input schema that clients repeat.
 ///
 /// # Errors
-/// An annotation that clients would reject, and the whole tool with it: one that is no token or not unique, that stands
-/// on anything but a string, an integer or a boolean, or where `properties` alone do not lead. And one on a password:
-/// everybody on the way can read a header.
-pub(super) fn params_of(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
+/// An annotation that clients reject, and the whole tool with it: one that is no token or not unique, that stands on
+/// anything but a string, an integer or a boolean, or where `properties` alone do not lead.
+pub(crate) fn params_to_mirror(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
+    params_of(schema, |_| Ok(()))
+}
+
+/// The same of a schema that is to be published.
+///
+/// # Errors
+/// An annotation on a password besides: everybody on the way can read a header.
+pub(super) fn params_to_publish(schema: &Value) -> Result<Vec<MirroredParam>, SchemaError> {
+    params_of(schema, |members| match members.get("format") {
+        Some(format) if format == "password" => {
+            Err("must not stand on a password: headers are seen by others".to_owned())
+        }
+        _ => Ok(()),
+    })
+}
+
+fn params_of(
+    schema: &Value,
+    also: impl Fn(&Map<String, Value>) -> Result<(), String>,
+) -> Result<Vec<MirroredParam>, SchemaError> {
     let mut params: Vec<MirroredParam> = Vec::new();
     walk(schema, |part, path| {
         let (Some(name), Some(members)) = (part.get(KEYWORD), part.as_object()) else {
             return Ok(());
         };
         let param = judge(name, members, path)
+            .and_then(|param| also(members).map(|()| param))
             .map_err(|problem| SchemaError(format!("{KEYWORD:?}: {name} {problem}")))?;
         if params.iter().any(|known| known.header == param.header) {
             return Err(SchemaError(format!(
@@ -90,12 +110,6 @@ fn judge(
             "must stand on a property whose \"type\" is \"string\", \"integer\" or \"boolean\""
                 .to_owned(),
         );
-    }
-    if members
-        .get("format")
-        .is_some_and(|format| format == "password")
-    {
-        return Err("must not stand on a password: headers are seen by others".to_owned());
     }
     Ok(MirroredParam {
         header,

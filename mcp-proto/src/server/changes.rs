@@ -151,6 +151,12 @@ impl Listener {
         }
     }
 
+    /// Waits until the server closes. Cancel-safe.
+    pub(crate) async fn closed(&mut self) {
+        // Fails only when the server is gone, which is as good.
+        drop(self.closed.wait_for(|closed| *closed).await);
+    }
+
     /// Leaves its place to others while nobody is there to be told; it hears on. Whoever keeps such listeners bounds
     /// their number.
     pub(crate) fn leave_place(&mut self) {

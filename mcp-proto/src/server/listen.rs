@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::mem;
+use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
@@ -63,6 +64,11 @@ impl Server {
             && wanted
                 .get("resourceSubscriptions")
                 .is_some_and(Value::is_array);
+        // It may stay open for days, and needs nothing more of what its client sent.
+        drop((params, wanted));
+        context.meta = Map::new();
+        context.client_info = None;
+        context.client_capabilities = Arc::default();
         let mut agreed = agreed(&interest, subscribes);
         if let Some(tasks) = &tasks {
             interest.tasks = !tasks.is_empty();

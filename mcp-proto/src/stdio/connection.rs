@@ -24,7 +24,7 @@ use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
 use crate::context::{Context, Incoming, LegacyClient, Outbox};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
-use crate::lifecycle::{ModernMeta, SessionChange};
+use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta, SessionChange};
 use crate::server::{Listener, Server, read_initialize, too_many_subscriptions};
 use crate::session::Session;
 use crate::version::{Era, ProtocolVersion};
@@ -425,7 +425,10 @@ fn take_answer(
     let ended = ended.filter(|_| answer.outcome.is_ok());
     if ended.as_ref().is_some_and(|ended| ended.listens) {
         // The server ends a listen: the revision wants both the notification and the result on this transport.
-        let ended = json!({ "requestId": answer.id });
+        let ended = json!({
+            "requestId": answer.id,
+            "_meta": { META_SUBSCRIPTION_ID: answer.id },
+        });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
     match batch {

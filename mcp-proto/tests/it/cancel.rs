@@ -5,14 +5,15 @@ use http::Method;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client as HyperClient;
 use hyper_util::rt::{TokioExecutor, TokioIo};
-use mcp_proto::StreamableHttpService;
 use mcp_proto::stdio::{StdioConfig, serve};
-use serde_json::{Value, json};
+use mcp_proto::{CallToolResult, Context, Server, StreamableHttpService, Tool};
+use serde_json::{Map, Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
 use crate::common::{
-    Events, Probe, Raw, Served, builder, call, open_session, probe, request, with_meta,
+    Events, PATIENCE, Probe, Raw, Served, builder, call, messages, open_session, probe, request,
+    with_meta,
 };
 
 fn in_process() -> (StreamableHttpService, Probe, Events) {
@@ -158,6 +159,43 @@ async fn legacy_calls_are_cancelled_by_id_of_the_same_session_and_type() {
         cancelled(&session, &json!(7)).send(&service).await.status,
         202
     );
+}
+
+#[tokio::test]
+async fn a_legacy_call_is_cancelled_while_its_client_does_not_read() {
+    let (probe, mut events) = probe();
+    let chatter = Tool::new("chatter", "").with_input_schema(json!({"type": "object"}));
+    let server = Server::builder("s", "1", probe)
+        .raw_tool(
+            chatter,
+            async |probe: Probe, _: Map<String, Value>, context: Context| {
+                let _guard = probe.guard();
+                probe.tell("started");
+                for step in 1..=1_000_u32 {
+                    context.progress(f64::from(step), None, None).await;
+                }
+                Ok(CallToolResult::text("said all"))
+            },
+        )
+        .build()
+        .unwrap();
+    let service = StreamableHttpService::new(server);
+    let session = open_session(&service).await;
+    let raw = Raw::legacy(&session, "tools/call", &call("chatter"));
+    let unread = service.handle(raw.request()).await;
+    events.expect("started").await;
+    // It goes on until nothing more is taken of it.
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+    assert!(events.none());
+    let reply = cancelled(&session, &json!(7)).send(&service).await;
+    assert_eq!(reply.status, 202);
+    events.expect("dropped").await;
+    let said = unread.into_body().collect();
+    let said = tokio::time::timeout(PATIENCE, said).await.expect("no end");
+    let said = messages(&said.unwrap().to_bytes());
+    assert!(said.iter().all(|said| said.get("id").is_none()));
 }
 
 #[tokio::test]

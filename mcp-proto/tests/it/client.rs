@@ -6,7 +6,7 @@ use mcp_proto::client::{Client, ClientConfig, ClientError};
 use mcp_proto::{Era, Server};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::TcpListener;
+use tokio::net::{TcpListener, TcpStream};
 use tokio::process::Command;
 use tokio::task::JoinHandle;
 
@@ -35,7 +35,7 @@ pub(crate) async fn scripted(answers: Vec<String>) -> (String, JoinHandle<Vec<St
     (url, script)
 }
 
-async fn read_request(stream: &mut tokio::net::TcpStream) -> String {
+async fn read_request(stream: &mut TcpStream) -> String {
     let mut read = String::new();
     loop {
         let mut chunk = [0; 4_096];
@@ -219,6 +219,42 @@ async fn a_legacy_connection_opens_keeps_and_ends_its_session() {
         assert!(!request.contains("_meta"), "{request}");
     }
     assert!(requests[3].starts_with("DELETE / "));
+}
+
+#[tokio::test]
+async fn a_modern_connection_keeps_no_session() {
+    let opened = |id: u32| {
+        answer(
+            "200 OK\r\nmcp-session-id: abc",
+            "application/json",
+            &OK.replace("\"id\":1", &format!("\"id\":{id}")),
+        )
+    };
+    let (url, script) = scripted(vec![opened(1), opened(2)]).await;
+    let client = Client::http(&url, config(Era::Modern)).await.unwrap();
+    for _ in 0..2 {
+        client.request("server/discover", json!({})).await.unwrap();
+    }
+    // There is nothing to end: the script has no answer to a third request.
+    client.close().await.unwrap();
+    assert!(!script.await.unwrap()[1].contains("mcp-session-id"));
+}
+
+#[tokio::test]
+async fn an_initialize_that_takes_too_long_is_not_cancelled() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut impatient = config(Era::Legacy);
+    impatient.timeout = SHORT;
+    let url = format!("http://{address}/");
+    let opening = tokio::spawn(async move { Client::http(&url, impatient).await });
+    let _initialize = listener.accept().await.unwrap();
+    let error = opening.await.unwrap().unwrap_err();
+    assert_eq!(error, ClientError::Timeout(SHORT));
+    // Whatever the client had to say before it gave up came before this.
+    let last = TcpStream::connect(address).await.unwrap();
+    let (_, next) = listener.accept().await.unwrap();
+    assert_eq!(next, last.local_addr().unwrap());
 }
 
 #[tokio::test]

@@ -133,6 +133,21 @@ async fn reports_grow_may_be_fractions_and_come_with_the_token_as_it_was() {
 }
 
 #[tokio::test]
+async fn a_token_that_is_too_long_counts_as_none() {
+    let (clients, _served) = every_client(&server(&Late::default())).await;
+    for (how, client) in &clients {
+        for (length, reports) in [(1_024, 4), (1_025, 0), (1 << 20, 0)] {
+            let params = json!({
+                "name": "report",
+                "_meta": { "progressToken": "x".repeat(length) },
+            });
+            let told = told(client, "tools/call", params).await;
+            assert_eq!(told.len(), reports, "{how} {length}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_first_revision_has_no_messages_of_progress() {
     for (version, has_message) in [
         (ProtocolVersion::V2024_11_05, false),

@@ -37,6 +37,18 @@ async fn any_version_with_sessions_may_be_named_and_no_other() {
             );
         }
     }
+    // Bytes that are no text name none, and where there are two, both count.
+    for raw in verbs(&session) {
+        let unreadable = raw.clone().set("mcp-protocol-version", "2025-11-25é");
+        let second = raw
+            .set("mcp-protocol-version", "2025-11-25")
+            .add("mcp-protocol-version", "1999-01-01");
+        for raw in [unreadable, second] {
+            let reply = raw.send(&service).await;
+            assert_eq!(reply.refusal().0, 400);
+            assert!(reply.message().contains("not served"));
+        }
+    }
     // A revision without sessions.
     for raw in [get(&session, None), delete(&session)] {
         let reply = raw

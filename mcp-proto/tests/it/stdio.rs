@@ -240,6 +240,7 @@ async fn listens_are_told_apart_by_their_id_and_ended_by_notification_and_result
         let (notification, result) = (peer.next().await, peer.next().await);
         assert_eq!(notification["method"], "notifications/cancelled");
         assert_eq!(notification["params"]["requestId"], result["id"]);
+        assert_eq!(notification["params"]["_meta"][subscription], result["id"]);
         assert_eq!(result["result"]["_meta"][subscription], result["id"]);
     }
     assert!(peer.end().await.is_empty());

@@ -340,6 +340,7 @@ async fn listens_on_one_pipe_are_told_apart_and_ended_by_notification_and_result
         assert_eq!(cancelled["method"], "notifications/cancelled");
         let result = peer.next().await;
         assert_eq!(result["id"], cancelled["params"]["requestId"]);
+        assert_eq!(result["id"], cancelled["params"]["_meta"][SUBSCRIPTION]);
         assert_eq!(result["result"]["resultType"], "complete");
         assert_eq!(result["result"]["_meta"][SUBSCRIPTION], result["id"]);
     }

@@ -1,10 +1,11 @@
 //! Names of tasks: who may use them, what those that are none are answered, and how they are made.
 
-use mcp_proto::StreamableHttpService;
+use mcp_proto::client::{Client, ClientConfig};
+use mcp_proto::{Era, StreamableHttpService};
 use serde_json::json;
 
-use crate::common::probe;
-use crate::tasks_common::{Caller, able, accept, server};
+use crate::common::{Served, probe};
+use crate::tasks_common::{Caller, EXTENSION, able, accept, server};
 
 #[tokio::test]
 async fn an_unknown_task_is_an_error_of_the_params() {
@@ -45,6 +46,27 @@ async fn the_methods_of_the_other_form_do_not_exist() {
             -32601
         );
         assert_eq!(caller.code("tasks/list", json!({})).await, -32601);
+    }
+}
+
+#[tokio::test]
+async fn the_client_names_the_task_in_the_header() {
+    let served = Served::new(server(&probe().0)).await;
+    let mut config = ClientConfig::new(Era::Modern);
+    let extensions = json!({ EXTENSION: {} });
+    config
+        .capabilities
+        .insert("extensions".to_owned(), extensions);
+    let client = Client::http(&served.url(), config).await.unwrap();
+    let task = client.call_tool("hang", json!({})).await.unwrap();
+    for (method, more) in [
+        ("tasks/get", json!({})),
+        ("tasks/update", json!({ "inputResponses": {} })),
+        ("tasks/cancel", json!({})),
+    ] {
+        let mut params = more;
+        params["taskId"] = task["taskId"].clone();
+        client.request(method, params).await.unwrap();
     }
 }
 

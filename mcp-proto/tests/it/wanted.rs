@@ -419,6 +419,10 @@ async fn an_unknown_version_is_told_the_known_ones() {
         data,
         json!({ "supported": ["2026-07-28"], "requested": "2099-01-01" })
     );
+    // The sentence stays one, whatever was asked for.
+    let reply = version(&"9".repeat(10_000)).send(&service()).await;
+    assert_eq!(reply.refusal().1, -32022);
+    assert!(reply.message().len() < 200, "{}", reply.message());
 }
 
 #[tokio::test]
