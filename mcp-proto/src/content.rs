@@ -279,10 +279,11 @@ impl Annotations {
         self
     }
 
-    /// The same with a priority from 0 (optional) to 1 (required).
+    /// The same with a priority from 0 (optional) to 1 (required), which anything beyond is brought to; what is no number
+    /// says nothing.
     #[must_use]
     pub fn with_priority(mut self, priority: f64) -> Self {
-        self.priority = Some(priority.clamp(0.0, 1.0));
+        self.priority = (!priority.is_nan()).then(|| priority.clamp(0.0, 1.0));
         self
     }
 

@@ -65,9 +65,10 @@ pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
         plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )?;
-    if schema.get("type").is_none() && schema.get("$ref").is_none() {
+    if schema.get("type").is_none_or(|kind| kind != "object") {
         return Err(SchemaError(
-            "the type must be a struct: the root of its schema is no object".to_owned(),
+            "the type must be a struct, one without members where nothing is asked for: the root of its schema is no object"
+                .to_owned(),
         ));
     }
     Ok(schema)

@@ -177,11 +177,12 @@ fn strip_null(members: &mut Map<String, Value>) {
     }
 }
 
-/// One schema object: no null as a default, no machine format.
+/// One schema object: no boolean as the schema of a part, no null as a default, no machine format.
 fn simplify(schema: &mut Schema) {
     let Some(members) = schema.as_object_mut() else {
         return;
     };
+    spell_out(members);
     if members.get("default").is_some_and(Value::is_null) {
         members.remove("default");
     }
@@ -197,6 +198,28 @@ fn simplify(schema: &mut Schema) {
         members.entry("maximum").or_insert(maximum.into());
     }
     members.remove("format");
+}
+
+/// What a part that takes any value says, such as a `serde_json::Value`: `true` where it comes from, `{}` here. It is the
+/// same, but the schema of MCP knows objects alone there up to 2025-11-25, and clients refuse the whole list for less.
+fn spell_out(members: &mut Map<String, Value>) {
+    let spell = |schema: &mut Value| {
+        if *schema == Value::Bool(true) {
+            *schema = Value::Object(Map::new());
+        }
+    };
+    for (keyword, below) in members {
+        match (keyword.as_str(), below) {
+            ("properties" | "patternProperties", Value::Object(named)) => {
+                named.values_mut().for_each(spell);
+            }
+            ("prefixItems" | "allOf" | "anyOf" | "oneOf", Value::Array(listed)) => {
+                listed.iter_mut().for_each(spell);
+            }
+            ("items", below) => spell(below),
+            _ => {}
+        }
+    }
 }
 
 /// The range of a width that every JSON reader can tell exactly; wider integers keep what the schema says already.

@@ -22,7 +22,7 @@ pub(super) struct WireCallToolResult<'a> {
     result_type: Option<ResultType>,
     content: Cow<'a, [ContentBlock]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    structured_content: Option<&'a RawValue>,
+    structured_content: Option<Cow<'a, RawValue>>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     is_error: bool,
     #[serde(rename = "_meta", skip_serializing_if = "ResultMeta::is_empty")]
@@ -122,7 +122,8 @@ impl<'a> WireCallToolResult<'a> {
             structured_content: result
                 .structured_content
                 .as_deref()
-                .filter(|json| era == Era::Modern || json.get().starts_with('{')),
+                .filter(|json| era == Era::Modern || json.get().starts_with('{'))
+                .map(on_one_line),
             is_error: result.is_error,
             meta: ResultMeta::new(result.meta.as_ref(), era, server_info),
         }
@@ -233,6 +234,16 @@ impl Serialize for ResultMeta<'_> {
 enum Member<'a> {
     Value(&'a Value),
     Raw(&'a RawValue),
+}
+
+/// JSON text of a handler's as transports need it: they end messages and events by line breaks. Between the tokens of JSON
+/// these mean nothing, and no string has them raw.
+fn on_one_line(json: &RawValue) -> Cow<'_, RawValue> {
+    let text = json.get();
+    if !text.contains('\n') && !text.contains('\r') {
+        return Cow::Borrowed(json);
+    }
+    RawValue::from_string(text.replace(['\n', '\r'], " ")).map_or(Cow::Borrowed(json), Cow::Owned)
 }
 
 fn result_type(era: Era) -> Option<ResultType> {

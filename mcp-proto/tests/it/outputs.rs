@@ -1,15 +1,17 @@
 //! What tools give back, against their own schemas and in each era; content of every kind.
 
 use http::StatusCode;
+use mcp_proto::stdio::{StdioConfig, serve};
 use mcp_proto::{
     Annotations, CallToolResult, ContentBlock, Icon, IconTheme, Resource, ResourceContents, Server,
     StreamableHttpService, Tool, ToolAnnotations,
 };
 use schemars::JsonSchema;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
-use crate::common::{Raw, call, open_session};
+use crate::common::{Raw, call, open_session, request, with_meta};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
@@ -47,6 +49,12 @@ fn server() -> Server {
         )
         .raw_tool(tool("list"), async |(), _, _| {
             CallToolResult::structured(&json!([1, 2]))
+        })
+        .raw_tool(tool("pretty"), async |(), _, _| {
+            let text = "{\n  \"says\": \"a\\nb\",\r\n\t\"n\": [\r1\n]\n}";
+            Ok(CallToolResult::from_json(
+                RawValue::from_string(text.to_owned()).unwrap(),
+            ))
         })
         .build()
         .unwrap()
@@ -173,5 +181,45 @@ async fn a_list_is_the_same_text_for_everybody() {
     let (first, second) = (list().await, list().await);
     assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
     let value = first.to_value();
-    assert_eq!(value["tools"].as_array().unwrap().len(), 7);
+    assert_eq!(value["tools"].as_array().unwrap().len(), 8);
+}
+
+#[tokio::test]
+async fn json_that_is_written_over_several_lines_breaks_no_message() {
+    let wanted = json!({"says": "a\nb", "n": [1]});
+    let service = StreamableHttpService::new(server());
+    let session = open_session(&service).await;
+    for raw in [
+        Raw::modern("tools/call", call("pretty")),
+        Raw::legacy(&session, "tools/call", &call("pretty")),
+    ] {
+        let reply = raw.set("accept", "text/event-stream").send(&service).await;
+        let answer = reply.events().pop().unwrap();
+        assert_eq!(answer["result"]["structuredContent"], wanted);
+    }
+    let calls = request(1, "tools/call", &with_meta(call("pretty")));
+    let mut said = Vec::new();
+    serve(
+        server(),
+        format!("{calls}\n").as_bytes(),
+        &mut said,
+        StdioConfig::default(),
+    )
+    .await
+    .unwrap();
+    let said = String::from_utf8(said).unwrap();
+    let [line] = said.lines().collect::<Vec<_>>()[..] else {
+        panic!("{said}");
+    };
+    let answer: Value = serde_json::from_str(line).unwrap();
+    assert_eq!(answer["result"]["structuredContent"], wanted);
+}
+
+#[test]
+fn a_priority_is_a_number_between_0_and_1() {
+    let written = |priority| json!(Annotations::default().with_priority(priority));
+    assert_eq!(written(2.0), json!({"priority": 1.0}));
+    assert_eq!(written(f64::NEG_INFINITY), json!({"priority": 0.0}));
+    // JSON has none, and a null is refused by clients.
+    assert_eq!(written(f64::NAN), json!({}));
 }

@@ -39,6 +39,18 @@ enum Orbit {
     Fixed,
 }
 
+/// Members of any kind.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+struct Loose {
+    any: Value,
+    maybe: Option<Value>,
+    several: Vec<Value>,
+    pair: (Value, i32),
+    nested: Vec<BTreeMap<String, Vec<Value>>>,
+    #[serde(flatten)]
+    rest: BTreeMap<String, Value>,
+}
+
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     children: Vec<Self>,
@@ -88,6 +100,22 @@ fn not_plain(schema: &Value) -> Vec<String> {
                 {
                     faults.push(format!("{value}"));
                 }
+                let parts = [members.get("properties"), members.get("prefixItems")];
+                let parts = parts.into_iter().flatten();
+                let mut parts: Vec<_> = parts
+                    .flat_map(|parts| match parts {
+                        Value::Object(named) => named.values().collect(),
+                        Value::Array(listed) => listed.iter().collect(),
+                        _ => vec![parts],
+                    })
+                    .collect();
+                parts.extend(members.get("items"));
+                faults.extend(
+                    parts
+                        .iter()
+                        .filter(|part| part.is_boolean())
+                        .map(|_| format!("{value}")),
+                );
                 let format = members
                     .get("format")
                     .and_then(Value::as_str)
@@ -107,6 +135,7 @@ fn not_plain(schema: &Value) -> Vec<String> {
 fn derived_schemas_are_plain() {
     let server = Server::builder("s", "1", ())
         .tool(Tool::new("body", ""), same::<Body>)
+        .tool(Tool::new("loose", ""), same::<Loose>)
         .build()
         .unwrap();
     for tool in tools(&server) {
@@ -120,6 +149,11 @@ fn derived_schemas_are_plain() {
     assert_eq!(
         not_plain(&json!({"type": ["object", "null"], "$ref": "#", "format": "uint8"})).len(),
         4
+    );
+    assert_eq!(
+        not_plain(&json!({"type": "object", "properties": {"a": true, "b": {"items": true}}}))
+            .len(),
+        2
     );
 }
 
@@ -302,9 +336,12 @@ fn types_that_have_no_plain_schema_are_refused_when_the_server_is_built() {
     let told = problem(with().tool(Tool::new("choice", ""), same::<Choice>).build());
     assert!(told.contains("must be a struct"), "{told}");
     let told = problem(with().tool(Tool::new("unit", ""), same::<()>).build());
-    assert!(told.contains("object"), "{told}");
+    assert!(
+        told.contains("must be a struct, one without members"),
+        "{told}"
+    );
     let told = problem(with().tool(Tool::new("text", ""), same::<String>).build());
-    assert!(told.contains("object"), "{told}");
+    assert!(told.contains("must be a struct"), "{told}");
     // What is written by hand would be lost.
     let object = || json!({"type": "object"});
     for written in [
