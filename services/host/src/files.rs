@@ -1,19 +1,24 @@
 //! Files that are written whole or not at all, and never over what somebody else has written meanwhile.
 
-use std::fs::{self, File};
+use std::fs::{self, File, Permissions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
-use tempfile::NamedTempFile;
-
-/// What a file was like when it was read: enough to see that it is another one now.
+/// What a file or a folder was like when it was read: enough to see that it is another one now. Of a folder it tells
+/// whether entries have come, gone or been renamed.
+///
+/// The time of the last change (`ctime`) is in it, which no program can set: a file that is written over by one of the
+/// same length and the same time of modification is another one, too. Two changes within one tick of the file system's
+/// clock are not told apart: see [`Stamp::age`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
-    length: u64,
-    modified: Option<SystemTime>,
-    #[cfg(unix)]
+    device: u64,
     inode: u64,
+    length: u64,
+    modified: (i64, i64),
+    changed: (i64, i64),
 }
 
 /// Why a file was not replaced.
@@ -34,7 +39,7 @@ pub enum ReplaceError {
 }
 
 impl Stamp {
-    /// The stamp of the file at `path` as it is; `None` if there is none.
+    /// The stamp of the file or folder at `path` as it is; `None` if there is none. Links are followed.
     ///
     /// # Errors
     /// The system's word.
@@ -45,16 +50,30 @@ impl Stamp {
             Err(error) => return Err(error),
         };
         Ok(Some(Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
             length: metadata.len(),
-            modified: metadata.modified().ok(),
-            #[cfg(unix)]
-            inode: std::os::unix::fs::MetadataExt::ino(&metadata),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
         }))
+    }
+
+    /// How long before `now` it was changed last; `None` if that is later than `now`. What is older than a tick of the
+    /// file system's clock (two seconds, for the slowest) has another stamp after the next change.
+    #[must_use]
+    pub fn age(&self, now: SystemTime) -> Option<Duration> {
+        let (seconds, nanoseconds) = self.changed;
+        let since = Duration::new(
+            u64::try_from(seconds).ok()?,
+            u32::try_from(nanoseconds).ok()?,
+        );
+        now.duration_since(SystemTime::UNIX_EPOCH.checked_add(since)?)
+            .ok()
     }
 }
 
 /// Puts `contents` at `path`: written beside it, made durable, then renamed over it, so that a crash leaves the old
-/// file or the new one. The permissions of the old file are kept.
+/// file or the new one. The permissions of the old file are kept; a new one has those that every new file has.
 ///
 /// # Errors
 /// [`ReplaceError::Io`]; the old file is then as it was.
@@ -95,7 +114,11 @@ fn write(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    let mut beside = NamedTempFile::new_in(parent).map_err(io)?;
+    // A temporary file is for its owner alone unless told otherwise; the system takes the `umask` off this.
+    let mut beside = tempfile::Builder::new()
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(parent)
+        .map_err(io)?;
     beside.write_all(contents).map_err(io)?;
     beside.as_file().sync_all().map_err(io)?;
     if let Ok(old) = fs::metadata(path) {
@@ -106,8 +129,8 @@ fn write(
     }
     check(&io)?;
     beside.persist(path).map_err(|error| io(error.error))?;
-    // The rename is durable with the directory that has it.
-    File::open(parent)
-        .and_then(|parent| parent.sync_all())
-        .map_err(io)
+    // The rename is durable with the directory that has it. Not every file system can be told so; the file is written
+    // all the same, and an error would say that it is not.
+    let _ = File::open(parent).and_then(|parent| parent.sync_all());
+    Ok(())
 }

@@ -26,7 +26,7 @@ const POLL: Duration = Duration::from_secs(1);
 pub enum Depth {
     /// The path and, of a folder, its entries.
     Entries,
-    /// Everything below.
+    /// Everything below. Symbolic links to folders are not followed.
     Tree,
 }
 
@@ -111,17 +111,22 @@ impl Watcher {
     }
 }
 
+/// A link to a folder may lead anywhere, to the root of the file system too.
+fn config() -> Config {
+    Config::default().with_follow_symlinks(false)
+}
+
 fn told(paths: &[(&Path, Depth)], heard: &Arc<Heard>) -> Result<Source, WatchError> {
     let first = paths.first().map_or(Path::new("."), |(path, _)| path);
-    let mut watcher = RecommendedWatcher::new(handler(heard), Config::default())
-        .map_err(|error| refused(first, error))?;
+    let mut watcher =
+        RecommendedWatcher::new(handler(heard), config()).map_err(|error| refused(first, error))?;
     watch_all(&mut watcher, paths)?;
     Ok(Source::Told { _watcher: watcher })
 }
 
 fn polled(paths: &[(&Path, Depth)], heard: &Arc<Heard>) -> Result<Source, WatchError> {
     let first = paths.first().map_or(Path::new("."), |(path, _)| path);
-    let config = Config::default().with_poll_interval(POLL);
+    let config = config().with_poll_interval(POLL);
     let mut watcher =
         PollWatcher::new(handler(heard), config).map_err(|error| refused(first, error))?;
     watch_all(&mut watcher, paths)?;

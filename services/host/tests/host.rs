@@ -1,8 +1,8 @@
 //! The room around a server: its files, its watches, its door.
 
 use std::error::Error;
-use std::fs;
-use std::time::Duration;
+use std::fs::{self, File};
+use std::time::{Duration, Instant, SystemTime};
 
 use mcp_proto::Server;
 use mcp_proto::http::Hosts;
@@ -34,6 +34,59 @@ fn a_file_is_replaced_whole_and_keeps_its_permissions() -> Outcome {
         "nothing is left beside it"
     );
     Ok(())
+}
+
+#[test]
+fn a_new_file_has_the_permissions_of_every_new_file() -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir()?;
+    let mode = |name: &str| -> Result<u32, std::io::Error> {
+        Ok(fs::metadata(dir.path().join(name))?.permissions().mode())
+    };
+    fs::write(dir.path().join("usual.md"), "")?;
+    replace(&dir.path().join("new.md"), b"")?;
+    assert_eq!(mode("new.md")?, mode("usual.md")?);
+    Ok(())
+}
+
+#[test]
+fn a_file_with_the_time_and_length_of_another_is_another() -> Outcome {
+    let dir = tempfile::tempdir()?;
+    let path = dir.path().join("spec.md");
+    fs::write(&path, "mine")?;
+    let (read, time) = (Stamp::of(&path)?, fs::metadata(&path)?.modified()?);
+    // The clock of the file system ticks some hundred times a second.
+    let differs = || -> Result<bool, std::io::Error> {
+        fs::write(&path, "hers")?;
+        File::options()
+            .write(true)
+            .open(&path)?
+            .set_modified(time)?;
+        Ok(Stamp::of(&path)? != read)
+    };
+    let begun = Instant::now();
+    while !differs()? {
+        assert!(begun.elapsed() < LONG, "it looks the same");
+    }
+    Ok(())
+}
+
+#[test]
+fn the_stamp_of_a_folder_tells_what_comes_and_goes() -> Outcome {
+    let dir = tempfile::tempdir()?;
+    let now = SystemTime::now();
+    let stamp = Stamp::of(dir.path())?.ok_or("no stamp")?;
+    assert!(stamp.age(now + LONG).is_some_and(|age| age >= LONG / 2));
+    assert_eq!(stamp.age(now - LONG), None);
+    let begun = Instant::now();
+    loop {
+        fs::write(dir.path().join("spec.md"), "")?;
+        fs::remove_file(dir.path().join("spec.md"))?;
+        if Stamp::of(dir.path())?.as_ref() != Some(&stamp) {
+            return Ok(());
+        }
+        assert!(begun.elapsed() < LONG, "it looks the same");
+    }
 }
 
 #[test]
@@ -90,6 +143,27 @@ async fn a_change_anywhere_below_is_told_by_its_path() -> Outcome {
         match timeout(LONG, watcher.changed()).await? {
             Changes::Paths(paths) if !paths.contains(&file) => {}
             _ => return Ok(()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_link_to_a_folder_is_not_followed() -> Outcome {
+    let (dir, outside) = (tempfile::tempdir()?, tempfile::tempdir()?);
+    let (root, outside) = (dir.path().canonicalize()?, outside.path().canonicalize()?);
+    std::os::unix::fs::symlink(&outside, root.join("link"))?;
+    let mut watcher = Watcher::new(&[(&root, Depth::Tree)])?;
+    fs::write(outside.join("secret.md"), "text")?;
+    // What is told last has come after everything before it.
+    let last = root.join("last.md");
+    fs::write(&last, "text")?;
+    loop {
+        let Changes::Paths(paths) = timeout(LONG, watcher.changed()).await? else {
+            return Err("everything is told".into());
+        };
+        assert!(!paths.contains(&root.join("link/secret.md")), "{paths:?}");
+        if paths.contains(&last) {
+            return Ok(());
         }
     }
 }

@@ -7,12 +7,15 @@ mod change;
 mod config;
 mod error;
 mod files;
+mod folders;
 mod id;
 mod layout;
 mod listing;
+mod parallel;
 mod walk;
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use cache::Cache;
@@ -45,6 +48,7 @@ struct Inner {
     limits: Limits,
     specs: Cache<Spec>,
     changes: Cache<Change>,
+    archived: Cache<Change>,
     writing: Mutex<()>,
 }
 
@@ -81,7 +85,8 @@ impl Project {
                 reader: Reader::new(root, limits),
                 limits,
                 specs: Cache::new(limits.specs),
-                changes: Cache::new(limits.changes.saturating_mul(2)),
+                changes: Cache::new(limits.changes),
+                archived: Cache::new(limits.changes),
                 writing: Mutex::default(),
             }),
         }
@@ -159,12 +164,11 @@ impl Project {
     /// [`ReadError`] if the folder of specs or one in it cannot be listed.
     pub fn specs(&self) -> Result<Listing<Spec>, ReadError> {
         let found = walk::specs(&self.inner.reader, &self.layout().specs, self.layout().kind)?;
-        let folder = |path: &PathBuf| path.clone();
         self.inner
             .specs
             .keep(found.items.iter().map(|(_, path)| path));
         let bytes = |spec: &Spec| spec.source.text.len();
-        Ok(self.list(found, folder, bytes, |id, path| self.read_spec(id, path)))
+        Ok(self.list(found, bytes, |id, path| self.read_spec(id, path)))
     }
 
     /// The ids of the active changes, sorted; none if the folder is missing.
@@ -226,8 +230,7 @@ impl Project {
 
     /// The file at `path`, whose folder is known to lie in the project; `None` if there is none.
     pub(crate) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
-        let found = self.inner.reader.source(path)?;
-        Ok(found.map(|(source, _)| source))
+        self.inner.reader.source(path)
     }
 
     /// A path as it is told: below the root, with `/` between its parts.
@@ -277,7 +280,7 @@ impl Project {
         let files = [path.to_owned()];
         self.inner.specs.get(path, &files, || {
             let source = reader.source(path)?;
-            Ok(source.map(|(source, age)| (parse::spec(id, source), age)))
+            Ok(source.map(|source| parse::spec(id, source)))
         })
     }
 
@@ -318,7 +321,10 @@ impl Project {
 
     fn folders(&self, kind: Kind) -> Result<Listing<Change>, ReadError> {
         let found = self.find_folders(kind)?;
-        Ok(self.list(found, PathBuf::clone, change::bytes, |id, path| {
+        self.inner
+            .folders(kind)
+            .keep(found.items.iter().map(|(_, path)| path));
+        Ok(self.list(found, change::bytes, |id, path| {
             self.read_folder(kind, id, path)
         }))
     }
@@ -330,34 +336,46 @@ impl Project {
         path: &Path,
     ) -> Result<Option<Arc<Change>>, ReadError> {
         let folder = Folder::look(&self.inner.reader, path, self.layout().kind)?;
-        self.inner.changes.get(path, &folder.files(), || {
+        self.inner.folders(kind).get(path, &folder.files(), || {
             folder.read(&self.inner.reader, kind, id).map(Some)
         })
     }
 
     /// Reads what was found, as far as the bound for all together goes.
-    fn list<T>(
+    fn list<T: Send + Sync>(
         &self,
         found: walk::Found,
-        at: impl Fn(&PathBuf) -> PathBuf,
-        bytes: impl Fn(&T) -> usize,
-        read: impl Fn(&str, &Path) -> Result<Option<Arc<T>>, ReadError>,
+        bytes: impl Fn(&T) -> usize + Sync,
+        read: impl Fn(&str, &Path) -> Result<Option<Arc<T>>, ReadError> + Sync,
     ) -> Listing<T> {
+        let size = |item: &T| u64::try_from(bytes(item)).unwrap_or(u64::MAX);
+        let most = self.inner.limits.total_bytes;
+        // Once so much is read, by all threads together, what is left is read below, if it is still wanted.
+        let read_ahead = AtomicU64::new(0);
+        let ahead = parallel::map(&found.items, |(id, path)| {
+            if read_ahead.load(Ordering::Relaxed) > most {
+                return None;
+            }
+            let item = read(id, path);
+            if let Ok(Some(item)) = &item {
+                read_ahead.fetch_add(size(item), Ordering::Relaxed);
+            }
+            Some(item)
+        });
         let mut unreadable = found.unreadable;
         let mut items = Vec::with_capacity(found.items.len());
-        let mut left = self.inner.limits.total_bytes;
-        for (id, path) in found.items {
-            match read(&id, &path) {
+        let mut left = most;
+        for ((id, path), item) in found.items.iter().zip(ahead) {
+            let told = || self.inner.reader.relative(path);
+            match item.unwrap_or_else(|| read(id, path)) {
                 // Removed since it was found.
                 Ok(None) => {}
                 Ok(Some(item)) => {
-                    let size = u64::try_from(bytes(&item)).unwrap_or(u64::MAX);
-                    let Some(rest) = left.checked_sub(size) else {
-                        let path = self.inner.reader.relative(&at(&path));
+                    let Some(rest) = left.checked_sub(size(&item)) else {
+                        let path = told();
                         let problem = format!(
-                            "{} and what follows is not listed: together the texts have more than {} bytes",
+                            "{} and what follows is not listed: together the texts have more than {most} bytes",
                             path.display(),
-                            self.inner.limits.total_bytes
                         );
                         unreadable.push(Unreadable { path, problem });
                         break;
@@ -366,12 +384,22 @@ impl Project {
                     items.push(item);
                 }
                 Err(error) => unreadable.push(Unreadable {
-                    path: self.inner.reader.relative(&at(&path)),
+                    path: told(),
                     problem: error.to_string(),
                 }),
             }
         }
         Listing { items, unreadable }
+    }
+}
+
+impl Inner {
+    /// What has been read of changes, or of archived ones.
+    fn folders(&self, kind: Kind) -> &Cache<Change> {
+        match kind {
+            Kind::Archived => &self.archived,
+            Kind::Spec | Kind::Change => &self.changes,
+        }
     }
 }
 

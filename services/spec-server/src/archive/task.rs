@@ -60,8 +60,8 @@ pub fn complete_task(
     at: &TaskAt,
     done: bool,
 ) -> Result<Ticked, ArchiveError> {
-    let folder = project.change_folder(change)?;
     let _alone = project.writing();
+    let folder = project.change_folder(change)?;
     let path = folder.join("tasks.md");
     let Some(file) = project.raw_file(&path)? else {
         return Err(ArchiveError::Task(format!(

@@ -34,15 +34,20 @@ pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found,
             Err(error) => return Err(error.into()),
         }
     }
-    let not_found = match project.change(id) {
-        Err(error @ ReadError::NotFound { .. }) => error,
+    let not_active = match project.change(id) {
+        Err(error) if is_no_change(&error) => error,
         read => return Ok(Found::Change(read?)),
     };
     match (project.archived(id), wanted) {
-        (Ok(change), _) => Ok(Found::Change(change)),
-        (Err(_), Wanted::Any) => Err(missing(project, id)?),
-        (Err(_), Wanted::Change) => Err(not_found.into()),
+        (Err(error), Wanted::Any) if is_no_change(&error) => Err(missing(project, id)?),
+        (Err(error), Wanted::Change) if is_no_change(&error) => Err(not_active.into()),
+        (read, _) => Ok(Found::Change(read?)),
     }
+}
+
+/// Whether there is none of that id, which may be one that only a spec can have.
+fn is_no_change(error: &ReadError) -> bool {
+    matches!(error, ReadError::NotFound { .. } | ReadError::BadId { .. })
 }
 
 /// That there is neither a spec nor a change of that id, with what is nearest.

@@ -51,6 +51,8 @@ struct Inner {
     project: Mutex<Option<Project>>,
     /// `None` until somebody searches.
     searcher: Mutex<Option<Arc<Searcher>>>,
+    /// Held by who tells the searcher what the specs are.
+    updating: Mutex<()>,
     turns: Arc<Semaphore>,
     /// Whether the folders of the project are watched.
     watched: watch::Sender<bool>,
@@ -66,6 +68,7 @@ impl Desk {
             settings,
             project: Mutex::new(None),
             searcher: Mutex::new(None),
+            updating: Mutex::new(()),
             turns: Arc::new(Semaphore::new(TURNS)),
             watched: watch::Sender::new(false),
             _end: ended.clone().drop_guard(),
@@ -113,7 +116,7 @@ impl Desk {
     }
 
     /// The searcher of the project; a model is read when the first one searches. Blocks.
-    pub(super) fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
+    fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
         let project = self.project()?;
         // Held while it is made: a model is large, and one is enough.
         let mut searcher = self
@@ -126,6 +129,18 @@ impl Desk {
         }
         let made = Searcher::open(project.root(), self.0.settings.search.clone())?;
         Ok(Arc::clone(searcher.insert(Arc::new(made))))
+    }
+
+    /// The searcher, which has been told what the specs are now, and how many of their files cannot be read. Blocks.
+    pub(super) fn fresh_searcher(&self) -> Result<(Arc<Searcher>, usize), Failure> {
+        let searcher = self.searcher()?;
+        let project = self.project()?;
+        // One after the other: what somebody has seen later must not be undone by who has looked before.
+        let updating = self.0.updating.lock();
+        let _updating = updating.unwrap_or_else(PoisonError::into_inner);
+        let specs = project.specs()?;
+        searcher.update(&specs.items)?;
+        Ok((searcher, specs.unreadable.len()))
     }
 
     /// The spec of that id, in any case. Blocks.
@@ -159,10 +174,13 @@ impl Desk {
     /// The active change of that id, or else the archived one. Blocks.
     pub(super) fn change(&self, id: &str) -> Result<Arc<Change>, Failure> {
         let not_active = match self.active_change(id) {
-            Ok(change) => return Ok(change),
-            Err(failure) => failure,
+            Err(failure) if failure.is_not_found() => failure,
+            read => return read,
         };
-        self.project()?.archived(id).map_err(|_| not_active)
+        match self.project()?.archived(id) {
+            Err(ReadError::NotFound { .. } | ReadError::BadId { .. }) => Err(not_active),
+            read => Ok(read?),
+        }
     }
 
     /// How long an answer may be.

@@ -52,7 +52,7 @@ impl Failure {
     }
 
     /// Whether something does not exist, as far as a client can know.
-    fn is_not_found(&self) -> bool {
+    pub(super) fn is_not_found(&self) -> bool {
         self.code.ends_with("_NOT_FOUND") || self.code == "INVALID_ID"
     }
 }

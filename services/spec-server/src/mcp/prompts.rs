@@ -11,10 +11,10 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::desk::Desk;
-use super::failure::Failure;
 use super::{address, resources};
 use crate::archive;
-use crate::model::Change;
+use crate::model::{Change, Spec};
+use crate::project::Project;
 
 pub(super) const PROPOSE: &str = "propose_change";
 pub(super) const IMPLEMENT: &str = "implement_change";
@@ -71,7 +71,7 @@ async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResu
         let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
         let mut messages = vec![says(desk, &text)];
         if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
-            messages.push(spec(desk, id.trim())?);
+            messages.push(spec(desk, &*desk.spec(id.trim())?));
         }
         Ok(result(messages, "How to propose a change to the specs"))
     });
@@ -84,13 +84,14 @@ async fn implement(
     _: Context,
 ) -> Result<GetPromptResult, RequestError> {
     let made = desk.read(move |desk| {
+        let project = desk.project()?;
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
         let mut messages = vec![
-            says(desk, &text::implement(&desk.project()?, &change, writes)),
+            says(desk, &text::implement(&project, &change, writes)),
             files(desk, &change),
         ];
-        messages.extend(touched(desk, &change));
+        messages.extend(touched(desk, &project, &change));
         Ok(result(messages, "How to implement a change"))
     });
     Ok(made.await?)
@@ -143,17 +144,19 @@ fn files(desk: &Desk, change: &Arc<Change>) -> PromptMessage {
 }
 
 /// The specs that a change touches, as far as there are such.
-fn touched(desk: &Desk, change: &Arc<Change>) -> Vec<PromptMessage> {
+fn touched(desk: &Desk, project: &Project, change: &Arc<Change>) -> Vec<PromptMessage> {
     let capabilities = change.deltas.iter().map(|delta| &delta.capability);
-    let specs = capabilities.filter_map(|capability| spec(desk, capability).ok());
-    specs.take(MAX_SPECS).collect()
+    // Most have a spec or make one: what is like it in name is not looked for.
+    let specs = capabilities.filter_map(|capability| project.existing_spec(capability).ok()?);
+    let specs = specs.take(MAX_SPECS);
+    specs.map(|read| spec(desk, &read)).collect()
 }
 
-fn spec(desk: &Desk, id: &str) -> Result<PromptMessage, Failure> {
-    let spec = desk.spec(id)?;
+/// A spec that is put before the model.
+fn spec(desk: &Desk, spec: &Spec) -> PromptMessage {
     let share = desk.budget().share(2 * MAX_SPECS);
     let text = share.beginning(&spec.source.text).0;
-    Ok(embedded(address::spec(&spec.id), text))
+    embedded(address::spec(&spec.id), text)
 }
 
 fn embedded(uri: String, text: String) -> PromptMessage {

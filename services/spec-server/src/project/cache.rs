@@ -3,16 +3,15 @@
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use service_host::Stamp;
 
 use super::error::ReadError;
-use super::files::Age;
 
-/// A file that had been written less long ago when it was read may be written again and look the same: clocks of file
-/// systems tick slowly, the slowest in two seconds. It is read again.
-const SETTLED: Duration = Duration::from_secs(2);
+/// What had changed less long ago when it was read may change again and look the same: clocks of file systems tick
+/// slowly, the slowest in two seconds. It is read again.
+pub(super) const SETTLED: Duration = Duration::from_secs(2);
 
 /// Values by path.
 #[derive(Debug)]
@@ -23,13 +22,15 @@ pub(super) struct Cache<T> {
 
 #[derive(Debug)]
 struct Entry<T> {
-    /// `None` if a file must be read again whatever its stamp.
+    /// The files that the value was made from.
+    files: Vec<PathBuf>,
+    /// As they were; `None` if they must be read again whatever their stamps.
     stamps: Option<Stamps>,
     value: Arc<T>,
 }
 
-/// The files that a value was made from, as they were.
-type Stamps = Vec<(PathBuf, Option<Stamp>)>;
+/// How each of some files is; `None` of one that is not there.
+type Stamps = Vec<Option<Stamp>>;
 
 impl<T: PartialEq> Cache<T> {
     /// A cache of at most so many values; more are read each time.
@@ -46,42 +47,48 @@ impl<T: PartialEq> Cache<T> {
         &self,
         key: &Path,
         files: &[PathBuf],
-        read: impl FnOnce() -> Result<Option<(T, Age)>, ReadError>,
+        read: impl FnOnce() -> Result<Option<T>, ReadError>,
     ) -> Result<Option<Arc<T>>, ReadError> {
         let before = stamps(files);
         if let (Some(entry), Some(before)) = (self.lock().get(key), &before)
             && entry.stamps.as_ref() == Some(before)
+            && entry.files == files
         {
             return Ok(Some(Arc::clone(&entry.value)));
         }
-        let Some((value, age)) = read()? else {
+        let now = SystemTime::now();
+        let Some(value) = read()? else {
             self.lock().remove(key);
             return Ok(None);
         };
-        let settled = age.is_some_and(|age| age >= SETTLED);
-        let stamps = before.filter(|before| settled && stamps(files).as_ref() == Some(before));
+        let is_settled = |stamp: &Stamp| stamp.age(now).is_some_and(|age| age >= SETTLED);
+        let stamps = before.filter(|before| {
+            before.iter().flatten().all(is_settled) && stamps(files).as_ref() == Some(before)
+        });
         let mut entries = self.lock();
         let value = match entries.get(key) {
             Some(old) if *old.value == value => Arc::clone(&old.value),
             _ => Arc::new(value),
         };
         if entries.len() < self.most || entries.contains_key(key) {
-            let kept = Arc::clone(&value);
-            entries.insert(
-                key.to_owned(),
-                Entry {
-                    stamps,
-                    value: kept,
-                },
-            );
+            let entry = Entry {
+                files: files.to_owned(),
+                stamps,
+                value: Arc::clone(&value),
+            };
+            entries.insert(key.to_owned(), entry);
         }
         Ok(Some(value))
     }
 
-    /// Forgets all but what is at `keys`.
-    pub(super) fn keep<'k>(&self, keys: impl Iterator<Item = &'k PathBuf>) {
-        let keys: HashSet<&PathBuf> = keys.collect();
-        self.lock().retain(|key, _| keys.contains(key));
+    /// Forgets what is not at `keys`, once more is kept than they are.
+    pub(super) fn keep<'k>(&self, keys: impl ExactSizeIterator<Item = &'k PathBuf>) {
+        let mut entries = self.lock();
+        // Mostly there is nothing to forget.
+        if entries.len() > keys.len() {
+            let keys: HashSet<&PathBuf> = keys.collect();
+            entries.retain(|key, _| keys.contains(key));
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Entry<T>>> {
@@ -91,6 +98,6 @@ impl<T: PartialEq> Cache<T> {
 
 /// How the files are now; `None` if the system does not say it of one.
 fn stamps(files: &[PathBuf]) -> Option<Stamps> {
-    let stamp = |path: &PathBuf| Some((path.clone(), Stamp::of(path).ok()?));
+    let stamp = |path: &PathBuf| Stamp::of(path).ok();
     files.iter().map(stamp).collect()
 }

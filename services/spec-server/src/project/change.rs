@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use super::error::{Kind, ReadError};
-use super::files::{Age, Reader};
+use super::files::Reader;
 use super::layout::Dialect;
 use super::walk;
-use crate::model::{Change, Source};
+use crate::model::Change;
 use crate::parse;
 
 /// What is in the folder of a change, not yet read.
@@ -19,7 +19,7 @@ pub(super) struct Folder {
 impl Folder {
     /// Looks which files are there.
     pub(super) fn look(reader: &Reader, path: &Path, dialect: Dialect) -> Result<Self, ReadError> {
-        let found = walk::specs(reader, &path.join("specs"), dialect)?;
+        let found = walk::deltas(reader, &path.join("specs"), dialect)?;
         // A delta that cannot be read must not be left out: the change would do less than its author says.
         if let Some(problem) = found.unreadable.into_iter().next() {
             return Err(ReadError::Refused {
@@ -42,27 +42,15 @@ impl Folder {
     }
 
     /// Reads the change.
-    pub(super) fn read(
-        &self,
-        reader: &Reader,
-        kind: Kind,
-        id: &str,
-    ) -> Result<(Change, Age), ReadError> {
-        let mut youngest = Some(std::time::Duration::MAX);
-        let mut take = |found: Option<(Source, Age)>| {
-            found.map(|(source, age)| {
-                youngest = youngest.min(age);
-                source
-            })
-        };
-        let mut part = |name: &str| reader.source(&self.path.join(name)).map(&mut take);
+    pub(super) fn read(&self, reader: &Reader, kind: Kind, id: &str) -> Result<Change, ReadError> {
+        let part = |name: &str| reader.source(&self.path.join(name));
         let proposal = part("proposal.md")?.map(parse::proposal);
         let tasks = part("tasks.md")?.map(parse::tasks);
         let design = part("design.md")?;
         let metadata = part(".openspec.yaml")?.map(parse::metadata);
         let mut deltas = Vec::new();
         for (capability, path) in &self.deltas {
-            if let Some(source) = take(reader.source(path)?) {
+            if let Some(source) = reader.source(path)? {
                 deltas.push(parse::delta(capability, source));
             }
         }
@@ -71,7 +59,7 @@ impl Folder {
             .flatten()
             .filter(|(day, _)| parse::is_day(day));
         let name = dated.and_then(|(_, rest)| rest.strip_prefix('-'));
-        let change = Change {
+        Ok(Change {
             id: id.to_owned(),
             archived_on: dated.map(|(day, _)| day.to_owned()),
             title: parse::title_of_change(name.unwrap_or(id), proposal.as_ref()),
@@ -80,8 +68,7 @@ impl Folder {
             design,
             metadata,
             deltas,
-        };
-        Ok((change, youngest))
+        })
     }
 }
 

@@ -3,13 +3,14 @@
 use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
+use std::sync::Arc;
 
 use service_host::Stamp;
 use sha2::{Digest as _, Sha256};
 
 use super::Limits;
 use super::error::ReadError;
+use super::folders::{Folders, List};
 use crate::model::Source;
 use crate::parse::normalise;
 
@@ -19,6 +20,7 @@ pub(super) struct Reader {
     /// Without symbolic links in it.
     root: PathBuf,
     limits: Limits,
+    folders: Folders,
 }
 
 /// A file as it is, to be changed.
@@ -32,12 +34,13 @@ pub(crate) struct RawFile {
     pub(crate) stamp: Option<Stamp>,
 }
 
-/// How long a file had not been written when it was read; `None` if that is not known.
-pub(super) type Age = Option<Duration>;
-
 impl Reader {
     pub(super) fn new(root: PathBuf, limits: Limits) -> Self {
-        Self { root, limits }
+        Self {
+            root,
+            limits,
+            folders: Folders::default(),
+        }
     }
 
     pub(super) fn root(&self) -> &Path {
@@ -57,6 +60,22 @@ impl Reader {
         ReadError::Io {
             path: self.relative(path),
             error,
+        }
+    }
+
+    /// What is in `folder` now; nothing if it is not there.
+    pub(super) fn list(&self, folder: &Path) -> Result<Arc<List>, ReadError> {
+        let list = self.folders.list(folder);
+        list.map_err(|error| self.io(folder, error))
+    }
+
+    /// Whether the folder `base`, which lies in one that is known to be in the project, is there; where it may lead is
+    /// checked.
+    pub(super) fn is_base_in(&self, base: &Path) -> Result<bool, ReadError> {
+        match fs::symlink_metadata(base) {
+            Ok(metadata) if metadata.is_dir() => Ok(true),
+            Err(error) if is_missing(&error) => Ok(false),
+            _ => self.is_base(base),
         }
     }
 
@@ -115,21 +134,20 @@ impl Reader {
 
     /// The file at `path`, whose folder is known to lie in the project; `None` if there is none. A link to a file in the
     /// project is followed; one that leads nowhere is nothing.
-    pub(super) fn source(&self, path: &Path) -> Result<Option<(Source, Age)>, ReadError> {
+    pub(super) fn source(&self, path: &Path) -> Result<Option<Source>, ReadError> {
         let Some(found) = self.resolve(path)? else {
             return Ok(None);
         };
-        let (bytes, age) = self.bytes(path, &found)?;
+        let bytes = self.bytes(path, &found)?;
         let text = normalise(&bytes).map_err(|problem| ReadError::NotUtf8 {
             path: self.relative(path),
             problem,
         })?;
-        let source = Source {
+        Ok(Some(Source {
             path: self.relative(path),
             text: text.into(),
             hash: Sha256::digest(&bytes).into(),
-        };
-        Ok(Some((source, age)))
+        }))
     }
 
     /// The file at `path` with how it was before it was read.
@@ -138,7 +156,7 @@ impl Reader {
             return Ok(None);
         };
         let stamp = Stamp::of(&found).map_err(|error| self.io(path, error))?;
-        let (bytes, _) = self.bytes(path, &found)?;
+        let bytes = self.bytes(path, &found)?;
         Ok(Some(RawFile {
             path: found,
             bytes,
@@ -179,7 +197,7 @@ impl Reader {
     }
 
     /// What is in the file `found`, which is told as `path`.
-    fn bytes(&self, path: &Path, found: &Path) -> Result<(Vec<u8>, Age), ReadError> {
+    fn bytes(&self, path: &Path, found: &Path) -> Result<Vec<u8>, ReadError> {
         let io = |error| self.io(path, error);
         // Before it is opened: opening a named pipe would wait for somebody to write into it.
         if !fs::metadata(found).map_err(io)?.is_file() {
@@ -189,17 +207,13 @@ impl Reader {
             });
         }
         let file = File::open(found).map_err(io)?;
-        let modified = file.metadata().and_then(|metadata| metadata.modified());
-        let age = modified
-            .ok()
-            .and_then(|modified| SystemTime::now().duration_since(modified).ok());
         let mut bytes = Vec::new();
         let limit = self.limits.file_bytes;
         file.take(limit.saturating_add(1))
             .read_to_end(&mut bytes)
             .map_err(io)?;
         match u64::try_from(bytes.len()).is_ok_and(|length| length <= limit) {
-            true => Ok((bytes, age)),
+            true => Ok(bytes),
             false => Err(ReadError::TooLarge {
                 path: self.relative(path),
                 limit,

@@ -1,15 +1,15 @@
 //! Which specs and changes there are.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::{Kind, ReadError};
-use super::files::{Reader, is_missing};
+use super::files::Reader;
+use super::folders::{MAX_ENTRIES, What};
 use super::layout::{Dialect, Layout};
-use super::{Unreadable, id};
+use super::{Unreadable, id, parallel};
 
-/// The most entries of folders that are looked at in one call, whatever they are.
-const MAX_ENTRIES: usize = 1_000_000;
+/// How many folders are looked at together.
+const BATCH: usize = 4_096;
 
 /// What was found below a folder.
 #[derive(Debug, Default)]
@@ -23,63 +23,69 @@ pub(super) struct Found {
 /// The `spec.md` files below `base`: at any depth for OpenSpec, in its folders alone for Spec Oxide; none if it is
 /// missing. One in `base` itself does not count; links to folders are not followed.
 pub(super) fn specs(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadError> {
-    let mut found = Found::default();
-    if !reader.is_base(base)? {
-        return Ok(found);
+    match reader.is_base(base)? {
+        true => below(reader, base, dialect),
+        false => Ok(Found::default()),
     }
-    let limits = reader.limits();
+}
+
+/// The same for the folder `base` of a change, whose own is known to lie in the project.
+pub(super) fn deltas(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadError> {
+    match reader.is_base_in(base)? {
+        true => below(reader, base, dialect),
+        false => Ok(Found::default()),
+    }
+}
+
+/// A folder to be looked at.
+struct Pending {
+    path: PathBuf,
+    /// The id of a spec in it.
+    id: String,
+    depth: usize,
+}
+
+fn below(reader: &Reader, base: &Path, dialect: Dialect) -> Result<Found, ReadError> {
+    let mut found = Found::default();
+    let most = reader.limits().specs;
     let mut looked_at = 0;
-    let mut pending = vec![(base.to_owned(), String::new(), 0)];
-    while let Some((folder, id, depth)) = pending.pop() {
-        for entry in entries(reader, &folder)? {
-            looked_at += 1;
-            if found.items.len() >= limits.specs || looked_at > MAX_ENTRIES {
-                let most = limits.specs;
-                found.tell(
-                    reader,
-                    base,
-                    &format!(
+    let mut pending = vec![Pending {
+        path: base.to_owned(),
+        id: String::new(),
+        depth: 0,
+    }];
+    while !pending.is_empty() {
+        let batch = pending.split_off(pending.len().saturating_sub(BATCH));
+        let lists = parallel::map(&batch, |folder| reader.list(&folder.path));
+        for (folder, list) in batch.into_iter().zip(lists) {
+            let list = list?;
+            looked_at += list.count;
+            for entry in &list.entries {
+                if found.items.len() >= most || looked_at > MAX_ENTRIES {
+                    let problem = format!(
                         "has more than {most} specs or {MAX_ENTRIES} entries; the rest is not read"
-                    ),
-                );
-                return Ok(found.sorted());
-            }
-            let path = entry.path();
-            let Some(name) = name(&entry) else {
-                found.tell(reader, &path, "has a name that is not UTF-8; rename it");
-                continue;
-            };
-            let kind = match entry.file_type() {
-                Ok(kind) => kind,
-                Err(error) => return Err(reader.io(&path, error)),
-            };
-            if name == "spec.md" && depth > 0 && !kind.is_dir() {
-                // A link that leads nowhere is nothing.
-                if !kind.is_symlink() || path.exists() {
-                    found.items.push((id.clone(), path));
+                    );
+                    found.tell(reader, base, &problem);
+                    return Ok(found.sorted());
                 }
-            } else if !id::counts(Kind::Spec, &name, dialect) {
-                continue;
-            } else if kind.is_symlink() {
-                if path.join("spec.md").is_file() {
-                    let problem = reader.linked_folder(&path).to_string();
-                    found.unreadable.push(Unreadable {
-                        path: reader.relative(&path),
-                        problem,
-                    });
+                let path = folder.path.join(&entry.name);
+                if entry.is_odd {
+                    found.tell(reader, &path, "has a name that is not UTF-8; rename it");
+                    continue;
                 }
-            } else if kind.is_dir() {
-                let below = if id.is_empty() {
-                    name
-                } else {
-                    format!("{id}/{name}")
-                };
-                if depth < limits.depth && (depth == 0 || dialect == Dialect::OpenSpec) {
-                    pending.push((path, below, depth + 1));
-                } else if dialect == Dialect::OpenSpec {
-                    let problem =
-                        format!("lies deeper than {} folders; it is not read", limits.depth);
-                    found.tell(reader, &path, &problem);
+                let is_spec =
+                    entry.name == "spec.md" && folder.depth > 0 && entry.what != What::Folder;
+                if is_spec {
+                    // A link that leads nowhere is nothing.
+                    if entry.what == What::File || path.exists() {
+                        found.items.push((folder.id.clone(), path));
+                    }
+                } else if !id::counts(Kind::Spec, &entry.name, dialect) {
+                    continue;
+                } else if entry.what == What::Link && path.join("spec.md").is_file() {
+                    found.linked(reader, &path);
+                } else if entry.what == What::Folder {
+                    pending.extend(found.folder(reader, &folder, &entry.name, path, dialect));
                 }
             }
         }
@@ -98,60 +104,68 @@ pub(super) fn changes(
     if !reader.is_base(base)? {
         return Ok(found);
     }
-    for (looked_at, entry) in entries(reader, base)?.into_iter().enumerate() {
-        let most = reader.limits().changes;
-        if found.items.len() >= most || looked_at > MAX_ENTRIES {
-            found.tell(
-                reader,
-                base,
-                &format!(
-                    "has more than {most} changes or {MAX_ENTRIES} entries; the rest is not read"
-                ),
+    let most = reader.limits().changes;
+    let list = reader.list(base)?;
+    for entry in &list.entries {
+        if found.items.len() >= most || list.count >= MAX_ENTRIES {
+            let problem = format!(
+                "has more than {most} changes or {MAX_ENTRIES} entries; the rest is not read"
             );
+            found.tell(reader, base, &problem);
             break;
         }
-        let path = entry.path();
-        let Some(name) = name(&entry) else {
+        let path = base.join(&entry.name);
+        if entry.is_odd {
             found.tell(reader, &path, "has a name that is not UTF-8; rename it");
             continue;
-        };
-        if !id::counts(kind, &name, layout.kind) || (kind == Kind::Change && path == layout.archive)
-        {
+        }
+        let is_archive = kind == Kind::Change && path == layout.archive;
+        if is_archive || !id::counts(kind, &entry.name, layout.kind) {
             continue;
         }
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => found.items.push((name, path)),
-            Ok(kind) if kind.is_symlink() && path.is_dir() => {
-                let problem = reader.linked_folder(&path).to_string();
-                found.unreadable.push(Unreadable {
-                    path: reader.relative(&path),
-                    problem,
-                });
-            }
-            Ok(_) => {}
-            Err(error) => return Err(reader.io(&path, error)),
+        match entry.what {
+            What::Folder => found.items.push((entry.name.clone(), path)),
+            What::Link if path.is_dir() => found.linked(reader, &path),
+            What::Link | What::File => {}
         }
     }
     Ok(found.sorted())
 }
 
-/// What is in a folder; nothing if it has been removed meanwhile.
-fn entries(reader: &Reader, folder: &Path) -> Result<Vec<fs::DirEntry>, ReadError> {
-    match fs::read_dir(folder) {
-        Ok(entries) => entries
-            .take(MAX_ENTRIES)
-            .collect::<Result<_, _>>()
-            .map_err(|error| reader.io(folder, error)),
-        Err(error) if is_missing(&error) => Ok(Vec::new()),
-        Err(error) => Err(reader.io(folder, error)),
-    }
-}
-
-fn name(entry: &fs::DirEntry) -> Option<String> {
-    entry.file_name().into_string().ok()
-}
-
 impl Found {
+    /// The folder `name` in `within`, to be looked at as well, if it may hold specs.
+    fn folder(
+        &mut self,
+        reader: &Reader,
+        within: &Pending,
+        name: &str,
+        path: PathBuf,
+        dialect: Dialect,
+    ) -> Option<Pending> {
+        let most = reader.limits().depth;
+        let is_deep = dialect == Dialect::OpenSpec;
+        if within.depth >= most {
+            if is_deep {
+                let problem = format!("lies deeper than {most} folders; it is not read");
+                self.tell(reader, &path, &problem);
+            }
+            return None;
+        }
+        let id = match within.id.as_str() {
+            "" => name.to_owned(),
+            above => format!("{above}/{name}"),
+        };
+        let depth = within.depth + 1;
+        (depth == 1 || is_deep).then_some(Pending { path, id, depth })
+    }
+
+    fn linked(&mut self, reader: &Reader, path: &Path) {
+        self.unreadable.push(Unreadable {
+            path: reader.relative(path),
+            problem: reader.linked_folder(path).to_string(),
+        });
+    }
+
     fn tell(&mut self, reader: &Reader, path: &Path, problem: &str) {
         let path = reader.relative(path);
         let problem = format!("{} {problem}", path.display());
@@ -159,7 +173,7 @@ impl Found {
     }
 
     fn sorted(mut self) -> Self {
-        self.items.sort();
+        self.items.sort_unstable();
         self.unreadable.sort_by(|a, b| a.path.cmp(&b.path));
         self
     }

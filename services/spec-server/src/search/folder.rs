@@ -12,13 +12,21 @@ pub(super) fn path(root: &Path) -> PathBuf {
     root.join(".spec-server")
 }
 
-/// Makes the folder if there is none.
+/// Makes the folder if there is none. A link is refused: it may lead out of the project, and files would be written there.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
-    fs::create_dir_all(folder)?;
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            if !fs::symlink_metadata(folder)?.is_dir() {
+                let problem = "is not a folder, or a link to one; remove it, it is made anew";
+                return Err(io::Error::other(problem));
+            }
+        }
+        made => made?,
+    }
     let ignore = folder.join(".gitignore");
-    match ignore.exists() {
-        true => Ok(()),
-        false => fs::write(ignore, "*\n"),
+    match fs::symlink_metadata(&ignore) {
+        Ok(_) => Ok(()),
+        Err(_) => fs::write(ignore, "*\n"),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Active changes that get in each other's way.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::CHANGE_CONFLICT;
@@ -42,33 +42,93 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
     }
     let mut findings: Vec<Findings> = changes.iter().map(|_| Findings::default()).collect();
     for ((capability, name), touches) in touched {
-        let involved: BTreeSet<usize> = touches.iter().map(|touch| touch.change).collect();
-        if involved.len() < 2 {
+        let touches = Touches::of(&touches, changes);
+        if touches.by_change.len() < 2 {
             continue;
         }
-        for touch in &touches {
-            let others = touches.iter().filter(|other| other.change != touch.change);
-            let others = described(others, changes);
-            let (Some(findings), Some(change)) =
-                (findings.get_mut(touch.change), changes.get(touch.change))
+        for (index, own) in &touches.by_change {
+            let (Some(findings), Some(change)) = (findings.get_mut(*index), changes.get(*index))
             else {
                 continue;
             };
-            let file = path(&touch.delta.source);
-            let place = Place {
-                file: &file,
-                part: Some(Part::Deltas),
-            };
-            let message = format!(
-                "the change {:?} {} the requirement {name:?} of {capability}, and so does another: {others}; finish one of \
-                 them first, then bring the other up to date",
-                change.id,
-                verb(touch.operation.operation)
-            );
-            findings.add(CHANGE_CONFLICT, place, touch.operation.line, message);
+            let others = touches.but(*index);
+            for touch in own {
+                let file = path(&touch.delta.source);
+                let place = Place {
+                    file: &file,
+                    part: Some(Part::Deltas),
+                };
+                let message = format!(
+                    "the change {:?} {} the requirement {name:?} of {capability}, and so does another: {others}; finish one of \
+                     them first, then bring the other up to date",
+                    change.id,
+                    verb(touch.operation.operation)
+                );
+                findings.add(CHANGE_CONFLICT, place, touch.operation.line, message);
+            }
         }
     }
     findings
+}
+
+/// Who touches one requirement.
+struct Touches<'t> {
+    by_change: BTreeMap<usize, Vec<&'t Touch<'t>>>,
+    total: usize,
+    /// What each of them does, the first few of each change, with the change.
+    described: Vec<(usize, String)>,
+}
+
+impl<'t> Touches<'t> {
+    fn of(touches: &'t [Touch<'t>], changes: &[Arc<Change>]) -> Self {
+        let mut by_change: BTreeMap<usize, Vec<&Touch<'_>>> = BTreeMap::new();
+        let mut total = 0;
+        for touch in touches {
+            let own = by_change.entry(touch.change).or_default();
+            // A requirement that is renamed to its own name is touched once.
+            let is_same = |last: &&Touch<'_>| std::ptr::eq(last.operation, touch.operation);
+            if !own.last().is_some_and(is_same) {
+                own.push(touch);
+                total += 1;
+            }
+        }
+        let mut described: Vec<(usize, String)> = Vec::new();
+        // More than these are named by no finding: of each change at most so many, of all but one of them, too.
+        for (index, touches) in by_change.iter().take(MAX_NAMED + 1) {
+            let change = changes.get(*index).map_or("", |change| &change.id);
+            let told = touches.iter().take(MAX_NAMED).map(|touch| {
+                let text = format!(
+                    "{change:?} {} it ({}, line {})",
+                    verb(touch.operation.operation),
+                    path(&touch.delta.source),
+                    touch.operation.line
+                );
+                (*index, text)
+            });
+            described.extend(told);
+        }
+        Self {
+            by_change,
+            total,
+            described,
+        }
+    }
+
+    /// What the others do but the change `index`.
+    fn but(&self, index: usize) -> String {
+        let own = self.by_change.get(&index).map_or(0, Vec::len);
+        let told = self.described.iter().filter(|(other, _)| *other != index);
+        let mut told: Vec<&str> = told
+            .map(|(_, text)| text.as_str())
+            .take(MAX_NAMED)
+            .collect();
+        let untold = self.total.saturating_sub(own + told.len());
+        let more = format!("and {untold} more");
+        if untold > 0 {
+            told.push(&more);
+        }
+        told.join(", ")
+    }
 }
 
 /// The names a change lays hands on; half a rename has one.
@@ -76,27 +136,6 @@ fn names(delta: &Delta) -> impl Iterator<Item = &str> {
     let names = [Some(&delta.requirement.name), delta.renamed_to.as_ref()];
     let names = names.into_iter().flatten();
     names.map(String::as_str).filter(|name| !name.is_empty())
-}
-
-fn described<'c>(others: impl Iterator<Item = &'c Touch<'c>>, changes: &[Arc<Change>]) -> String {
-    let mut texts = BTreeSet::new();
-    for other in others {
-        if let Some(change) = changes.get(other.change) {
-            texts.insert(format!(
-                "{:?} {} it ({}, line {})",
-                change.id,
-                verb(other.operation.operation),
-                path(&other.delta.source),
-                other.operation.line
-            ));
-        }
-    }
-    let more = texts.len().saturating_sub(MAX_NAMED);
-    let mut named: Vec<String> = texts.into_iter().take(MAX_NAMED).collect();
-    if more > 0 {
-        named.push(format!("and {more} more"));
-    }
-    named.join(", ")
 }
 
 const fn verb(operation: Operation) -> &'static str {

@@ -33,27 +33,28 @@ impl Budget {
     /// What a sentence has that repeats what is in a file.
     const SENTENCE: Self = Self(1_000);
 
-    /// As many items of a list from `offset` on as fit, but at least one, so that who goes on gets to the end.
+    /// As many items of a list from `offset` on as fit, but at least one, so that who goes on gets to the end. Those that
+    /// do not fit are not made.
     #[must_use]
-    pub fn page<T: Serialize>(self, list: impl IntoIterator<Item = T>, offset: usize) -> Page<T> {
+    pub fn page<T: Serialize>(
+        self,
+        list: impl IntoIterator<IntoIter: ExactSizeIterator<Item = T>>,
+        offset: usize,
+    ) -> Page<T> {
+        let list = list.into_iter();
         let mut page = Page {
             items: Vec::new(),
-            total: 0,
+            total: list.len(),
             next_offset: None,
         };
         let mut used = 0;
-        for item in list {
-            let index = page.total;
-            page.total += 1;
-            if index < offset || page.next_offset.is_some() {
-                continue;
-            }
+        for (index, item) in list.enumerate().skip(offset) {
             used += serde_json::to_string(&item).map_or(0, |json| json.len());
             if used > self.0 && !page.items.is_empty() {
                 page.next_offset = Some(index);
-            } else {
-                page.items.push(item);
+                break;
             }
+            page.items.push(item);
         }
         page
     }
@@ -61,6 +62,10 @@ impl Budget {
     /// The characters of `text` from `offset` on that fit, and where the rest begins.
     #[must_use]
     pub fn part(self, text: &str, offset: usize) -> (String, Option<usize>) {
+        // There are at most as many characters as bytes.
+        if offset == 0 && text.len() <= self.0 {
+            return (text.to_owned(), None);
+        }
         let mut left = text.chars().skip(offset);
         let part: String = left.by_ref().take(self.0).collect();
         let more = left.next().is_some();

@@ -157,8 +157,8 @@ impl ChangeView {
         }
     }
 
-    /// One section: from the character `offset` on, of deltas from that requirement on. `None` if the change does not
-    /// have it.
+    /// One section: from the character `offset` on, of deltas from that capability or requirement on. `None` if the
+    /// change does not have it.
     #[must_use]
     pub fn section(
         change: &Change,
@@ -209,7 +209,7 @@ impl ChangeView {
                 let (deltas, next) = deltas(change, offset, budget);
                 view.deltas = Some(deltas);
                 view.next_offset = next;
-                "requirements"
+                "changed requirements"
             }
         };
         if let Some(next) = view.next_offset {
@@ -248,34 +248,53 @@ fn tasks(change: &Change) -> &str {
     change.tasks.as_ref().map_or("", |tasks| &tasks.source.text)
 }
 
-/// The deltas from the requirement `offset` on that fit, counted over all capabilities, and where the rest begins. Every
-/// capability is there, if only by its name.
+/// The deltas from the part `offset` on that fit, and where the rest begins. Each capability is a part, and behind it each
+/// of its requirements; one that goes on from an earlier page is there with its file.
 fn deltas(
     change: &Change,
     offset: usize,
     budget: Budget,
 ) -> (BTreeMap<String, DeltaView>, Option<usize>) {
-    let view = |delta: &CapabilityDelta| {
-        let purpose = delta.purpose.as_ref();
-        let view = DeltaView {
-            file: delta.source.path.to_string_lossy().into_owned(),
-            purpose: purpose.map(|purpose| budget.share(8).beginning(&purpose.text).0),
-            items: Vec::new(),
+    let mut parts = Vec::new();
+    for delta in &change.deltas {
+        parts.push((delta, None));
+        parts.extend(delta.operations.iter().map(|one| (delta, Some(one))));
+    }
+    let mut views = BTreeMap::new();
+    if let Some((delta, Some(_))) = parts.get(offset) {
+        let goes_on = DeltaView {
+            purpose: None,
+            ..DeltaView::of(delta, budget)
         };
-        (delta.capability.clone(), view)
-    };
-    let mut views: BTreeMap<_, _> = change.deltas.iter().map(view).collect();
-    let all = change.deltas.iter().flat_map(|delta| {
-        let item = move |operation| (&*delta.capability, DeltaItem::of(operation, budget));
-        delta.operations.iter().map(item)
+        views.insert(delta.capability.clone(), goes_on);
+    }
+    let told = parts.iter().map(|(delta, operation)| {
+        let begins = operation.is_none().then(|| DeltaView::of(delta, budget));
+        let item = operation.map(|operation| DeltaItem::of(operation, budget));
+        (&*delta.capability, begins, item)
     });
-    let page = budget.page(all, offset);
-    for (capability, item) in page.items {
+    let page = budget.page(told, offset);
+    for (capability, begins, item) in page.items {
+        if let Some(view) = begins {
+            views.insert(capability.to_owned(), view);
+        }
         if let Some(view) = views.get_mut(capability) {
-            view.items.push(item);
+            view.items.extend(item);
         }
     }
     (views, page.next_offset)
+}
+
+impl DeltaView {
+    /// Of a capability, without its requirements.
+    fn of(delta: &CapabilityDelta, budget: Budget) -> Self {
+        let purpose = delta.purpose.as_ref();
+        Self {
+            file: delta.source.path.to_string_lossy().into_owned(),
+            purpose: purpose.map(|purpose| budget.share(8).beginning(&purpose.text).0),
+            items: Vec::new(),
+        }
+    }
 }
 
 impl DeltaItem {

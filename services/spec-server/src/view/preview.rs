@@ -132,7 +132,7 @@ fn specs(specs: &[PreviewSpec], budget: Budget) -> (Vec<SpecPreview>, usize) {
     (told.collect(), cut)
 }
 
-fn problems(problems: &[Problem]) -> impl Iterator<Item = ProblemView> {
+fn problems(problems: &[Problem]) -> impl ExactSizeIterator<Item = ProblemView> {
     problems.iter().map(ProblemView::of)
 }
 

@@ -143,6 +143,14 @@ async fn show_prints_what_is_in_the_files() {
         "{}",
         stderr(&missing)
     );
+    // What can be the id of a spec alone is missing all the same.
+    let counter = Copy::of("counter");
+    let missing = run(counter.root(), &["show", "desk/return"]).await;
+    assert!(
+        stderr(&missing).contains("did you mean desk/returns"),
+        "{}",
+        stderr(&missing)
+    );
     for hostile in ["../../etc", "/etc/passwd", "a\\b", "--", ""] {
         let refused = run(project.root(), &["show", "--", hostile]).await;
         assert_eq!(refused.status.code(), Some(1), "{hostile}");
@@ -296,6 +304,13 @@ async fn files_that_cannot_be_read_are_told() {
     );
     let shown = run(project.root(), &["show", "binary"]).await;
     assert_eq!(shown.status.code(), Some(1));
+    project.write("specs/_archive/2026-01-01-old/tasks.md", b"\xff");
+    let shown = run(project.root(), &["show", "2026-01-01-old"]).await;
+    assert!(
+        stderr(&shown).contains("2026-01-01-old/tasks.md"),
+        "{}",
+        stderr(&shown)
+    );
     let validated = run(project.root(), &["validate"]).await;
     assert_eq!(validated.status.code(), Some(1));
     assert!(

@@ -1,6 +1,7 @@
 //! The index that is built explicitly, and its file.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -47,6 +48,25 @@ fn without_an_index_the_answer_says_how_to_build_it() {
                 .contains("build it with `spec-server index`")
         );
     }
+}
+
+#[test]
+fn nothing_is_written_through_a_link() {
+    let (root, outside) = (
+        tempfile::tempdir().expect("folder"),
+        tempfile::tempdir().expect("folder"),
+    );
+    let folder = root.path().join(".spec-server");
+    symlink(outside.path(), &folder).expect("a link");
+    let refused = build(root.path(), &[]).expect_err("a link");
+    assert!(refused.to_string().contains("a link"), "{refused}");
+    fs::remove_file(&folder).expect("removed");
+
+    fs::create_dir(&folder).expect("a folder");
+    symlink(outside.path().join("made"), folder.join(".gitignore")).expect("a link");
+    build(root.path(), &[]).expect("an index");
+    let made = fs::read_dir(outside.path()).expect("a folder").count();
+    assert_eq!(made, 0, "something was made outside");
 }
 
 #[test]

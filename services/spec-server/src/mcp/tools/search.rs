@@ -24,12 +24,10 @@ pub(super) async fn search_specs(
     _: Context,
 ) -> Result<SearchResults, ToolError> {
     let found = desk.read(move |desk| {
-        let searcher = desk.searcher()?;
-        let specs = desk.project()?.specs()?;
-        searcher.update(&specs.items)?;
+        let (searcher, unreadable) = desk.fresh_searcher()?;
         let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
         let found = searcher.search(&asked.query, top_k)?;
-        Ok(SearchResults::of(&found, specs.unreadable.len()))
+        Ok(SearchResults::of(&found, unreadable))
     });
     Ok(found.await?)
 }

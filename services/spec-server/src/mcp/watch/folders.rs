@@ -87,12 +87,11 @@ pub(super) fn uris(layout: &Layout, path: &Path, known: &BTreeSet<&String>) -> V
         }
         // A folder that was moved here or away, with all that is in it.
         let uri = address::spec(below);
-        let is_below = |known: &&&String| {
-            let rest = known.strip_prefix(&uri);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let below = known.iter().filter(is_below);
-        return below.map(|uri| String::clone(uri)).collect();
+        let within = format!("{uri}/");
+        let below = known.range::<&String, _>(&within..);
+        let below = below.take_while(|known| known.starts_with(&within));
+        let itself = known.get(&uri).into_iter();
+        return itself.chain(below).map(|uri| String::clone(uri)).collect();
     }
     // A folder above: whatever is below it may be another one now.
     let is_above = layout.specs.starts_with(path) || layout.changes.starts_with(path);

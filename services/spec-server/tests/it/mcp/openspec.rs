@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::harness::{Copy, both_eras, settings, structured};
+use super::harness::{Copy, both_eras, error_of, settings, structured};
 
 #[tokio::test]
 async fn ids_with_slashes_are_tools_arguments_and_uris() {
@@ -77,6 +77,15 @@ async fn archived_changes_are_listed_and_read() {
                 .unwrap()
                 .contains("## Why")
         );
+    }
+    // One that cannot be read is not one that is not there.
+    let tasks = "openspec/changes/archive/2026-01-12-open-on-sundays/tasks.md";
+    project.write(tasks, b"\xff");
+    for client in both_eras(&settings(project.root())).await {
+        let asked = json!({"change_id": "2026-01-12-open-on-sundays"});
+        let error = error_of(&client, "get_change", asked).await;
+        assert_eq!(error["code"], "UNREADABLE");
+        assert!(error["message"].as_str().unwrap().contains(tasks));
     }
 }
 

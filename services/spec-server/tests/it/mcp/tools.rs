@@ -2,9 +2,10 @@
 
 use std::fs;
 
+use mcp_proto::Era;
 use serde_json::{Value, json};
 
-use super::harness::{Copy, both_eras, call, error_of, settings, structured};
+use super::harness::{Copy, both_eras, call, client, error_of, settings, structured};
 
 #[tokio::test]
 async fn a_spec_without_a_purpose_is_listed_and_files_that_cannot_be_read_are_told() {
@@ -196,5 +197,31 @@ async fn nulls_and_members_nobody_knows_are_passed_over() {
         let asked = json!({"spec_id": null, "strict": null, "mood": "good"});
         let result = call(&client, "validate_spec", asked).await;
         assert_eq!(result["structuredContent"]["valid"], true, "{result}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn who_has_written_finds_it_whoever_else_asks() {
+    let project = std::sync::Arc::new(Copy::of("library"));
+    for number in 0..300 {
+        let text = format!("# Other {number}\n\n## Purpose\nServes.\n");
+        project.write(&format!("specs/other-{number}/spec.md"), text);
+    }
+    let client = client(settings(project.root()), Era::Modern).await;
+    let writers = (0..6).map(|writer| {
+        let (client, project) = (client.clone(), project.clone());
+        tokio::spawn(async move {
+            for round in 0..20 {
+                let mark = format!("mark{writer}of{round}");
+                let text = format!("# Mine\n\n## Purpose\nServes {mark}.\n");
+                project.write(&format!("specs/writer-{writer}/spec.md"), text);
+                let found = structured(&client, "search_specs", json!({"query": mark})).await;
+                let results = found["results"].as_array().unwrap();
+                assert!(!results.is_empty(), "{mark} is not found");
+            }
+        })
+    });
+    for writer in writers.collect::<Vec<_>>() {
+        writer.await.unwrap();
     }
 }

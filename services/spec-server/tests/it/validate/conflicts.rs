@@ -130,6 +130,28 @@ fn three_are_told_together_and_one_alone_is_told_of_all() {
 }
 
 #[test]
+fn one_requirement_that_is_touched_without_end_is_told_in_time() {
+    // Each with each would be 800 million.
+    let many = format!(
+        "## REMOVED Requirements\n{}",
+        "### Requirement: Open\n".repeat(20_000)
+    );
+    let items = changes(&[&many, &many]);
+    for item in &items {
+        let conflicts = item.findings.iter();
+        let conflicts: Vec<_> = conflicts
+            .filter(|finding| finding.rule == "change-conflict")
+            .collect();
+        assert_eq!(conflicts.len(), validate::MAX_FINDINGS + 1);
+        let message = &conflicts[0].message;
+        assert!(
+            message.contains(", line 6), and 19995 more; finish"),
+            "{message}"
+        );
+    }
+}
+
+#[test]
 fn spec_oxide_projects_have_them_too() {
     let (_root, project, rules) = project(&[
         (".spox/config.toml", SPOX),

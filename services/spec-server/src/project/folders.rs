@@ -1,0 +1,133 @@
+//! What is in the folders of a project: listed once, and again when a folder is no longer as it was.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
+
+use service_host::Stamp;
+
+use super::cache::SETTLED;
+use super::files::is_missing;
+
+/// The most entries of one folder that are looked at.
+pub(super) const MAX_ENTRIES: usize = 1_000_000;
+
+/// How many folders are remembered. With more than that, all are listed anew.
+const MAX_FOLDERS: usize = 50_000;
+
+/// How long a list is believed. A folder's stamp changes whenever an entry comes, goes or is renamed (POSIX says so of
+/// each such call), but some file systems that are made up by programs do not keep to it.
+const BELIEVED: Duration = Duration::from_secs(60);
+
+/// The folders that were listed, by path.
+#[derive(Debug, Default)]
+pub(super) struct Folders(RwLock<HashMap<PathBuf, Known>>);
+
+#[derive(Debug)]
+struct Known {
+    stamp: Stamp,
+    at: Instant,
+    list: Arc<List>,
+}
+
+/// What is in a folder.
+#[derive(Debug, Default)]
+pub(super) struct List {
+    /// By name. Files count that may be a spec: those that are called `spec.md` or have a name that is no UTF-8.
+    pub(super) entries: Vec<Entry>,
+    /// How many there are of any kind.
+    pub(super) count: usize,
+}
+
+/// One entry of a folder.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Entry {
+    /// With replacement characters for what is no UTF-8.
+    pub(super) name: String,
+    /// Whether there are such.
+    pub(super) is_odd: bool,
+    pub(super) what: What,
+}
+
+/// What an entry is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum What {
+    Folder,
+    Link,
+    File,
+}
+
+impl Folders {
+    /// What is in `folder` now; nothing if it is not there.
+    ///
+    /// # Errors
+    /// The system's word.
+    pub(super) fn list(&self, folder: &Path) -> io::Result<Arc<List>> {
+        let stamp = match Stamp::of(folder) {
+            Ok(Some(stamp)) => stamp,
+            Ok(None) => return Ok(Arc::default()),
+            Err(error) if is_missing(&error) => return Ok(Arc::default()),
+            Err(error) => return Err(error),
+        };
+        if let Some(list) = self.known(folder, &stamp) {
+            return Ok(list);
+        }
+        let now = SystemTime::now();
+        let list = match List::read(folder) {
+            Ok(list) => Arc::new(list),
+            Err(error) if is_missing(&error) => return Ok(Arc::default()),
+            Err(error) => return Err(error),
+        };
+        // Changed while it was listed, or so lately that the next change may leave no trace: it is listed again.
+        let is_settled = stamp.age(now).is_some_and(|age| age >= SETTLED);
+        if is_settled && Stamp::of(folder).is_ok_and(|now| now.as_ref() == Some(&stamp)) {
+            let known = Known {
+                stamp,
+                at: Instant::now(),
+                list: Arc::clone(&list),
+            };
+            let mut folders = self.0.write().unwrap_or_else(PoisonError::into_inner);
+            if folders.len() >= MAX_FOLDERS && !folders.contains_key(folder) {
+                folders.clear();
+            }
+            folders.insert(folder.to_owned(), known);
+        }
+        Ok(list)
+    }
+
+    fn known(&self, folder: &Path, stamp: &Stamp) -> Option<Arc<List>> {
+        let folders = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        let known = folders.get(folder)?;
+        (known.stamp == *stamp && known.at.elapsed() < BELIEVED).then(|| Arc::clone(&known.list))
+    }
+}
+
+impl List {
+    fn read(folder: &Path) -> io::Result<Self> {
+        let mut list = Self::default();
+        for entry in fs::read_dir(folder)?.take(MAX_ENTRIES) {
+            let entry = entry?;
+            list.count += 1;
+            let (name, is_odd) = match entry.file_name().into_string() {
+                Ok(name) => (name, false),
+                Err(name) => (name.to_string_lossy().into_owned(), true),
+            };
+            let kind = entry.file_type()?;
+            let what = if kind.is_dir() {
+                What::Folder
+            } else if kind.is_symlink() {
+                What::Link
+            } else {
+                What::File
+            };
+            if what != What::File || name == "spec.md" || is_odd {
+                list.entries.push(Entry { name, is_odd, what });
+            }
+        }
+        list.entries.sort_unstable();
+        Ok(list)
+    }
+}
