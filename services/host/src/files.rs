@@ -54,7 +54,7 @@ impl Stamp {
 }
 
 /// Puts `contents` at `path`: written beside it, made durable, then renamed over it, so that a crash leaves the old
-/// file or the new one. The permissions of the old file are kept.
+/// file or the new one. The permissions of the old file are kept; a new one has those that any new file has.
 ///
 /// # Errors
 /// [`ReplaceError::Io`]; the old file is then as it was.
@@ -95,7 +95,7 @@ fn write(
         .parent()
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
-    let mut beside = NamedTempFile::new_in(parent).map_err(io)?;
+    let mut beside = beside(parent).map_err(io)?;
     beside.write_all(contents).map_err(io)?;
     beside.as_file().sync_all().map_err(io)?;
     if let Ok(old) = fs::metadata(path) {
@@ -110,4 +110,13 @@ fn write(
     File::open(parent)
         .and_then(|parent| parent.sync_all())
         .map_err(io)
+}
+
+/// A file without a name to keep, in this folder. Who may read it is the user's to say (by his umask), as of any file that
+/// he makes; a temporary file would be his alone.
+fn beside(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }

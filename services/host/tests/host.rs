@@ -37,6 +37,18 @@ fn a_file_is_replaced_whole_and_keeps_its_permissions() -> Outcome {
 }
 
 #[test]
+fn a_new_file_is_as_open_as_any() -> Outcome {
+    use std::os::unix::fs::PermissionsExt as _;
+    let dir = tempfile::tempdir()?;
+    let (ours, any) = (dir.path().join("ours"), dir.path().join("any"));
+    replace(&ours, b"one")?;
+    fs::write(&any, b"one")?;
+    let mode = |path| fs::metadata(path).map(|it| it.permissions().mode());
+    assert_eq!(mode(&ours)?, mode(&any)?);
+    Ok(())
+}
+
+#[test]
 fn what_somebody_else_wrote_is_not_written_over() -> Outcome {
     let dir = tempfile::tempdir()?;
     let path = dir.path().join("tasks.md");
