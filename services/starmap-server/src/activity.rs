@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use level::{Level, Measure};
-pub use read::{ActivityError, MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
+pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
 /// What a dump says, by the ids of systems.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -38,8 +38,8 @@ pub struct Kinds {
 }
 
 /// What happened in a system in the hour before the dump. A system that is not in the dump has zeros: the API leaves
-/// out those where nothing happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+/// out those where nothing happened. What no array of the dump tells of is zero too ([`Activity::counts`]).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Players' ships killed.
     pub ship_kills: u32,
@@ -91,6 +91,15 @@ impl Activity {
     #[must_use]
     pub fn has(&self) -> Kinds {
         self.has
+    }
+
+    /// Whether the dump has what is counted: if not, its zeros mean nothing.
+    #[must_use]
+    pub fn counts(&self, measure: Measure) -> bool {
+        match measure {
+            Measure::Kills | Measure::Ratting => self.has.kills,
+            Measure::Jumps => self.has.jumps,
+        }
     }
 
     /// How many systems the dump tells of kills or jumps in.

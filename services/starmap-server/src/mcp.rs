@@ -2,6 +2,7 @@
 
 mod address;
 mod completion;
+pub(crate) mod extras;
 mod names;
 pub(crate) mod places;
 mod prompts;
@@ -12,6 +13,7 @@ mod server;
 pub(crate) mod tools;
 mod universe;
 
+pub(crate) use names::nearest_names;
 pub use names::resolve_system_name;
 pub use server::{RunError, SERVER_NAME, UniverseServer};
 pub(crate) use universe::Snapshot;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use crate::activity::Measure;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
 use crate::mcp::records::Detail;
@@ -48,6 +49,10 @@ pub(super) struct Route {
     /// A dump of the public API: kills are told beside the systems.
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
+    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
+    /// "cost"}.
+    #[arg(long, value_name = "FILE")]
+    connections: Option<PathBuf>,
     /// Tells it as JSON, as the tool does.
     #[arg(long)]
     json: bool,
@@ -71,7 +76,11 @@ enum Mode {
 }
 
 pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
-    let now = super::snapshot(&arguments.map, arguments.activity.as_deref())?;
+    let now = super::snapshot(
+        &arguments.map,
+        arguments.activity.as_deref(),
+        arguments.connections.as_deref(),
+    )?;
     let asked = RouteArguments {
         origin: arguments.origin.clone(),
         destination: arguments.destination.clone(),
@@ -122,6 +131,9 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         answer.body.cost,
         answer.data_version
     );
+    for step in &answer.body.connections_used {
+        let _ = writeln!(text, "not by a gate: {} to {}", step.from, step.to);
+    }
     for warning in &answer.body.warnings {
         let _ = writeln!(text, "! {warning}");
     }
@@ -170,7 +182,12 @@ pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
     for (at, &system) in systems.iter().enumerate() {
         let [at, name, security, class, region] = cells(at, system);
         let figures = activity.figures(map.system(system).id);
-        let (kills, jumps) = (figures.kills().to_string(), figures.ship_jumps.to_string());
+        // What the dump does not tell of is not nothing.
+        let count = |measure| match activity.counts(measure) {
+            true => figures.count(measure).to_string(),
+            false => "-".to_owned(),
+        };
+        let (kills, jumps) = (count(Measure::Kills), count(Measure::Jumps));
         table.row([at, name, security, class, region, kills, jumps]);
     }
     table.text()

@@ -12,9 +12,13 @@ const APART: f64 = 10.0;
 /// A rectangle: left, top, right, bottom.
 type Frame = (f64, f64, f64, f64);
 
+/// How much worse it is to be out of the picture than on something else.
+const OUTSIDE: f64 = 10.0;
+
 /// Names that have their place.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Labels {
+    picture: Frame,
     taken: Vec<Frame>,
 }
 
@@ -28,6 +32,14 @@ pub(super) struct Label {
 }
 
 impl Labels {
+    /// None yet, in a picture of this size.
+    pub(super) fn new(width: f64, height: f64) -> Self {
+        Self {
+            picture: (0.0, 0.0, width, height),
+            taken: Vec::new(),
+        }
+    }
+
     /// Keeps a place free of names.
     pub(super) fn keep_free(&mut self, (x, y): (f64, f64), radius: f64) {
         self.taken
@@ -46,7 +58,7 @@ impl Labels {
     }
 
     /// The place for a name of a system at `at`: right, left, below or above it; where all are taken the one that
-    /// covers least.
+    /// covers least, or is least outside of the picture.
     pub(super) fn place(&mut self, (x, y): (f64, f64), name: &str) -> Label {
         let width = name.chars().count() as f64 * CHARACTER;
         let choices = [
@@ -63,7 +75,9 @@ impl Labels {
                 _ => x - width / 2.0,
             };
             let frame = (left, y - LINE + 3.0, left + width, y + 3.0);
+            let outside = overlap(frame, frame) - overlap(self.picture, frame);
             let covered: f64 = self.taken.iter().map(|taken| overlap(*taken, frame)).sum();
+            let covered = covered + OUTSIDE * outside;
             if best.as_ref().is_none_or(|(least, _, _)| covered < *least) {
                 best = Some((covered, Label { x, y, anchor }, frame));
             }

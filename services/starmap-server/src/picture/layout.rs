@@ -48,7 +48,8 @@ impl Layout {
         if points.len() * 2 <= systems.len() {
             return Self::grid(systems);
         }
-        let scale = fit(&points, STEP / middle_step(map, &points));
+        let room = MAX_SIDE - 2.0 * (MARGIN + AROUND);
+        let scale = fit(&points, STEP / middle_step(map, &points), room);
         let inside = points.len();
         points.extend(around.iter().filter_map(from_above));
         for (_, x, y) in &mut points {
@@ -57,6 +58,12 @@ impl Layout {
         }
         bring_near(map, &mut points, inside);
         push_apart(&mut points);
+        // Where very many are near each other, that has made the picture wider.
+        let shrink = fit(&points, 1.0, MAX_SIDE - 2.0 * MARGIN);
+        for (_, x, y) in &mut points {
+            *x *= shrink;
+            *y *= shrink;
+        }
         let (left, right) = span(&points, |point| point.1);
         let (top, bottom) = span(&points, |point| point.2);
         let width = (right - left + 2.0 * MARGIN).max(MIN_SIDE);
@@ -71,7 +78,7 @@ impl Layout {
                 .collect(),
             width,
             height,
-            light_year: Some(scale * LIGHT_YEAR),
+            light_year: Some(scale * shrink * LIGHT_YEAR),
         }
     }
 
@@ -119,7 +126,8 @@ fn middle_step(map: &Map, points: &[Point]) -> f64 {
                 Some((to_x - x).hypot(to_y - y))
             })
         })
-        .filter(|length| *length > 0.0)
+        // What is nearer than a metre is at the same place.
+        .filter(|length| *length >= 1.0)
         .collect();
     lengths.sort_unstable_by(f64::total_cmp);
     lengths
@@ -128,12 +136,11 @@ fn middle_step(map: &Map, points: &[Point]) -> f64 {
         .unwrap_or(LIGHT_YEAR)
 }
 
-/// The scale that is wanted, or the largest with which the points fit into a picture.
-fn fit(points: &[Point], wanted: f64) -> f64 {
+/// The scale that is wanted, or the largest with which the points have room enough.
+fn fit(points: &[Point], wanted: f64, room: f64) -> f64 {
     let length = |(least, most): (f64, f64)| most - least;
     let wide = length(span(points, |point| point.1));
     let high = length(span(points, |point| point.2));
-    let room = MAX_SIDE - 2.0 * (MARGIN + AROUND);
     let longest = wide.max(high);
     match longest * wanted > room {
         true => room / longest,

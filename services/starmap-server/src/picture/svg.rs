@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use crate::map::{Map, SystemIndex, shown_security};
 
-use super::Scene;
 use super::labels::Labels;
 use super::layout::Layout;
+use super::{MAX_SIDE, Scene};
 
 /// The heights of the title and the legend in pixels.
 const TITLE: f64 = 40.0;
@@ -24,7 +24,11 @@ const ROUTE: &str = "#ffffff";
 const INK: &str = "#d6dce6";
 
 pub(super) fn write(scene: &Scene<'_>, layout: &Layout) -> String {
-    let (width, height) = (layout.width.ceil(), (layout.height + TITLE + LEGEND).ceil());
+    let told = told(scene, layout);
+    let texts = written(&scene.title, 16.0).max(written(&told, 10.0));
+    let width = layout.width.max(texts.min(MAX_SIDE)).ceil();
+    let height = (layout.height + TITLE + LEGEND).ceil();
+    let left = (width - layout.width) / 2.0;
     let mut out = String::with_capacity(4_096 + layout.places.len() * 400);
     let title = escape(&scene.title);
     // Writing to a string does not fail.
@@ -35,13 +39,13 @@ pub(super) fn write(scene: &Scene<'_>, layout: &Layout) -> String {
          <title>{title}</title>\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#0f131a\"/>\n\
          <text x=\"16\" y=\"26\" font-size=\"16\">{title}</text>\n\
-         <g transform=\"translate(0 {TITLE})\">\n"
+         <g transform=\"translate({left:.1} {TITLE})\">\n"
     );
     gates(&mut out, scene, layout);
     way(&mut out, scene, layout);
     systems(&mut out, scene, layout);
     out.push_str("</g>\n");
-    legend(&mut out, scene, layout, TITLE + layout.height);
+    legend(&mut out, layout, &told, TITLE + layout.height);
     out.push_str("</svg>\n");
     out
 }
@@ -91,7 +95,7 @@ fn way(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
 }
 
 fn systems(out: &mut String, scene: &Scene<'_>, layout: &Layout) {
-    let mut labels = Labels::default();
+    let mut labels = Labels::new(layout.width, layout.height);
     for place in layout.places.values() {
         labels.keep_free(*place, 6.0);
     }
@@ -182,7 +186,7 @@ fn colour(security: f64) -> &'static str {
         .unwrap_or(&last)
 }
 
-fn legend(out: &mut String, scene: &Scene<'_>, layout: &Layout, top: f64) {
+fn legend(out: &mut String, layout: &Layout, told: &str, top: f64) {
     let _ = writeln!(
         out,
         "<g transform=\"translate(16 {top:.1})\" font-size=\"10\">"
@@ -198,20 +202,25 @@ fn legend(out: &mut String, scene: &Scene<'_>, layout: &Layout, top: f64) {
             tenths % 10
         );
     }
+    if let Some(light_year) = layout.light_year {
+        // A bar of a length that one can see and count with.
+        let years = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
+        let years = years.into_iter().find(|years| years * light_year >= 30.0);
+        let years = years.unwrap_or(100.0);
+        let _ = writeln!(
+            out,
+            "<line x1=\"236\" y1=\"4\" x2=\"{:.1}\" y2=\"4\" stroke=\"{INK}\" stroke-width=\"2\"/>\
+             <text x=\"236\" y=\"19\">{years} light years</text>",
+            236.0 + (years * light_year).min(layout.width - 260.0).max(1.0)
+        );
+    }
+    let _ = writeln!(out, "<text x=\"0\" y=\"38\">{}</text>\n</g>", escape(told));
+}
+
+/// What is said below a picture: how it is drawn, from which data, and what is not in it.
+fn told(scene: &Scene<'_>, layout: &Layout) -> String {
     let drawn = match layout.light_year {
-        Some(light_year) => {
-            // A bar of a length that one can see and count with.
-            let years = [0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0];
-            let years = years.into_iter().find(|years| years * light_year >= 30.0);
-            let years = years.unwrap_or(100.0);
-            let _ = writeln!(
-                out,
-                "<line x1=\"236\" y1=\"4\" x2=\"{:.1}\" y2=\"4\" stroke=\"{INK}\" stroke-width=\"2\"/>\
-                 <text x=\"236\" y=\"19\">{years} light years</text>",
-                236.0 + (years * light_year).min(layout.width - 260.0).max(1.0)
-            );
-            "seen from above, north up"
-        }
+        Some(_) => "seen from above, north up",
         None => "drawn in order: the map has no positions of these systems",
     };
     let mut told = format!("security; {drawn}; data {}", scene.map.version());
@@ -227,7 +236,12 @@ fn legend(out: &mut String, scene: &Scene<'_>, layout: &Layout, top: f64) {
             let _ = write!(told, "; {count} systems {what}");
         }
     }
-    let _ = writeln!(out, "<text x=\"0\" y=\"38\">{}</text>\n</g>", escape(&told));
+    told
+}
+
+/// How wide a text is, about, with a margin on both sides: a character is three fifths of its height.
+fn written(text: &str, height: f64) -> f64 {
+    text.chars().count() as f64 * height * 0.6 + 32.0
 }
 
 /// A text as XML may have it: without markup, and without characters that XML does not know.

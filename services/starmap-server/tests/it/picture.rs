@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use starmap_server::map::{Map, SystemIndex};
-use starmap_server::picture::{self, MAX_DRAWN};
+use starmap_server::picture::{self, MAX_DRAWN, MAX_SIDE};
 
 use crate::common::{generated, index_of, small, small_parts};
 
@@ -151,6 +151,106 @@ fn names_cannot_write_markup() {
     check_xml(&picture::route(&map, &[], "<&>\u{0}"));
 }
 
+/// An attribute of the first element that has it.
+fn number(svg: &str, name: &str) -> f64 {
+    let value = svg.split(&format!(" {name}=\"")).nth(1).unwrap();
+    value.split('"').next().unwrap().parse().unwrap()
+}
+
+/// The small map with its systems elsewhere.
+fn placed(place: impl Fn(f64) -> [f64; 3]) -> Map {
+    let mut parts = small_parts();
+    for (at, system) in (0..).zip(&mut parts.systems) {
+        system.position = Some(place(f64::from(at)));
+    }
+    Map::new(parts).unwrap().0
+}
+
+#[test]
+fn every_text_has_room() {
+    // The system farthest to the right has a name that is longer than the margin.
+    let mut parts = small_parts();
+    parts.systems[6].name = "Rook of the long and winding name".to_owned();
+    parts.version =
+        "a version of the data that is as long as versions with a date and a time are".to_owned();
+    let (map, _) = Map::new(parts).unwrap();
+    for svg in [
+        picture::system(&map, map.system_by_id(30_000_007).unwrap()),
+        picture::route(
+            &map,
+            &[map.system_by_id(30_000_007).unwrap()],
+            &"title ".repeat(12),
+        ),
+        picture::region(&map, map.region_by_name("Northmark").unwrap()),
+    ] {
+        check_xml(&svg);
+        let width = number(&svg, "width");
+        // The title, then the systems and the legend, each in a group that is moved to the right.
+        let groups = svg.split("translate(").enumerate();
+        for (text, shift) in groups.flat_map(|(group, inside)| {
+            let shift = match group {
+                0 => 0.0,
+                _ => inside.split(' ').next().unwrap().parse().unwrap(),
+            };
+            inside
+                .split("<text ")
+                .skip(1)
+                .map(move |text| (text, shift))
+        }) {
+            let (left, right) = extent(text);
+            assert!(
+                left + shift >= 0.0 && right + shift <= width,
+                "{text}: {width}"
+            );
+        }
+    }
+}
+
+/// From where to where a text goes, about, by what follows `<text `.
+fn extent(text: &str) -> (f64, f64) {
+    let (tag, rest) = text.split_once('>').unwrap();
+    let tag = format!(" {tag}");
+    let size = match tag.contains("font-size=\"16\"") {
+        true => 16.0,
+        false => 10.0,
+    };
+    let long = rest.split('<').next().unwrap().chars().count() as f64 * size * 0.6;
+    let x = number(&tag, "x");
+    match tag.split("text-anchor=\"").nth(1).map(|it| &it[..3]) {
+        Some("end") => (x - long, x),
+        Some("mid") => (x - long / 2.0, x + long / 2.0),
+        _ => (x, x + long),
+    }
+}
+
+#[test]
+fn places_that_nothing_can_be_drawn_by_are_drawn_in_bounds() {
+    for map in [
+        placed(|_| [0.0; 3]),
+        placed(|at| [at * 1e-310, 0.0, 0.0]),
+        placed(|at| [at * 1e306, 0.0, -1.7e308]),
+        placed(|at| [if at < 1.0 { -1.7e308 } else { 1.7e308 }, 0.0, at]),
+    ] {
+        let svg = picture::region(&map, map.region_by_name("Northmark").unwrap());
+        check_xml(&svg);
+        assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+    }
+    // All at one place, but for two that are far from it.
+    let mut parts = generated(7, 600);
+    for (at, system) in (0..).zip(&mut parts.systems) {
+        let far = if at < 2 { f64::from(at) * 1e18 } else { 5e17 };
+        system.position = Some([far, 0.0, 0.0]);
+    }
+    let (map, _) = Map::new(parts).unwrap();
+    let way: Vec<SystemIndex> = map.indices().collect();
+    let svg = picture::route(&map, &way, "");
+    assert!(
+        number(&svg, "width") <= MAX_SIDE,
+        "{}",
+        number(&svg, "width")
+    );
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]
@@ -162,9 +262,6 @@ proptest! {
         prop_assert!(svg.len() < 2_000_000);
         prop_assert!(svg.matches("<circle").count() <= MAX_DRAWN);
         prop_assert_eq!(svg.contains("are left out"), size > MAX_DRAWN);
-        let size = |name: &str| -> f64 {
-            svg.split(&format!(" {name}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap()
-        };
-        prop_assert!(size("width") <= 4_500.0 && size("height") <= 4_500.0);
+        prop_assert!(number(&svg, "width") <= MAX_SIDE && number(&svg, "height") <= MAX_SIDE + 102.0);
     }
 }

@@ -3,16 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::connections::Connection;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
 use crate::route::{self, Mode, Query};
 
+use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemInfo, SystemList};
 use super::super::universe::Snapshot;
 use super::around::wrong;
-use super::avoiding::{Connection, Wanted, extras, invalid};
+use super::avoiding::{Wanted, invalid};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +25,8 @@ pub(super) struct AnalyzeArguments {
     /// Connections besides the gates that the way takes.
     #[schemars(length(max = 500))]
     connections: Option<Vec<Connection>>,
+    /// Also take the connections that the server was started with; true unless told.
+    own_connections: Option<bool>,
     /// names, summary or full; summary unless told.
     detail: Option<Detail>,
     /// Take an unknown name for the only one that is a letter away; told in `corrections`.
@@ -76,6 +80,8 @@ pub(super) struct DistancesArguments {
     /// Connections besides the gates.
     #[schemars(length(max = 500))]
     connections: Option<Vec<Connection>>,
+    /// Also take the connections that the server was started with; true unless told.
+    own_connections: Option<bool>,
     /// Take an unknown name for the only one that is a letter away; told in `corrections`.
     correct: Option<bool>,
 }
@@ -136,8 +142,10 @@ pub(super) fn analyze(
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
     let systems = names.systems(&arguments.systems)?;
-    let extras = extras(
-        arguments.connections.as_deref().unwrap_or_default(),
+    let extras = extras::of_call(
+        now,
+        arguments.connections.as_deref(),
+        arguments.own_connections,
         &mut names,
     )?;
     let found = explore::analyze(map, &systems, &extras).map_err(|error| {
@@ -173,9 +181,14 @@ pub(super) fn analyze(
     Ok(Answer::new(map, body, names.corrections()))
 }
 
-/// The safe way between the ends of another, if it enters less of what is not high security.
+/// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: who
+/// stays at home is not on the way.
 fn safer(map: &Map, systems: &[SystemIndex]) -> Option<Alternative> {
-    let query = Query::new(*systems.first()?, *systems.last()?, Mode::Safe);
+    let (origin, destination) = (*systems.first()?, *systems.last()?);
+    if origin == destination {
+        return None;
+    }
+    let query = Query::new(origin, destination, Mode::Safe);
     let safe = route::find(map, &query).ok()?;
     let risk = |systems: &[SystemIndex]| {
         let summary = SecuritySummary::of(map, systems);
@@ -205,8 +218,10 @@ pub(super) fn distances(
         ..Wanted::default()
     };
     let avoid = wanted.avoid(map, &mut names)?;
-    let extras = extras(
-        arguments.connections.as_deref().unwrap_or_default(),
+    let extras = extras::of_call(
+        now,
+        arguments.connections.as_deref(),
+        arguments.own_connections,
         &mut names,
     )?;
     let body = Distances {

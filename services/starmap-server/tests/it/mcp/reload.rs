@@ -105,7 +105,8 @@ impl Logged {
     async fn new(arguments: &[&Path]) -> Self {
         let mut command = binary("starmap-server");
         command.args(["mcp", "--listen", "127.0.0.1:0"]);
-        for (name, value) in ["--graph", "--activity"].iter().zip(arguments) {
+        let names = ["--graph", "--activity", "--connections"];
+        for (name, value) in names.iter().zip(arguments) {
             command.arg(name).arg(value);
         }
         let mut child = command
@@ -215,4 +216,116 @@ async fn the_overlay_comes_changes_and_goes() {
     fs::remove_file(&dump).unwrap();
     server.until("overlay is gone").await;
     assert_eq!(counted(&server.client).await, None);
+}
+
+#[tokio::test]
+async fn a_map_that_is_taken_away_is_kept_until_it_is_back() {
+    let built = Built::new();
+    let graph = built.graph();
+    let mut server = Logged::new(&[&graph]).await;
+    fs::remove_file(&graph).unwrap();
+    let lines = server.until("the map is kept as it was").await;
+    assert!(lines.last().unwrap().contains("no such file"), "{lines:?}");
+    assert!(system(&server.client, "Jita").await.is_some());
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &graph).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+}
+
+#[tokio::test]
+async fn a_folder_in_place_of_another_is_followed() {
+    let above = tempfile::TempDir::new().unwrap();
+    let [now, next, last] = ["now", "next", "last"].map(|name| above.path().join(name));
+    fs::create_dir(&now).unwrap();
+    put(&now, &crate::common::fuzzwork(&small_parts()));
+    let mut server = Logged::new(&[&now]).await;
+    assert!(system(&server.client, "Ostra").await.is_some());
+    fs::create_dir(&next).unwrap();
+    put(&next, &crate::common::fuzzwork(&renamed()));
+    fs::rename(&now, &last).unwrap();
+    fs::rename(&next, &now).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+    // The new folder too.
+    for (name, text) in crate::common::fuzzwork(&small_parts()) {
+        if name == "mapSolarSystems.csv" {
+            swap(&now.join(name), text.as_bytes());
+        }
+    }
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostra").await.is_some());
+}
+
+#[tokio::test]
+async fn what_a_link_leads_to_is_followed() {
+    let built = Built::new();
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let link = elsewhere.path().join("universe.graph");
+    std::os::unix::fs::symlink(built.graph(), &link).unwrap();
+    let mut server = Logged::new(&[&link]).await;
+    // What was written before the first look is seen anyhow, so one change would show nothing.
+    for (parts, name) in [(renamed(), "Ostrava"), (small_parts(), "Ostra")] {
+        load::write(&Map::new(parts).unwrap().0, &built.graph()).unwrap();
+        server.until("map loaded").await;
+        assert!(system(&server.client, name).await.is_some());
+    }
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_yet_is_waited_for() {
+    let built = Built::new();
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let folder = elsewhere.path().join("dumps/today");
+    let mut server = Logged::new(&[&built.graph(), &folder]).await;
+    // It keeps nobody from following the map.
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &built.graph()).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+    fs::create_dir_all(&folder).unwrap();
+    let jumps = json!([{"system_id": crate::common::id_of("Jita"), "ship_jumps": 812}]);
+    fs::write(folder.join("jumps.json"), jumps.to_string()).unwrap();
+    server.until("activity overlay loaded").await;
+    let kills = json!([{"system_id": crate::common::id_of("Jita"), "ship_kills": 3}]);
+    swap(&folder.join("kills.json"), kills.to_string().as_bytes());
+    server.until("activity overlay loaded").await;
+    let answer = server
+        .client
+        .call_tool("activity", json!({"systems": ["Jita"]}));
+    let answer = soon(answer).await.unwrap();
+    assert_eq!(answer["structuredContent"]["systems"][0]["ship_kills"], 3);
+}
+
+#[tokio::test]
+async fn connections_come_change_and_go() {
+    let built = Built::new();
+    let file = built.folder().join("bridges.json");
+    let jumps = async |client: &Client| {
+        let ends = json!({"origin": "Jita", "destination": "Amarr"});
+        let route = soon(client.call_tool("route", ends)).await.unwrap();
+        route["structuredContent"]["jumps"].clone()
+    };
+    let dump = built.dump();
+    let mut server = Logged::new(&[&built.graph(), &dump, &file]).await;
+    assert_eq!(jumps(&server.client).await, 3);
+    swap(
+        &file,
+        br#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#,
+    );
+    let lines = server.until("connections besides the gates loaded").await;
+    let told = "the connection from Jita to Gone is left out: Unknown system: Gone";
+    assert!(lines.iter().any(|line| line.contains(told)), "{lines:?}");
+    assert_eq!(jumps(&server.client).await, 2);
+    swap(&file, br#"[{"from": "Jita", "#);
+    server
+        .until("the file of connections is kept as it was")
+        .await;
+    assert_eq!(jumps(&server.client).await, 2);
+    swap(&file, br#"[{"from": "Jita", "to": "Amarr"}]"#);
+    server.until("connections besides the gates loaded").await;
+    assert_eq!(jumps(&server.client).await, 1);
+    fs::remove_file(&file).unwrap();
+    server.until("the file of connections is gone").await;
+    assert_eq!(jumps(&server.client).await, 3);
 }
