@@ -110,6 +110,25 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Chat(chat) => chat.id.len() + chat.name.len(),
+            Self::Message { chat, message } => chat.len() + message.bytes(),
+            Self::Edited { chat, id, text, .. } => chat.len() + id.len() + text.len(),
+            Self::Deleted { chat, id } => chat.len() + id.len(),
+            Self::Reacted {
+                chat, id, reaction, ..
+            } => {
+                let by = reaction.by.iter().map(String::len);
+                chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()
+            }
+        }
+    }
+}
+
 /// What keeps a source from going on, in words that hold nothing of a message.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]

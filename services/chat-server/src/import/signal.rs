@@ -4,7 +4,7 @@ mod data;
 mod folder;
 mod markdown;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -223,22 +223,20 @@ fn message(
 /// Reactions come one by one: those with the same emoji are one.
 fn gather(reactions: impl Iterator<Item = (String, String)>) -> Vec<Reaction> {
     let mut gathered: Vec<Reaction> = Vec::new();
+    let mut places = HashMap::new();
     for (name, emoji) in reactions {
-        match gathered.iter_mut().find(|reaction| reaction.emoji == emoji) {
-            Some(reaction) => {
-                reaction.count += 1;
-                reaction
-                    .by
-                    .extend(Some(name).filter(|name| !name.is_empty()));
-            }
-            None => gathered.push(Reaction {
-                emoji,
-                count: 1,
-                by: Some(name)
-                    .filter(|name| !name.is_empty())
-                    .into_iter()
-                    .collect(),
-            }),
+        let place = *places.entry(emoji).or_insert_with_key(|emoji| {
+            gathered.push(Reaction {
+                emoji: emoji.clone(),
+                count: 0,
+                by: Vec::new(),
+            });
+            gathered.len() - 1
+        });
+        if let Some(reaction) = gathered.get_mut(place) {
+            reaction.count += 1;
+            let name = Some(name).filter(|name| !name.is_empty());
+            reaction.by.extend(name);
         }
     }
     gathered

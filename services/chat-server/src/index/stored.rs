@@ -303,18 +303,6 @@ pub(super) fn words(body: &Body) -> String {
     }
 }
 
-/// How long [`words`] are, about.
-pub(super) fn length(body: &Body) -> usize {
-    match body {
-        Body::Text(text) | Body::Unknown(text) | Body::Service { text, .. } => text.len(),
-        Body::Location { name, .. } => name.as_ref().map_or(0, String::len),
-        Body::Contact { name, phone } => name.len() + phone.as_ref().map_or(0, String::len),
-        Body::Poll { question, answers } => {
-            question.len() + answers.iter().map(|(text, _)| text.len()).sum::<usize>()
-        }
-    }
-}
-
 /// What a message is, one bit for each [`Kind`], after its words and the rest. One without words is what is attached to
 /// it.
 pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {

@@ -1,5 +1,6 @@
 //! An export as a source: read once, and again whenever it changes if it is watched.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,16 +8,14 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use service_host::{Changes, Depth, Watcher};
-use std::ops::ControlFlow;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::status::Status;
 use crate::import::{self, Format, ImportError, Options, Summary};
-use crate::model::Body;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
 
-/// How much text a batch may have, in bytes, before it is kept although it has room for more events.
+/// How many bytes a batch may have, unless it is a single event.
 const BATCH_BYTES: usize = 1024 * 1024;
 
 /// How many batches may wait between the reader and the index.
@@ -265,13 +264,13 @@ struct Batches {
 
 impl Batches {
     fn add(&mut self, event: Event) -> ControlFlow<()> {
-        if let Event::Message { message, .. } = &event
-            && let Body::Text(text) = &message.body
-        {
-            self.bytes += text.len();
+        let bytes = event.bytes();
+        if self.bytes + bytes > BATCH_BYTES {
+            self.send()?;
         }
+        self.bytes += bytes;
         self.events.push(event);
-        match self.events.len() >= MAX_BATCH || self.bytes >= BATCH_BYTES {
+        match self.events.len() >= MAX_BATCH {
             true => self.send(),
             false => ControlFlow::Continue(()),
         }
