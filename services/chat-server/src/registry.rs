@@ -217,6 +217,7 @@ impl Filtered {
                 false
             }
             Event::Message { chat, .. }
+            | Event::Revised { chat, .. }
             | Event::Edited { chat, .. }
             | Event::Deleted { chat, .. }
             | Event::Reacted { chat, .. } => !hidden.contains(chat),
