@@ -1,6 +1,7 @@
 //! Exports as sources.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use chat_server::import::{Format, MAX_MESSAGE_BYTES, Options};
@@ -204,4 +205,69 @@ async fn a_message_that_is_too_large_costs_no_other_one() {
     assert!(summary.warnings[0].contains("larger than"), "{summary:?}");
     assert_eq!(live.index.sources().await.unwrap()[0].messages, 20);
     live.end().await;
+}
+
+/// Takes nothing as often as told, then everything.
+struct Shy(AtomicUsize);
+
+impl Sink for Shy {
+    fn keep(&self, _: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
+        let refuses = self
+            .0
+            .fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1));
+        let kept = match refuses {
+            Ok(_) => Err(SourceError("the disk is full".to_owned())),
+            Err(_) => Ok(()),
+        };
+        async { kept }.boxed()
+    }
+
+    fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {
+        async { Ok(None) }.boxed()
+    }
+}
+
+/// It would wait for the export to change, which has nothing to do with it.
+#[tokio::test]
+async fn what_the_index_did_not_take_is_tried_again_though_the_export_is_watched() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("WhatsApp Chat with Anna.txt");
+    std::fs::write(&path, lines(0, 10)).unwrap();
+    let (sink, stop) = (Arc::new(Shy(AtomicUsize::new(1))), CancellationToken::new());
+    let export = source(&path, Format::WhatsApp, true);
+    let run = Arc::clone(&export).run(Arc::clone(&sink) as _, stop.clone());
+    let ended = tokio::time::timeout(LONG, run).await.expect("it ends");
+    assert_eq!(ended.unwrap_err().0, "the disk is full");
+    // Run again, it is read.
+    let run = tokio::spawn(Arc::clone(&export).run(sink, stop.clone()));
+    let mut progress = export.progress();
+    let read = progress.wait_for(|progress| progress.summary.is_some());
+    tokio::time::timeout(LONG, read).await.unwrap().unwrap();
+    stop.cancel();
+    run.await.unwrap().unwrap();
+}
+
+/// Who runs it tries again from time to time: a large export is not read through each time.
+#[tokio::test]
+async fn what_is_damaged_is_not_read_again_before_it_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("result.json");
+    let message =
+        r#"{"id":1,"type":"message","date_unixtime":"1","from":"A","from_id":"user1","text":"hi"}"#;
+    let half = format!(r#"{{"name":"A","type":"personal_chat","id":1,"messages":[{message},"#);
+    std::fs::write(&path, &half).unwrap();
+    let export = source(&path, Format::Telegram, false);
+    let (scale, stop) = (Scale::default(), CancellationToken::new());
+    let first = export.import(&scale, false, &stop).await.unwrap_err();
+    assert!(first.0.contains("damaged"), "{first}");
+    let kept = |scale: &Scale| scale.0.lock().unwrap().len();
+    assert_eq!(kept(&scale), 1);
+    let second = export.import(&scale, false, &stop).await.unwrap_err();
+    assert_eq!((second, kept(&scale)), (first, 1));
+    // Unless somebody asks for it, or it is another one.
+    export.import(&scale, true, &stop).await.unwrap_err();
+    assert_eq!(kept(&scale), 2);
+    std::fs::write(&path, format!("{half}{message}]}}")).unwrap();
+    export.import(&scale, false, &stop).await.unwrap();
+    assert_eq!(kept(&scale), 4);
 }
