@@ -180,3 +180,28 @@ async fn while_a_server_writes_others_read_and_import_says_so() {
     assert_eq!(code, 1);
     assert!(stderr.contains("another process writes"), "{stderr}");
 }
+
+/// Whoever names a chat may try to give orders to the terminal of who mistypes it.
+#[tokio::test]
+async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
+    let place =
+        Place::new("[[source]]\nid = \"t\"\nkind = \"telegram-export\"\npath = \"result.json\"\n");
+    let message =
+        r#"{"id":1,"type":"message","date_unixtime":"1","from":"A","from_id":"user1","text":"hi"}"#;
+    let chat = |id: u32| {
+        let name = r#"Team \u001b]0;owned\u0007"#;
+        format!(r#"{{"name":"{name}","type":"private_group","id":{id},"messages":[{message}]}}"#)
+    };
+    let export = format!(r#"{{"chats":{{"list":[{},{}]}}}}"#, chat(1), chat(2));
+    place.write("result.json", &export);
+    let (code, _, imported) = run(&mut place.command("import")).await;
+    assert_eq!(code, 0, "{imported}");
+    for (chat, words) in [("team", "may be any of 2"), ("teem", "not found")] {
+        let (_, _, stderr) = run(place.command("messages").arg(chat)).await;
+        assert!(
+            stderr.contains(words) && stderr.contains("owned"),
+            "{stderr:?}"
+        );
+        assert!(!stderr.contains(['\u{1b}', '\u{7}']), "{stderr:?}");
+    }
+}
