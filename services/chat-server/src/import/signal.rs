@@ -178,13 +178,11 @@ fn message(
         Some(at) => at,
         None => known.clock.timestamp(entry.time)?,
     };
-    let words = entry
-        .action
-        .as_ref()
-        .map_or(entry.text.as_str(), |(action, _)| action);
+    // Seconds and order tell messages apart: without the words one that was edited or taken back since an earlier
+    // export takes the place of what it was.
     // Fractions of seconds are only in one of the two files.
     let time = entry.time.with().subsec_nanosecond(0).build().ok()?;
-    let id = known.identities.next(chat, time, &entry.sender, words);
+    let id = known.identities.next(chat, time, &entry.sender, "");
     let reply_to = entry.quote.and_then(|quote| {
         let quoted = digest(&plain(&quote));
         let mut latest = known.recent.iter().rev();
