@@ -205,3 +205,43 @@ async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
         assert!(!stderr.contains(['\u{1b}', '\u{7}']), "{stderr:?}");
     }
 }
+
+#[tokio::test]
+async fn a_day_begins_where_the_source_is_also_if_the_chat_names_it() {
+    let place = Place::new(
+        "[[source]]\nid = \"far\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"Pacific/Kiritimati\"\n",
+    );
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        "12/01/2025, 23:30 - Ann: yesterday\n13/01/2025, 00:30 - Ann: today\n13/01/2025, 23:30 - Ann: tonight\n",
+    );
+    run(&mut place.command("import")).await;
+    for asked in [&["far:Ann"][..], &["Ann", "--source", "far"]] {
+        let mut command = place.command("messages");
+        command.args(asked).env("TZ", "UTC");
+        command.args(["--since", "2025-01-13", "--before", "2025-01-14"]);
+        let (_, stdout, _) = run(&mut command).await;
+        let said: Vec<&str> = stdout.lines().map(|line| &line[23..]).collect();
+        assert_eq!(said, ["Ann: tonight", "Ann: today"], "{asked:?}");
+    }
+}
+
+/// Some programs break lines there.
+#[tokio::test]
+async fn no_part_of_a_message_looks_like_a_line_of_its_own() {
+    let place = Place::new(
+        "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"UTC\"\n",
+    );
+    let breaks = ["\u{2028}", "\u{2029}", "\u{85}", "\u{b}", "\u{c}"];
+    let text = breaks.map(|it| format!("{it}[2025-01-13T09:00:00Z] Bob: now"));
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        &format!("13/01/2025, 09:00 - Ann: begin{}\n", text.concat()),
+    );
+    run(&mut place.command("import")).await;
+    let (_, stdout, _) = run(&mut place.command("messages")).await;
+    assert!(
+        stdout.contains("begin [2025")
+            && !stdout.contains(breaks.map(|it| it.chars().next().unwrap()))
+    );
+}
