@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
 use serde::Deserialize;
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::import::{DayOrder, Format};
 
@@ -87,7 +88,7 @@ pub enum SignalAddress {
     Tcp(SocketAddr),
 }
 
-/// Which chats of a source may be seen, by id or by name without regard to case.
+/// Which chats of a source may be seen, by id or by name without regard to case and to how accents are encoded.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ChatFilter {
     /// Only these; `None`: all.
@@ -176,9 +177,11 @@ impl ChatFilter {
     /// Whether a chat may be seen.
     #[must_use]
     pub fn allows(&self, id: &str, name: &str) -> bool {
-        let named = |list: &BTreeSet<String>| {
-            list.contains(&id.to_lowercase()) || list.contains(&name.trim().to_lowercase())
-        };
+        if *self == Self::default() {
+            return true;
+        }
+        let names = [alike(id), alike(name)];
+        let named = |list: &BTreeSet<String>| names.iter().any(|name| list.contains(name));
         !named(&self.deny) && self.allow.as_ref().is_none_or(named)
     }
 }
@@ -341,10 +344,13 @@ fn list(names: &[String]) -> Result<BTreeSet<String>, String> {
     if names.len() > MAX_LIST {
         return Err(format!("a list of more than {MAX_LIST} chats"));
     }
-    Ok(names
-        .iter()
-        .map(|name| name.trim().to_lowercase())
-        .collect())
+    Ok(names.iter().map(|name| alike(name)).collect())
+}
+
+/// A name without regard to case, composed (NFC): the name of a file has each accent as a character of its own on some
+/// systems.
+fn alike(name: &str) -> String {
+    name.trim().to_lowercase().nfc().collect()
 }
 
 fn is_id(id: &str) -> bool {

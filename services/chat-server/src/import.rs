@@ -22,7 +22,7 @@ pub use archive::{Attached, attachment, attachment_within};
 pub use fingerprint::fingerprint;
 pub use whatsapp::DayOrder;
 
-/// The largest single message, in bytes of the export.
+/// The largest single message, in bytes of the export, and of what is made of it.
 pub const MAX_MESSAGE_BYTES: usize = 16 * 1024 * 1024;
 
 /// The largest WhatsApp text or Signal chat, in bytes. WhatsApp exports 40,000 messages at most, a few MiB.
@@ -164,9 +164,17 @@ struct Reading<'r, 't, 'p> {
 }
 
 impl Reading<'_, '_, '_> {
+    /// Gives an event. A message may have grown above the bound: damaged bytes become longer ones.
     fn take(&mut self, event: Event) -> ControlFlow<()> {
-        match event {
+        match &event {
             Event::Chat(_) => self.summary.chats += 1,
+            Event::Message { chat, message } if message.bytes() > MAX_MESSAGE_BYTES => {
+                let size = message.bytes();
+                self.skip(format_args!(
+                    "{chat}: a message of {size} bytes is larger than {MAX_MESSAGE_BYTES}: left out"
+                ));
+                return ControlFlow::Continue(());
+            }
             Event::Message { .. } => self.summary.messages += 1,
             _ => {}
         }

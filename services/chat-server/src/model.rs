@@ -161,6 +161,55 @@ pub enum AttachmentPlace {
     Missing(Option<String>),
 }
 
+impl Message {
+    /// About how many bytes it takes: its texts, and something for each entry of a list.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let sender = self.sender.iter().map(|sender| {
+            let others = [&sender.username, &sender.phone];
+            sender.id.len() + sender.name.len() + texts(others)
+        });
+        let reactions = self.reactions.iter().map(|reaction| {
+            let by = reaction.by.iter().map(|name| name.len() + ENTRY);
+            ENTRY + reaction.emoji.len() + by.sum::<usize>()
+        });
+        let attachments = self.attachments.iter().map(|file| {
+            let place = match &file.place {
+                AttachmentPlace::Export(place) | AttachmentPlace::Remote(place) => place.len(),
+                AttachmentPlace::Missing(why) => texts([why]),
+            };
+            ENTRY + place + texts([&file.name, &file.media_type])
+        });
+        let lists = sender.chain(reactions).chain(attachments);
+        self.id.len()
+            + self.body.bytes()
+            + texts([&self.reply_to, &self.forwarded_from])
+            + lists.sum::<usize>()
+    }
+}
+
+impl Body {
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Text(text) | Self::Unknown(text) => text.len(),
+            Self::Service { action, text } => action.len() + text.len(),
+            Self::Location { name, .. } => texts([name]),
+            Self::Contact { name, phone } => name.len() + texts([phone]),
+            Self::Poll { question, answers } => {
+                let answers = answers.iter().map(|(answer, _)| answer.len() + ENTRY);
+                question.len() + answers.sum::<usize>()
+            }
+        }
+    }
+}
+
+/// What an entry of a list takes beside its texts, about.
+const ENTRY: usize = 64;
+
+fn texts<const N: usize>(texts: [&Option<String>; N]) -> usize {
+    texts.into_iter().flatten().map(String::len).sum()
+}
+
 impl ChatKind {
     /// As it is told to clients.
     #[must_use]

@@ -50,30 +50,6 @@ impl Registry {
         registry
     }
 
-    /// Adds a source.
-    ///
-    /// # Errors
-    /// The id that is taken already.
-    pub fn register(
-        &mut self,
-        source: Arc<dyn ChatSource>,
-        chats: ChatFilter,
-    ) -> Result<(), String> {
-        let id = source.id().to_owned();
-        if self.0.contains_key(&id) {
-            return Err(format!("there is a source {id:?} already"));
-        }
-        self.0.insert(
-            id,
-            Entry {
-                source,
-                export: None,
-                chats,
-            },
-        );
-        Ok(())
-    }
-
     /// The source of this id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Entry> {
@@ -217,6 +193,7 @@ impl Filtered {
                 false
             }
             Event::Message { chat, .. }
+            | Event::Revised { chat, .. }
             | Event::Edited { chat, .. }
             | Event::Deleted { chat, .. }
             | Event::Reacted { chat, .. } => !hidden.contains(chat),

@@ -79,6 +79,13 @@ pub enum Event {
         /// The message.
         message: Box<Message>,
     },
+    /// A message comes whole once more, but for its reactions: those that are known stay. Kept if it is not known.
+    Revised {
+        /// The chat's id.
+        chat: String,
+        /// The message.
+        message: Box<Message>,
+    },
     /// A message reads otherwise now. Passed over if it is not known.
     Edited {
         /// The chat's id.
@@ -103,11 +110,33 @@ pub enum Event {
         chat: String,
         /// The message's id.
         id: String,
-        /// The reaction of one person: its count is 1.
+        /// The reaction of one person: its count is 1. With an empty emoji and `removed`: whatever that person gave, as
+        /// where each has one reaction at most.
         reaction: Reaction,
         /// Whether it was taken back.
         removed: bool,
     },
+}
+
+impl Event {
+    /// About how many bytes it takes.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        match self {
+            Self::Chat(chat) => chat.id.len() + chat.name.len(),
+            Self::Message { chat, message } | Self::Revised { chat, message } => {
+                chat.len() + message.bytes()
+            }
+            Self::Edited { chat, id, text, .. } => chat.len() + id.len() + text.len(),
+            Self::Deleted { chat, id } => chat.len() + id.len(),
+            Self::Reacted {
+                chat, id, reaction, ..
+            } => {
+                let by = reaction.by.iter().map(String::len);
+                chat.len() + id.len() + reaction.emoji.len() + by.sum::<usize>()
+            }
+        }
+    }
 }
 
 /// What keeps a source from going on, in words that hold nothing of a message.

@@ -8,7 +8,7 @@ use service_host::{log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
 use super::CliError;
-use super::output::Output;
+use super::output::{Output, visible};
 use super::place::{Place, close};
 use crate::desk::{Desk, Mode};
 use crate::index::IndexError;
@@ -78,7 +78,7 @@ impl Arguments {
                 Ok(()) => tell(&id, &export, &mut output)?,
                 Err(error) => {
                     failed = true;
-                    eprintln!("{id}: {error}");
+                    eprintln!("{id}: {}", visible(&error.to_string()));
                 }
             }
         }
@@ -122,7 +122,7 @@ fn tell(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
         summary.chats, summary.messages, summary.skipped
     ))?;
     for warning in summary.warnings.iter().take(WARNINGS) {
-        eprintln!("{id}: {warning}");
+        eprintln!("{id}: {}", visible(warning));
     }
     let more = summary.warnings.len().saturating_sub(WARNINGS);
     if more > 0 {

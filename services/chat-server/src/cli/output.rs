@@ -35,17 +35,8 @@ impl Output {
 
     /// One line. A terminal would obey control characters of messages: they are made visible there.
     pub(super) fn line(&mut self, line: &str) -> io::Result<()> {
-        let visible = |c: char| match c {
-            '\n' | '\t' => c,
-            c if c.is_control() => '\u{FFFD}',
-            c => c,
-        };
         match self.is_terminal {
-            true => writeln!(
-                self.writer,
-                "{}",
-                line.chars().map(visible).collect::<String>()
-            ),
+            true => writeln!(self.writer, "{}", visible(line)),
             false => writeln!(self.writer, "{line}"),
         }
     }
@@ -66,6 +57,16 @@ impl Output {
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.writer.flush()
     }
+}
+
+/// A text without characters that a terminal obeys: names of chats are others' words too.
+pub(super) fn visible(text: &str) -> String {
+    let visible = |c: char| match c {
+        '\n' | '\t' => c,
+        c if c.is_control() => '\u{FFFD}',
+        c => c,
+    };
+    text.chars().map(visible).collect()
 }
 
 /// Quoted where it must be. What a spreadsheet would take for a formula gets an apostrophe before it.

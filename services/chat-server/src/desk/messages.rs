@@ -155,11 +155,14 @@ impl Desk {
         let default = DEFAULT_LIMIT.try_into().unwrap_or(i64::MAX);
         let limit = within("limit", asked.limit.unwrap_or(default), 1, most)?;
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
-        let (since, before) = self.range(asked.source.as_deref(), &asked.since, &asked.before)?;
         let source = asked.source.as_deref();
+        // What is no time is told before anything is waited for.
+        self.range(source, &asked.since, &asked.before)?;
         let Scope { source, chats } = self
             .scope(source, asked.chat.as_deref(), asked.stored)
             .await?;
+        // The chat may have named the source, and so the zone in which a day begins.
+        let (since, before) = self.range(source.as_deref(), &asked.since, &asked.before)?;
         Ok(MessageQuery {
             source,
             chats,

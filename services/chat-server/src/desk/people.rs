@@ -50,8 +50,10 @@ impl Desk {
         asked: &StatisticsQuestion,
     ) -> Result<view::Statistics, Failure> {
         let source = asked.source.as_deref();
-        let (since, before) = self.range(source, &asked.since, &asked.before)?;
+        // As for messages: at first whether these are times, then whose days they mean.
+        self.range(source, &asked.since, &asked.before)?;
         let scope = self.scope(source, asked.chat.as_deref(), true).await?;
+        let (since, before) = self.range(scope.source.as_deref(), &asked.since, &asked.before)?;
         let zone = self.zone(scope.source.as_deref());
         let query = StatisticsQuery {
             source: scope.source,

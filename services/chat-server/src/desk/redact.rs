@@ -145,12 +145,15 @@ fn stand_in(index: &Index, number: &str) -> String {
 /// What is before the next number, the number, and what is after it.
 fn next_number(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
+    let mut end = 0;
     loop {
         let rest = text.get(from..)?;
         let start = from + rest.find(|c: char| digit(c).is_some() || matches!(c, '+' | '('))?;
         let before = text.get(..start)?;
-        let run = text.get(start..)?;
-        let end = start + end_of(run);
+        // After a date the run goes on to where it was found to end: many dates are not looked through many times.
+        if start >= end {
+            end = start + end_of(text.get(start..)?);
+        }
         let number = text.get(start..end)?;
         let after = text.get(end..)?;
         let date = date(number);

@@ -10,8 +10,8 @@ use sha2::{Digest as _, Sha256};
 const REMEMBERED: usize = 65_536;
 
 /// Makes an id from what a message is: its chat, its time as written, its sender, its words, and which one of several
-/// equal ones it is. So an export that overlaps an earlier one gives the same ids. What is lost: a message that was
-/// edited between two exports is another one.
+/// equal ones it is. So an export that overlaps an earlier one gives the same ids. What is lost: where words count, a
+/// message that was edited or taken back between two exports is another one.
 #[derive(Default)]
 pub(super) struct Identities {
     /// How often what has been seen.

@@ -4,7 +4,7 @@ mod data;
 mod folder;
 mod markdown;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -178,13 +178,11 @@ fn message(
         Some(at) => at,
         None => known.clock.timestamp(entry.time)?,
     };
-    let words = entry
-        .action
-        .as_ref()
-        .map_or(entry.text.as_str(), |(action, _)| action);
+    // Seconds and order tell messages apart: without the words one that was edited or taken back since an earlier
+    // export takes the place of what it was.
     // Fractions of seconds are only in one of the two files.
     let time = entry.time.with().subsec_nanosecond(0).build().ok()?;
-    let id = known.identities.next(chat, time, &entry.sender, words);
+    let id = known.identities.next(chat, time, &entry.sender, "");
     let reply_to = entry.quote.and_then(|quote| {
         let quoted = digest(&plain(&quote));
         let mut latest = known.recent.iter().rev();
@@ -223,22 +221,20 @@ fn message(
 /// Reactions come one by one: those with the same emoji are one.
 fn gather(reactions: impl Iterator<Item = (String, String)>) -> Vec<Reaction> {
     let mut gathered: Vec<Reaction> = Vec::new();
+    let mut places = HashMap::new();
     for (name, emoji) in reactions {
-        match gathered.iter_mut().find(|reaction| reaction.emoji == emoji) {
-            Some(reaction) => {
-                reaction.count += 1;
-                reaction
-                    .by
-                    .extend(Some(name).filter(|name| !name.is_empty()));
-            }
-            None => gathered.push(Reaction {
-                emoji,
-                count: 1,
-                by: Some(name)
-                    .filter(|name| !name.is_empty())
-                    .into_iter()
-                    .collect(),
-            }),
+        let place = *places.entry(emoji).or_insert_with_key(|emoji| {
+            gathered.push(Reaction {
+                emoji: emoji.clone(),
+                count: 0,
+                by: Vec::new(),
+            });
+            gathered.len() - 1
+        });
+        if let Some(reaction) = gathered.get_mut(place) {
+            reaction.count += 1;
+            let name = Some(name).filter(|name| !name.is_empty());
+            reaction.by.extend(name);
         }
     }
     gathered

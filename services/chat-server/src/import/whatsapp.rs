@@ -4,7 +4,8 @@
 //!
 //! What the text does not tell, and so is lost: the zone, and seconds on Android; which of two equal hours it was when
 //! clocks are put back, unless the order tells; where a name with a colon and a blank in it ends; a line in a message
-//! that is written exactly as the headers of the file are; reactions, replies and forwards.
+//! that is written exactly as the headers of the file are; reactions, replies and forwards; which message of an earlier
+//! export one is that was edited or taken back since: both are kept.
 
 mod body;
 mod file;

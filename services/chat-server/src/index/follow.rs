@@ -25,6 +25,9 @@ const STRETCH: i64 = 256;
 /// How often one looks for what another process has written.
 const LOOK: Duration = Duration::from_millis(250);
 
+/// How long to wait before reading again what could not be read.
+const PAUSE: Duration = Duration::from_secs(1);
+
 /// What a follower hears.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Followed {
@@ -136,16 +139,19 @@ impl Index {
 }
 
 impl Follower {
-    /// What is next; `None` once the index is closed or has failed. Dropping the future loses nothing.
+    /// What is next; `None` once the index is closed. A read that fails, as while the disk is away, is tried again.
+    /// Dropping the future loses nothing.
     pub async fn next(&mut self) -> Option<Followed> {
         loop {
             if let Some(next) = self.ready.pop_front() {
                 return Some(next);
             }
             self.commits.mark_unchanged();
-            self.read().await.ok()?;
-            if self.ready.is_empty() {
-                self.wait().await?;
+            match self.read().await {
+                Ok(()) if self.ready.is_empty() => self.wait().await?,
+                Ok(()) => {}
+                Err(_closed) if self.readers.is_closed() => return None,
+                Err(_failed) => tokio::time::sleep(PAUSE).await,
             }
         }
     }

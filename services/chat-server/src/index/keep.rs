@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
 
+use self::message::Reactions;
 use super::MAX_SOURCES;
 use super::error::IndexError;
 use super::stored::micros;
@@ -75,7 +76,11 @@ impl<'a> Keeper<'a> {
             Event::Chat(chat) => self.chat(chat).map(drop),
             Event::Message { chat, message } => {
                 let chat = self.chat_of(chat)?;
-                self.message(chat, message)
+                self.message(chat, message, Reactions::Replaced)
+            }
+            Event::Revised { chat, message } => {
+                let chat = self.chat_of(chat)?;
+                self.message(chat, message, Reactions::Kept)
             }
             Event::Edited { chat, id, text, at } => match self.known(chat, id)? {
                 Some(known) => self.edit(&known, text, micros(*at)),

@@ -70,6 +70,10 @@ impl Readers {
         *self.idle() = None;
     }
 
+    pub(super) fn is_closed(&self) -> bool {
+        self.permits.is_closed()
+    }
+
     fn take(&self) -> Result<Connection, ReadError> {
         let idle = self
             .idle()

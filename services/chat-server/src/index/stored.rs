@@ -157,6 +157,10 @@ impl Detail {
 
     /// Adds or removes what one person gave. One who gives the same twice has given it once.
     pub(super) fn react(&mut self, reaction: &Reaction, removed: bool) {
+        if removed && reaction.emoji.is_empty() {
+            self.take_back(&reaction.by);
+            return;
+        }
         let known = self
             .reactions
             .iter_mut()
@@ -165,6 +169,18 @@ impl Detail {
             None if removed => {}
             None => self.reactions.push(Given::of(reaction)),
             Some(known) => known.change(&reaction.by, removed),
+        }
+        self.reactions.retain(|known| known.count > 0);
+    }
+
+    /// Removes whatever these gave.
+    fn take_back(&mut self, by: &[String]) {
+        for known in &mut self.reactions {
+            let named = |name: &&String| known.by.contains(name);
+            let theirs: Vec<String> = by.iter().filter(named).cloned().collect();
+            if !theirs.is_empty() {
+                known.change(&theirs, true);
+            }
         }
         self.reactions.retain(|known| known.count > 0);
     }
@@ -299,18 +315,6 @@ pub(super) fn words(body: &Body) -> String {
                 .chain(answers)
                 .collect::<Vec<_>>()
                 .join("\n")
-        }
-    }
-}
-
-/// How long [`words`] are, about.
-pub(super) fn length(body: &Body) -> usize {
-    match body {
-        Body::Text(text) | Body::Unknown(text) | Body::Service { text, .. } => text.len(),
-        Body::Location { name, .. } => name.as_ref().map_or(0, String::len),
-        Body::Contact { name, phone } => name.len() + phone.as_ref().map_or(0, String::len),
-        Body::Poll { question, answers } => {
-            question.len() + answers.iter().map(|(text, _)| text.len()).sum::<usize>()
         }
     }
 }

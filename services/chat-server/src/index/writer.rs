@@ -14,15 +14,15 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 
 use super::directory::Lock;
 use super::error::IndexError;
-use super::{keep, stored};
-use crate::source::{Batch, Event};
+use super::keep;
+use crate::source::Batch;
 
 /// The most bytes of batches that wait or are being written, as [`weight`] counts them. A batch that finds no room
 /// waits.
 const QUEUE_BYTES: usize = 32 << 20;
 
-/// The most bytes of one batch.
-const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 2;
+/// The most bytes of one batch: the largest message of an export has room in one of its own.
+const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 4 * 3;
 
 /// What a batch counts for at least, so that no more than 256 wait.
 const MIN_SHARE: usize = QUEUE_BYTES / 256;
@@ -215,15 +215,5 @@ fn commit(connection: &Connection, group: &[Job]) -> rusqlite::Result<Vec<Result
 /// About how many bytes a batch has: its texts, and something for each event.
 fn weight(batch: &Batch) -> usize {
     const EVENT: usize = 256;
-    let texts = batch.events.iter().map(|event| match event {
-        Event::Chat(chat) => chat.id.len() + chat.name.len(),
-        Event::Message { message, .. } => {
-            stored::length(&message.body) + 128 * message.attachments.len()
-        }
-        Event::Edited { text, .. } => text.len(),
-        Event::Deleted { .. } | Event::Reacted { .. } => 0,
-    });
-    texts.fold(0, |sum, text| {
-        sum.saturating_add(text).saturating_add(EVENT)
-    })
+    batch.events.iter().map(|event| event.bytes() + EVENT).sum()
 }

@@ -1,22 +1,21 @@
 //! An export as a source: read once, and again whenever it changes if it is watched.
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use service_host::{Changes, Depth, Watcher};
-use std::ops::ControlFlow;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::status::Status;
 use crate::import::{self, Format, ImportError, Options, Summary};
-use crate::model::Body;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
 
-/// How much text a batch may have, in bytes, before it is kept although it has room for more events.
+/// How many bytes a batch may have, unless it is a single event.
 const BATCH_BYTES: usize = 1024 * 1024;
 
 /// How many batches may wait between the reader and the index.
@@ -49,12 +48,14 @@ pub struct Export {
     progress: watch::Sender<Progress>,
     /// Whether it was read once, or could not be.
     settled: watch::Sender<bool>,
+    /// The fingerprint of what could not be read the last time, and why.
+    damaged: Mutex<Option<(String, String)>>,
 }
 
 /// Why a reading has ended too soon.
 enum Ended {
-    /// The export.
-    Export(ImportError),
+    /// The export, and what is wrong with it.
+    Export(String),
     /// The index takes no more.
     Index(SourceError),
     /// The program is to stop.
@@ -86,6 +87,7 @@ impl Export {
             status: Status::new(connection),
             progress: watch::Sender::new(Progress::default()),
             settled: watch::Sender::new(false),
+            damaged: Mutex::default(),
         }
     }
 
@@ -124,22 +126,30 @@ impl Export {
         again: bool,
         stop: &CancellationToken,
     ) -> Result<(), SourceError> {
+        match self.settle(sink, again, stop).await {
+            Ok(()) | Err(Ended::Stopped) => Ok(()),
+            Err(Ended::Index(error)) => Err(error),
+            Err(Ended::Export(problem)) => Err(SourceError(problem)),
+        }
+    }
+
+    /// Reads it, and remembers how that went.
+    async fn settle(
+        &self,
+        sink: &dyn Sink,
+        again: bool,
+        stop: &CancellationToken,
+    ) -> Result<(), Ended> {
         let read = self.read(sink, again, stop).await;
         self.settled.send_replace(true);
-        match read {
-            Ok(()) => {
-                self.status.set(Connection::Connected);
-                Ok(())
-            }
-            Err(Ended::Stopped) => Ok(()),
-            Err(Ended::Index(error)) => Err(error),
-            Err(Ended::Export(error)) => {
-                let problem = error.to_string();
-                self.status
-                    .set(Connection::Disconnected(advice(&self.path, &problem)));
-                Err(SourceError(problem))
-            }
+        match &read {
+            Ok(()) => self.status.set(Connection::Connected),
+            Err(Ended::Export(problem)) => self
+                .status
+                .set(Connection::Disconnected(advice(&self.path, problem))),
+            Err(Ended::Index(_) | Ended::Stopped) => {}
         }
+        read
     }
 
     async fn read(
@@ -152,6 +162,11 @@ impl Export {
         let mark = blocking(move || import::fingerprint(&path, format, &options)).await?;
         if !again && sink.mark().await.map_err(Ended::Index)?.as_ref() == Some(&mark) {
             return Ok(());
+        }
+        // What is damaged is so until it changes: it is not read through again to find that.
+        let damaged = self.damaged().clone().filter(|_| !again);
+        if let Some((_, problem)) = damaged.filter(|(what, _)| *what == mark) {
+            return Err(Ended::Export(problem));
         }
         let (send, mut receive) = mpsc::channel(BATCHES);
         let (path, options, progress) = (
@@ -185,7 +200,7 @@ impl Export {
                 progress.done = progress.total;
                 progress.summary = Some(summary.clone());
             });
-            Ok(summary)
+            Ok::<Summary, ImportError>(summary)
         });
         loop {
             let events = tokio::select! {
@@ -197,8 +212,16 @@ impl Export {
                 .await
                 .map_err(Ended::Index)?;
         }
-        let summary: Summary = match reading.await {
-            Ok(read) => read.map_err(Ended::Export)?,
+        let summary = match reading.await {
+            Ok(Ok(summary)) => summary,
+            Ok(Err(error)) => {
+                let problem = error.to_string();
+                // A disk may be well again without a change of the export.
+                if !matches!(error, ImportError::Io { .. }) {
+                    *self.damaged() = Some((mark, problem.clone()));
+                }
+                return Err(Ended::Export(problem));
+            }
             Err(failed) => return Err(Ended::Index(SourceError(failed.to_string()))),
         };
         for warning in &summary.warnings {
@@ -216,6 +239,10 @@ impl Export {
             mark: Some(mark),
         };
         sink.keep(done).await.map_err(Ended::Index)
+    }
+
+    fn damaged(&self) -> MutexGuard<'_, Option<(String, String)>> {
+        self.damaged.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Resolves when something has happened where the export is.
@@ -265,13 +292,13 @@ struct Batches {
 
 impl Batches {
     fn add(&mut self, event: Event) -> ControlFlow<()> {
-        if let Event::Message { message, .. } = &event
-            && let Body::Text(text) = &message.body
-        {
-            self.bytes += text.len();
+        let bytes = event.bytes();
+        if self.bytes + bytes > BATCH_BYTES {
+            self.send()?;
         }
+        self.bytes += bytes;
         self.events.push(event);
-        match self.events.len() >= MAX_BATCH || self.bytes >= BATCH_BYTES {
+        match self.events.len() >= MAX_BATCH {
             true => self.send(),
             false => ControlFlow::Continue(()),
         }
@@ -292,7 +319,7 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ImportError> + Send + 'static,
 ) -> Result<T, Ended> {
     match tokio::task::spawn_blocking(work).await {
-        Ok(done) => done.map_err(Ended::Export),
+        Ok(done) => done.map_err(|error| Ended::Export(error.to_string())),
         Err(failed) => Err(Ended::Index(SourceError(failed.to_string()))),
     }
 }
@@ -330,11 +357,14 @@ impl ChatSource for Export {
             // Watched before it is read, so that no change falls in between.
             let mut watcher = if self.watch { self.watcher() } else { None };
             loop {
-                match self.import(&*sink, false, &stop).await {
-                    Err(error) if !self.watch => return Err(error),
-                    Err(error) => {
-                        tracing::warn!(source = self.id, %error, "the export could not be read")
+                match self.settle(&*sink, false, &stop).await {
+                    // The export has not changed, so nothing would bring it back but being run again.
+                    Err(Ended::Index(error)) => return Err(error),
+                    Err(Ended::Export(problem)) if !self.watch => return Err(SourceError(problem)),
+                    Err(Ended::Export(problem)) => {
+                        tracing::warn!(source = self.id, problem, "the export could not be read");
                     }
+                    Err(Ended::Stopped) => return Ok(()),
                     Ok(()) if !self.watch => return Ok(()),
                     Ok(()) => {}
                 }

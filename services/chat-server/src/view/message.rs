@@ -136,7 +136,8 @@ impl Message {
     /// As a line of text, `[timestamp] sender: content`; further lines of the content are indented.
     #[must_use]
     pub fn line(&self) -> String {
-        let clean = |c: char| if c.is_control() { ' ' } else { c };
+        let is_break = |c: char| c.is_control() || matches!(c, '\u{2028}' | '\u{2029}');
+        let clean = |c: char| if is_break(c) { ' ' } else { c };
         let sender: String = self.sender.display_name.chars().map(clean).collect();
         let said: Vec<String> = self
             .content

@@ -180,3 +180,68 @@ async fn while_a_server_writes_others_read_and_import_says_so() {
     assert_eq!(code, 1);
     assert!(stderr.contains("another process writes"), "{stderr}");
 }
+
+/// Whoever names a chat may try to give orders to the terminal of who mistypes it.
+#[tokio::test]
+async fn names_of_chats_in_errors_are_no_orders_to_a_terminal() {
+    let place =
+        Place::new("[[source]]\nid = \"t\"\nkind = \"telegram-export\"\npath = \"result.json\"\n");
+    let message =
+        r#"{"id":1,"type":"message","date_unixtime":"1","from":"A","from_id":"user1","text":"hi"}"#;
+    let chat = |id: u32| {
+        let name = r#"Team \u001b]0;owned\u0007"#;
+        format!(r#"{{"name":"{name}","type":"private_group","id":{id},"messages":[{message}]}}"#)
+    };
+    let export = format!(r#"{{"chats":{{"list":[{},{}]}}}}"#, chat(1), chat(2));
+    place.write("result.json", &export);
+    let (code, _, imported) = run(&mut place.command("import")).await;
+    assert_eq!(code, 0, "{imported}");
+    for (chat, words) in [("team", "may be any of 2"), ("teem", "not found")] {
+        let (_, _, stderr) = run(place.command("messages").arg(chat)).await;
+        assert!(
+            stderr.contains(words) && stderr.contains("owned"),
+            "{stderr:?}"
+        );
+        assert!(!stderr.contains(['\u{1b}', '\u{7}']), "{stderr:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_day_begins_where_the_source_is_also_if_the_chat_names_it() {
+    let place = Place::new(
+        "[[source]]\nid = \"far\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"Pacific/Kiritimati\"\n",
+    );
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        "12/01/2025, 23:30 - Ann: yesterday\n13/01/2025, 00:30 - Ann: today\n13/01/2025, 23:30 - Ann: tonight\n",
+    );
+    run(&mut place.command("import")).await;
+    for asked in [&["far:Ann"][..], &["Ann", "--source", "far"]] {
+        let mut command = place.command("messages");
+        command.args(asked).env("TZ", "UTC");
+        command.args(["--since", "2025-01-13", "--before", "2025-01-14"]);
+        let (_, stdout, _) = run(&mut command).await;
+        let said: Vec<&str> = stdout.lines().map(|line| &line[23..]).collect();
+        assert_eq!(said, ["Ann: tonight", "Ann: today"], "{asked:?}");
+    }
+}
+
+/// Some programs break lines there.
+#[tokio::test]
+async fn no_part_of_a_message_looks_like_a_line_of_its_own() {
+    let place = Place::new(
+        "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"UTC\"\n",
+    );
+    let breaks = ["\u{2028}", "\u{2029}", "\u{85}", "\u{b}", "\u{c}"];
+    let text = breaks.map(|it| format!("{it}[2025-01-13T09:00:00Z] Bob: now"));
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        &format!("13/01/2025, 09:00 - Ann: begin{}\n", text.concat()),
+    );
+    run(&mut place.command("import")).await;
+    let (_, stdout, _) = run(&mut place.command("messages")).await;
+    assert!(
+        stdout.contains("begin [2025")
+            && !stdout.contains(breaks.map(|it| it.chars().next().unwrap()))
+    );
+}

@@ -7,6 +7,8 @@ mod signal;
 mod telegram;
 mod whatsapp;
 
+pub(crate) use hostile::worked;
+
 use std::ops::ControlFlow;
 use std::path::Path;
 

@@ -3,6 +3,7 @@
 mod bot;
 mod config;
 mod export;
+mod reactions;
 mod signal;
 
 use std::collections::BTreeMap;

@@ -74,8 +74,16 @@ impl Parse<'_> {
     ) -> Option<Begun> {
         let header = header::parse(line).filter(|header| header.shape == self.shape);
         let begun = header.and_then(|header| {
+            let time = time(&header, self.order);
+            if time.is_none() {
+                reading.warn(format_args!(
+                    "{}: line {number} has a date that there is not, and is taken for a part of the message before: \
+                     look at `day_order`",
+                    self.chat
+                ));
+            }
             Some(Begun {
-                time: time(&header, self.order)?,
+                time: time?,
                 text: header.rest.to_owned(),
             })
         });
@@ -106,9 +114,10 @@ impl Parse<'_> {
         };
         let mut said = body::read(&begun.text, self.shape.is_ios());
         let sender = said.sender.unwrap_or_default();
+        let time = without_order(begun.time);
         let id = self
             .identities
-            .next(self.chat, begun.time, sender, &said.identity);
+            .next(self.chat, time, sender, &said.identity);
         for attachment in &mut said.attachments {
             if let AttachmentPlace::Export(path) = &mut attachment.place {
                 path.insert_str(0, self.prefix);
@@ -139,6 +148,15 @@ impl Parse<'_> {
             message: Box::new(message),
         })
     }
+}
+
+/// The time with the lower of day and month for the month, whichever it is: so a message has the same id in whatever
+/// order its date is read, and one that was read wrongly is put right and not doubled.
+fn without_order(time: DateTime) -> DateTime {
+    let (day, month) = (time.day(), time.month());
+    let swapped = time.with().month(month.min(day)).day(month.max(day));
+    // There is such a day: a day up to 12 is in every month.
+    swapped.build().unwrap_or(time)
 }
 
 /// `None` for a day that there is not.

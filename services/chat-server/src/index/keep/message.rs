@@ -17,6 +17,15 @@ pub(super) struct Known {
     detail: Option<String>,
 }
 
+/// What becomes of the reactions that are known when a message comes again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reactions {
+    /// The message has brought those that there are.
+    Replaced,
+    /// The message has brought none, and they stay.
+    Kept,
+}
+
 impl Keeper<'_> {
     /// A message, if it is known.
     pub(super) fn known(&mut self, chat: &str, id: &str) -> rusqlite::Result<Option<Known>> {
@@ -45,7 +54,12 @@ impl Keeper<'_> {
 
     /// A message that comes for the first time, or comes again and replaces what was known of it. What was taken back
     /// does not return with an older export, nor does an older wording.
-    pub(super) fn message(&mut self, chat: i64, message: &Message) -> rusqlite::Result<()> {
+    pub(super) fn message(
+        &mut self,
+        chat: i64,
+        message: &Message,
+        reactions: Reactions,
+    ) -> rusqlite::Result<()> {
         let known = self.find(chat, &message.id)?;
         let edited = message.edited.map(micros);
         if let Some(known) = &known
@@ -58,6 +72,9 @@ impl Keeper<'_> {
             None => None,
         };
         let mut detail = Detail::of(message);
+        if let (Reactions::Kept, Some(known)) = (reactions, &known) {
+            detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
+        }
         let mut text = stored::words(&message.body);
         if message.deleted {
             detail.forget();

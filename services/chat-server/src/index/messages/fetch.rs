@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 
 use crate::index::answer::StoredMessage;
-use crate::index::stored::{Detail, length, timestamp};
+use crate::index::stored::{Detail, timestamp};
 use crate::model::{Message, Participant};
 
 /// The message with this number, which must exist.
@@ -48,7 +48,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
     })
 }
 
-/// About how many bytes of text a message has.
+/// About how many bytes a message takes.
 pub(in crate::index) fn weight(message: &StoredMessage) -> usize {
-    length(&message.message.body)
+    message.message.bytes() + message.chat.len() + message.chat_name.len()
 }

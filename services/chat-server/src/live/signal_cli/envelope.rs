@@ -100,19 +100,22 @@ impl Said<'_> {
             );
             let target = target.zip(time_of(reaction, "targetSentTimestamp"));
             if let (Some((author, at)), Some(emoji)) = (target, text(reaction, "emoji")) {
-                events.push(Event::Reacted {
-                    chat,
+                let event = |emoji: &str, removed| Event::Reacted {
+                    chat: chat.clone(),
                     id: id_of(at, &author.id),
                     reaction: Reaction {
                         emoji: emoji.to_owned(),
                         count: 1,
-                        by: vec![self.author.name],
+                        by: vec![self.author.name.clone()],
                     },
-                    removed: reaction
-                        .get("isRemove")
-                        .and_then(Value::as_bool)
-                        .unwrap_or(false),
-                });
+                    removed,
+                };
+                let is_removed = reaction.get("isRemove").and_then(Value::as_bool);
+                // Each has one reaction at most: another one takes its place.
+                events.push(event("", true));
+                if is_removed != Some(true) {
+                    events.push(event(emoji, false));
+                }
             }
         } else if let Some(deleted) = data.get("remoteDelete") {
             if let Some(at) = time_of(deleted, "timestamp") {

@@ -53,12 +53,12 @@ pub(super) fn read(update: &Value, events: &mut Vec<Event>) {
         && let Some(chat) = chat(message.get("chat"))
         && let Some(read) = message_of(message)
     {
-        let id = chat.id.clone();
+        let (id, message) = (chat.id.clone(), Box::new(read));
         events.push(Event::Chat(chat));
-        // An edited message comes whole, and takes the place of what was known.
-        events.push(Event::Message {
-            chat: id,
-            message: Box::new(read),
+        // An edited message comes whole, and takes the place of what was known; reactions have updates of their own.
+        events.push(match new {
+            Some(_) => Event::Message { chat: id, message },
+            None => Event::Revised { chat: id, message },
         });
     }
     if let Some(reaction) = update.get("message_reaction") {

@@ -185,7 +185,7 @@ fn strings_of_a_hundred_million_bytes() {
 }
 
 /// How long this thread has worked, in nanoseconds; `None` where it is not told.
-fn worked() -> Option<u64> {
+pub(crate) fn worked() -> Option<u64> {
     let told = fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     told.split_whitespace().next()?.parse().ok()
 }
@@ -204,7 +204,12 @@ fn work_is_linear_in_the_length() {
         eprintln!("skipped: this system does not tell how long a thread has worked");
         return;
     }
-    let texts: [(&str, &dyn Fn(usize) -> String); 8] = [
+    let texts: [(&str, &dyn Fn(usize) -> String); 9] = [
+        ("reactions of many kinds", &|count| {
+            let reactions: Vec<String> = (0..count).map(|n| format!("a: {n}")).collect();
+            let line = reactions.join(", ");
+            format!("[2023-12-13 18:05:09] Anna: x\n(- {line} -)")
+        }),
         ("whole links", &|count| {
             format!(
                 "[2023-12-13 18:05:09] Anna: {}",

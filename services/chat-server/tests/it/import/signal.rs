@@ -3,6 +3,7 @@
 use std::fs;
 
 use chat_server::model::{AttachmentKind, AttachmentPlace, Body, ChatKind};
+use serde_json::json;
 
 use super::{Read, options, read};
 
@@ -85,4 +86,45 @@ fn markdown_of_older_versions() {
     );
     assert!(message(2).deleted);
     assert_eq!(read.chats[0].kind, ChatKind::Group);
+}
+
+/// What a message says now is what it is, and not another message beside it.
+#[test]
+fn messages_that_were_edited_or_taken_back_are_the_same_ones() {
+    let line = |second: u32, body: &str, deleted: bool| {
+        let date = format!("2023-12-13 18:05:{second:02}");
+        format!(
+            "{}\n",
+            json!({"date": date, "sender": "Anna", "body": body, "deleted": deleted})
+        )
+    };
+    let ids = |read: &Read| -> Vec<String> {
+        let messages = read.messages.iter();
+        messages.map(|(_, message)| message.id.clone()).collect()
+    };
+    let before = [
+        line(1, "a", false),
+        line(1, "b", false),
+        line(2, "secret", false),
+        line(3, "typo", false),
+    ];
+    let after = [
+        line(1, "a", false),
+        line(1, "b", false),
+        line(2, "", true),
+        line(3, "right", false),
+    ];
+    let (before, after) = (
+        chat("data.json", &before.concat()),
+        chat("data.json", &after.concat()),
+    );
+    assert_eq!(ids(&before), ids(&after));
+    assert_ne!(ids(&before)[0], ids(&before)[1]);
+    assert!(after.messages[2].1.deleted);
+    let markdown = chat(
+        "chat.md",
+        "[2023-12-13 18:05:01] Anna: a\n[2023-12-13 18:05:01] Anna: b\n\
+         [2023-12-13 18:05:02] Anna: (This message was deleted)\n[2023-12-13 18:05:03] Anna: right\n",
+    );
+    assert_eq!(ids(&markdown), ids(&after));
 }

@@ -1,9 +1,9 @@
 //! WhatsApp: the headers of the world, and what WhatsApp writes by itself.
 
-use chat_server::import::DayOrder;
+use chat_server::import::{DayOrder, Options};
 use chat_server::model::{AttachmentKind, AttachmentPlace, Body, ChatKind};
 
-use super::{options, read, read_text, read_text_with};
+use super::{Read, options, read, read_text, read_text_with};
 
 /// Every way of writing 13 December 2023, 18:05 (and perhaps 9 seconds), and what follows it.
 #[test]
@@ -318,4 +318,48 @@ fn a_zip_is_read_as_it_is() {
             "{hostile}"
         );
     }
+}
+
+/// Nothing in a short export tells whether 3/4 is in March. Once it is known, in a longer export or by configuration, the
+/// messages are the same ones.
+#[test]
+fn a_message_has_the_same_id_in_whatever_order_its_date_is_read() {
+    let short = "03/04/2024, 18:05 - Anna: hello\n03/04/2024, 18:05 - Anna: hello\n";
+    let long = format!("{short}03/14/2024, 18:05 - Anna: later\n");
+    let name = "WhatsApp Chat with Anna.txt";
+    let ids = |read: &Read| -> Vec<String> {
+        let messages = read.messages.iter();
+        messages.map(|(_, message)| message.id.clone()).collect()
+    };
+    let (found, better) = (read_text(name, short), read_text(name, &long));
+    assert_eq!(found.times()[0], "2024-04-03T18:05:00Z");
+    assert_eq!(better.times()[0], "2024-03-04T18:05:00Z");
+    assert_eq!(ids(&found), ids(&better)[..2]);
+    let told = Options {
+        day_order: Some(DayOrder::MonthFirst),
+        ..options()
+    };
+    let told = read_text_with(name, short, &told);
+    assert_eq!(told.times(), better.times()[..2]);
+    assert_eq!(ids(&found), ids(&told));
+    assert_ne!(ids(&found)[0], ids(&found)[1]);
+}
+
+#[test]
+fn dates_that_there_are_not_are_told() {
+    let text = "03/04/2024, 18:05 - Anna: a\n03/14/2024, 18:05 - Anna: b\n";
+    let wrong = Options {
+        day_order: Some(DayOrder::DayFirst),
+        ..options()
+    };
+    let read = read_text_with("WhatsApp Chat with Anna.txt", text, &wrong);
+    assert_eq!(read.texts(), ["a\n03/14/2024, 18:05 - Anna: b"]);
+    let [warning] = &read.summary.warnings[..] else {
+        panic!("{:?}", read.summary);
+    };
+    assert!(
+        warning.contains("line 2") && warning.contains("`day_order`"),
+        "{warning}"
+    );
+    assert!(!warning.contains("Anna: b"));
 }

@@ -154,3 +154,26 @@ async fn a_wait_that_is_given_up_loses_nothing() {
     numbers.extend(rest.into_iter().map(|(_, number)| number));
     assert_eq!(numbers, Vec::from_iter(1..=200));
 }
+
+/// What stands in the way for a while: here a row that cannot be read.
+#[tokio::test]
+async fn a_read_that_fails_does_not_end_a_follower() {
+    let fixture = Fixture::new();
+    say(&fixture.index, "telegram", 0, 3).await;
+    let file = rusqlite::Connection::open(fixture.dir.path().join("chats.db")).unwrap();
+    let set = |detail: Option<&str>| {
+        let sql = "UPDATE message SET detail = ?1 WHERE seq = 2";
+        file.execute(sql, [detail]).unwrap();
+    };
+    set(Some("no JSON"));
+    let mut follower = fixture.index.follow_after("telegram", 0);
+    {
+        let next = follower.next();
+        tokio::pin!(next);
+        let waited = std::time::Duration::from_millis(300);
+        let early = tokio::time::timeout(waited, &mut next).await;
+        assert!(early.is_err(), "{early:?}");
+    }
+    set(None);
+    assert_eq!(hear(&mut follower, 3).await.len(), 3);
+}

@@ -122,3 +122,22 @@ fn any_text_is_answered() {
         })
         .unwrap();
 }
+
+#[tokio::test]
+async fn a_page_is_not_large_because_names_are() {
+    let fixture = Fixture::new();
+    let long = "x".repeat(100_000);
+    fixture.keep("telegram", vec![chat("1", "Antti")]).await;
+    for hundred in 0..5 {
+        let numbers = 100 * hundred..100 * (hundred + 1);
+        let messages = numbers.map(|n| said("1", message(&n.to_string(), n, &long, "hi")));
+        fixture.keep("telegram", messages.collect()).await;
+    }
+    let query = MessageQuery {
+        limit: 1_000,
+        ..MessageQuery::default()
+    };
+    let page = fixture.page(&query).await;
+    assert!(page.messages.len() < 100, "{}", page.messages.len());
+    assert!(page.next.is_some());
+}

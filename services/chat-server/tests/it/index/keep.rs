@@ -239,6 +239,76 @@ async fn reactions_come_and_go() {
     }
 }
 
+fn reacted(emoji: &str, name: &str, removed: bool) -> Event {
+    Event::Reacted {
+        chat: "1".to_owned(),
+        id: "b".to_owned(),
+        reaction: Reaction {
+            emoji: emoji.to_owned(),
+            count: 1,
+            by: vec![name.to_owned()],
+        },
+        removed,
+    }
+}
+
+#[tokio::test]
+async fn whatever_somebody_gave_is_taken_back_at_once() {
+    let fixture = Fixture::new();
+    fixture.keep("signal", three()).await;
+    let events = vec![
+        reacted("👍", "Bob", false),
+        reacted("👍", "Eve", false),
+        reacted("🎉", "Bob", false),
+        reacted("", "Bob", true),
+        reacted("", "Nobody", true),
+    ];
+    fixture.keep("signal", events).await;
+    let expected = [Reaction {
+        emoji: "👍".to_owned(),
+        count: 1,
+        by: vec!["Eve".to_owned()],
+    }];
+    assert_eq!(fixture.all().await[1].message.reactions, expected);
+}
+
+/// As a bot hears of an edit, which says nothing of reactions.
+#[tokio::test]
+async fn a_message_that_is_revised_keeps_its_reactions_and_nothing_else() {
+    let fixture = Fixture::new();
+    fixture.keep("bot", three()).await;
+    fixture.keep("bot", vec![reacted("👍", "Bob", false)]).await;
+    let before = fixture.all().await[1].message.reactions.clone();
+    assert_eq!(before.len(), 1);
+    let revised = |id: &str| Event::Revised {
+        chat: "1".to_owned(),
+        message: Box::new(Message {
+            edited: Some(at(9)),
+            ..message(id, 2, "Alice", "marimba")
+        }),
+    };
+    fixture
+        .keep("bot", vec![revised("b"), revised("new")])
+        .await;
+    let all = fixture.all().await;
+    let found = |id: &str| &all.iter().find(|it| it.message.id == id).unwrap().message;
+    assert_eq!(found("b").body, Body::Text("marimba".to_owned()));
+    assert_eq!(found("b").reactions, before);
+    assert_eq!(found("new").reactions, []);
+    // A message of an export brings those that there are.
+    let again = said("1", message("b", 2, "Alice", "marimba"));
+    let again = match again {
+        Event::Message { chat, mut message } => {
+            message.edited = Some(at(9));
+            Event::Message { chat, message }
+        }
+        other => other,
+    };
+    fixture.keep("bot", vec![again]).await;
+    let all = fixture.all().await;
+    assert!(all.iter().all(|it| it.message.reactions.is_empty()));
+}
+
 #[tokio::test]
 async fn a_batch_is_kept_whole_or_not_at_all() {
     let fixture = Fixture::new();

@@ -130,3 +130,19 @@ fn a_file_that_cannot_be_read_is_named() {
         "{error}"
     );
 }
+
+/// As macOS names files: an accent is a character of its own.
+#[test]
+fn a_chat_is_denied_however_its_accents_are_written() {
+    let written =
+        "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"x\"\ndeny = [\"LIST\"]\n";
+    let (composed, apart) = ("Jos\u{e9} \u{c5}ng", "Jose\u{301} A\u{30a}ng");
+    for (denied, name) in [(composed, apart), (apart, composed), (composed, composed)] {
+        let config = Config::parse(&written.replace("LIST", denied), Path::new("/")).unwrap();
+        let registry = Registry::new(&config);
+        assert!(!registry.allows("w", name, name), "{denied:?} {name:?}");
+        assert!(!registry.allows("w", "1", &name.to_uppercase()));
+        // Another name is another name.
+        assert!(registry.allows("w", "1", "Jose Ang"));
+    }
+}

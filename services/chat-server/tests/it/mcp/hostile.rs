@@ -1,9 +1,11 @@
 //! Bad input of every kind is told with a code, and nothing breaks.
 
+use chat_server::desk::Question;
 use mcp_proto::Era;
 use serde_json::{Value, json};
 
 use super::harness::{BOTH, Place, error_of, structured};
+use crate::import::worked;
 
 #[tokio::test]
 async fn what_cannot_be_meant_is_told() {
@@ -177,4 +179,36 @@ async fn addresses_that_lead_nowhere_are_told() {
         assert!(read.is_err(), "{uri}: {read:?}");
     }
     structured(&client, "list_sources", json!({})).await;
+}
+
+/// Many dates, which are no numbers: none of them is looked through again for each that follows. Eight times as many
+/// take about eight times the work of this thread, which is where they are told.
+#[tokio::test]
+async fn numbers_are_looked_for_in_linear_time() {
+    let work = async |count: usize| {
+        let place = Place::new(
+            "redact_phone_numbers = true\n[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"chat.txt\"\n",
+        );
+        let dates = "1.1.2024 ".repeat(count);
+        let text = format!("13/01/2025, 09:00 - Ann: {dates}or call 040 123 4567\n");
+        place.write("chat.txt", &text);
+        let running = place.desk();
+        let asked = Question::default();
+        running.desk.messages(&asked).await.unwrap();
+        let start = worked()?;
+        let told = running.desk.messages(&asked).await.unwrap();
+        let content = &told.messages[0].content;
+        assert!(content.starts_with("1.1.2024 1.1.2024"));
+        assert!(content.contains("or call phone-") && !content.contains("4567"));
+        worked().map(|end| end - start)
+    };
+    let (Some(once), Some(eight)) = (work(4_000).await, work(32_000).await) else {
+        eprintln!("skipped: this system does not tell how long a thread has worked");
+        return;
+    };
+    // A few milliseconds are the index's.
+    assert!(
+        eight < 20 * once + 20_000_000,
+        "{once} ns, and {eight} ns for eight times as much"
+    );
 }
