@@ -18,6 +18,7 @@ use service_host::block_on;
 
 use error::CliError;
 use place::Place;
+pub use serve::host;
 
 /// The name of the program.
 pub const PROGRAM: &str = "chat-server";

@@ -158,7 +158,14 @@ impl Desk {
     /// as connected.
     fn connection(&self, source: &str) -> Connection {
         match self.registry().get(source) {
-            Some(entry) if self.runs() || self.0.mode == Mode::Reads => entry.source.connection(),
+            Some(entry) if self.runs() || self.0.mode == Mode::Reads => {
+                let mut connection = entry.source.connection();
+                if let Connection::Disconnected(advice) = &mut connection {
+                    // Exports are called after people, or their numbers.
+                    self.0.redactor.text(advice);
+                }
+                connection
+            }
             _ => Connection::Connected,
         }
     }

@@ -2,6 +2,7 @@
 //! line.
 
 mod content;
+mod media_type;
 mod message;
 pub mod uri;
 
@@ -9,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use content::content;
+pub use media_type::media_type;
 pub use message::{Attachment, Message, Reaction, Sender};
 
 /// A source.

@@ -47,8 +47,10 @@ impl Arguments {
     }
 }
 
-/// The bounds of the contract.
-fn host() -> Host {
+/// The bounds under which `chat-server mcp` serves: 30 s for a connection to say what it wants, at most
+/// [`mcp::MAX_REQUESTS`] requests at once, 5 s for those that run at the end.
+#[must_use]
+pub fn host() -> Host {
     let mut host = Host::default();
     host.http.max_calls = mcp::MAX_REQUESTS;
     host.http.body_timeout = CONNECTION_TIMEOUT;

@@ -5,6 +5,7 @@ use std::io::Read as _;
 use super::{Desk, Failure};
 use crate::import::{self, ImportError};
 use crate::model::AttachmentPlace;
+use crate::view;
 
 /// The largest file that is given out, in bytes.
 pub const MAX_ATTACHMENT_BYTES: u64 = 10 * 1024 * 1024;
@@ -34,10 +35,12 @@ impl Desk {
         self.settled(Some(source)).await;
         let key = self.find(Some(source), chat).await?.key;
         let not_found = |problem: &str| Failure::new("ATTACHMENT_NOT_FOUND", problem);
-        let found = self.index().message(&key, message).await?;
+        let id = self.message_id(&key, message).await?;
+        let found = self.index().message(&key, &id).await?;
         let found = found.ok_or_else(|| Failure::message_not_found(&key, message))?;
         let attachment = found.message.attachments.into_iter().nth(n);
         let attachment = attachment.ok_or_else(|| not_found("the message has no such file"))?;
+        let media_type = view::media_type(&attachment).map(str::to_owned);
         let path = match (attachment.place, &entry.export) {
             (AttachmentPlace::Export(path), Some(export)) => (export.path().to_owned(), path),
             (AttachmentPlace::Missing(Some(why)), _) => {
@@ -68,9 +71,6 @@ impl Desk {
             }
             Ok(Err(_)) | Err(_) => return Err(not_found("the file is no longer in the export")),
         };
-        Ok(Contents {
-            media_type: attachment.media_type,
-            bytes,
-        })
+        Ok(Contents { media_type, bytes })
     }
 }

@@ -1,12 +1,12 @@
 //! Messages: by filters, by words, around one of them.
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::chats::within;
 use super::scope::Scope;
 use super::{Desk, Failure};
 use crate::index::{
-    self, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
+    self, ChatKey, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
 };
 use crate::query;
 use crate::view;
@@ -135,13 +135,43 @@ impl Desk {
             let reason = "give one chat, by id or name";
             return Err(query::Invalid::new("chat", reason).into());
         };
-        let found = self.index().context(key, &asked.id, before, after).await?;
+        let id = self.message_id(key, &asked.id).await?;
+        let found = self.index().context(key, &id, before, after).await?;
         let (message, around) = found.ok_or_else(|| Failure::message_not_found(key, &asked.id))?;
         Ok(view::Around {
             before: around.before.into_iter().map(|it| self.shown(it)).collect(),
             message: self.shown(message),
             after: around.after.into_iter().map(|it| self.shown(it)).collect(),
         })
+    }
+
+    /// The id of a message by what is shown of it: where a number is left out, it is that of one of the messages of its
+    /// time.
+    pub(super) async fn message_id(&self, chat: &ChatKey, shown: &str) -> Result<String, Failure> {
+        let time = shown
+            .split_once('-')
+            .and_then(|(time, _)| time.parse().ok());
+        let Some(since) = time.and_then(|time| Timestamp::from_millisecond(time).ok()) else {
+            return Ok(shown.to_owned());
+        };
+        if !self.0.redactor.is_on() {
+            return Ok(shown.to_owned());
+        }
+        let of_its_time = MessageQuery {
+            chats: Some(vec![chat.clone()]),
+            since: Some(since),
+            before: since.checked_add(SignedDuration::from_millis(1)).ok(),
+            limit: MAX_LIMIT,
+            ..MessageQuery::default()
+        };
+        let page = self.index().messages(&of_its_time).await?;
+        let is_shown_so = |id: &String| {
+            let mut id = id.clone();
+            self.0.redactor.message_id(&mut id);
+            id == shown
+        };
+        let mut ids = page.messages.into_iter().map(|it| it.message.id);
+        Ok(ids.find(is_shown_so).unwrap_or_else(|| shown.to_owned()))
     }
 
     /// What may be told of a message.

@@ -40,9 +40,23 @@ impl Redactor {
         });
     }
 
+    /// The id of a message. Signal's have the number of who wrote it, where there is nothing better.
+    pub(super) fn message_id(&self, id: &mut String) {
+        self.replace(id, &|number| number.starts_with('+'));
+    }
+
     pub(super) fn chat(&self, chat: &mut ChatSummary) {
-        self.id(&mut chat.chat.id);
-        self.text(&mut chat.chat.name);
+        self.named(&mut chat.chat.id, &mut chat.chat.name);
+    }
+
+    /// An id and a name, which are the same where a network has no ids.
+    fn named(&self, id: &mut String, name: &mut String) {
+        let is_name = id == name;
+        self.text(name);
+        match is_name {
+            true => id.clone_from(name),
+            false => self.id(id),
+        }
     }
 
     pub(super) fn participant(&self, participant: &mut Participant) {
@@ -50,8 +64,7 @@ impl Redactor {
             return;
         }
         participant.phone = None;
-        self.id(&mut participant.id);
-        self.text(&mut participant.name);
+        self.named(&mut participant.id, &mut participant.name);
         participant
             .username
             .iter_mut()
@@ -62,20 +75,21 @@ impl Redactor {
         if !self.is_on() {
             return;
         }
-        self.id(&mut stored.chat);
-        self.text(&mut stored.chat_name);
+        self.named(&mut stored.chat, &mut stored.chat_name);
         let Message {
-            id: _,
+            id,
             timestamp: _,
             sender,
             body,
-            reply_to: _,
+            reply_to,
             forwarded_from,
             edited: _,
             deleted: _,
             reactions,
             attachments,
         } = &mut stored.message;
+        self.message_id(id);
+        reply_to.iter_mut().for_each(|id| self.message_id(id));
         sender
             .iter_mut()
             .for_each(|sender| self.participant(sender));

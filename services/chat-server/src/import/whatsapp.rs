@@ -29,7 +29,7 @@ use super::identity::Identities;
 use super::{ImportError, MAX_UNPACKED_BYTES, Reading, archive, io_at};
 use crate::model::Chat;
 use crate::source::Event;
-use parse::Parse;
+use parse::{Parse, Part};
 use survey::Survey;
 
 pub(super) use names::is_known as is_known_name;
@@ -72,7 +72,14 @@ pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(),
             (true, Some(name)) => format!("{}/", name.to_string_lossy()),
             _ => String::new(),
         };
-        match read_file(&file, &prefix, reading) {
+        let length = file.metadata().map_err(io_at(&file))?.len();
+        let part = Part {
+            begin: done,
+            end: done + length,
+            whole: size,
+            text: 0,
+        };
+        match read_file(&file, &prefix, part, reading) {
             // A file among others; perhaps it was sent by somebody.
             Err(ImportError::Damaged { problem, .. }) if is_folder => {
                 reading.skip(format_args!("{prefix} {problem}: left out"));
@@ -81,7 +88,7 @@ pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(),
             Ok(ControlFlow::Break(())) => return Ok(()),
             Ok(ControlFlow::Continue(())) => {}
         }
-        done += file.metadata().map_err(io_at(&file))?.len();
+        done += length;
         (reading.progress)(done, size);
     }
     Ok(())
@@ -100,11 +107,12 @@ fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
 fn read_file(
     path: &Path,
     prefix: &str,
+    part: Part,
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
     if !archive::is_zip(path)? {
         let name = names::of_file(path);
-        return read_chat(&name, "", reading, path, &mut |use_it| {
+        return read_chat(&name, "", part, reading, path, &mut |use_it| {
             let mut file = File::open(path).map_err(io_at(path))?;
             use_it(&mut file)
         });
@@ -119,7 +127,7 @@ fn read_file(
             true => names::of_file(path),
             false => names::of_file(inner),
         };
-        let ended = read_chat(&name, prefix, reading, path, &mut |use_it| {
+        let ended = read_chat(&name, prefix, part, reading, path, &mut |use_it| {
             let entry = zip
                 .by_name(text)
                 .map_err(|error| archive::damaged_zip(path, &error))?;
@@ -153,6 +161,7 @@ impl<R: Read> Read for Unpacked<'_, R> {
 fn read_chat(
     name: &str,
     prefix: &str,
+    part: Part,
     reading: &mut Reading<'_, '_, '_>,
     path: &Path,
     open: &mut Open<'_>,
@@ -187,6 +196,10 @@ fn read_chat(
         clock: Clock::new(&options.zone),
         identities: Identities::default(),
         open: None,
+        part: Part {
+            text: survey.bytes,
+            ..part
+        },
     };
     open(&mut |text| parse.walk(text, reading).map_err(at(path)))
 }

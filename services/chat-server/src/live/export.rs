@@ -224,8 +224,14 @@ impl Export {
             }
             Err(failed) => return Err(Ended::Index(SourceError(failed.to_string()))),
         };
-        for warning in &summary.warnings {
-            tracing::warn!(source = self.id, "{warning}");
+        if !summary.warnings.is_empty() {
+            // Chats have the names of people: those are for the person who imports, not for a log.
+            tracing::warn!(
+                source = self.id,
+                warnings = summary.warnings.len(),
+                skipped = summary.skipped,
+                "something in the export is odd: `chat-server import --again` tells what"
+            );
         }
         tracing::info!(
             source = self.id,

@@ -4,9 +4,11 @@
 //! and what was heard is kept in the index alone.
 
 mod envelope;
+mod lines;
 mod names;
 
 use std::io;
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,13 +17,14 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::{TcpStream, UnixStream};
-use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
+use tokio_util::codec::FramedRead;
 use tokio_util::sync::CancellationToken;
 
 use super::back_off::BackOff;
 use super::status::Status;
 use crate::config::SignalAddress;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
+use lines::Lines;
 use names::Names;
 
 /// The longest line of the daemon, in bytes.
@@ -31,8 +34,11 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long a connection may take to come about.
+/// How long a connection may take to come about, and then how long the first answer.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
+
+/// How long it must be silent before the program ends.
+const LAST_WORDS: Duration = Duration::from_millis(100);
 
 /// The ids of the requests that are sent.
 const GROUPS: u64 = 1;
@@ -73,14 +79,19 @@ impl SignalCli {
     async fn listen(&self, sink: &dyn Sink, stop: &CancellationToken) -> Result<(), SourceError> {
         let mut back_off = BackOff::new(PAUSE, LONGEST_PAUSE);
         loop {
-            let heard = tokio::select! {
+            let connected = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
-                heard = self.listen_once(sink, &mut back_off) => heard,
+                connected = self.connect() => connected,
             };
-            let problem = match heard {
-                Ok(()) => "the daemon has closed the connection".to_owned(),
-                Err(Ended::Index(error)) => return Err(error),
-                Err(Ended::Daemon(problem)) => problem,
+            let ended = match connected {
+                // The writing half is held: without it the connection counts as ended.
+                Ok((reader, _writer)) => self.hear(reader, sink, &mut back_off, stop).await,
+                Err(ended) => ended,
+            };
+            let problem = match ended {
+                Ended::Daemon(problem) => problem,
+                Ended::Index(error) => return Err(error),
+                Ended::Stopped => return Ok(()),
             };
             tracing::info!(source = self.id, problem, "signal-cli is not connected");
             self.status
@@ -91,41 +102,64 @@ impl SignalCli {
         }
     }
 
-    async fn listen_once(&self, sink: &dyn Sink, back_off: &mut BackOff) -> Result<(), Ended> {
-        let (reader, mut writer) = self.connect().await?;
-        for request in self.requests() {
-            let mut line = request.to_string();
-            line.push('\n');
-            writer.write_all(line.as_bytes()).await?;
-        }
-        writer.flush().await?;
-        self.status.set(Connection::Connected);
-        back_off.reset();
-        let mut lines = FramedRead::new(reader, LinesCodec::new_with_max_length(MAX_LINE_BYTES));
+    /// Keeps what the daemon says until it is away, or until it is silent after `stop`: what it has said already it does
+    /// not say again.
+    async fn hear(
+        &self,
+        reader: Reader,
+        sink: &dyn Sink,
+        back_off: &mut BackOff,
+        stop: &CancellationToken,
+    ) -> Ended {
+        let mut lines = FramedRead::new(reader, Lines::new(MAX_LINE_BYTES));
         let mut names = Names::default();
-        while let Some(line) = lines.next().await {
+        let mut silence = pin!(tokio::time::sleep(CONNECT_TIME));
+        let mut has_spoken = false;
+        loop {
+            let line = tokio::select! {
+                biased;
+                line = lines.next() => line,
+                () = stop.cancelled() => match tokio::time::timeout(LAST_WORDS, lines.next()).await {
+                    Ok(line) => line,
+                    Err(_silent) => return Ended::Stopped,
+                },
+                () = &mut silence, if !has_spoken => {
+                    return Ended::Daemon("it does not answer within 30 s".to_owned());
+                }
+            };
             let mut events = Vec::new();
-            self.read(line, &mut names, &mut events)?;
-            // What has arrived already is kept together.
-            while events.len() < MAX_BATCH / 2
-                && let Some(Some(line)) = lines.next().now_or_never()
+            let mut read = self.read(line, &mut names, &mut events);
+            // What has arrived already is kept together, also if the connection breaks after it.
+            while read.is_ok()
+                && events.len() < MAX_BATCH / 2
+                && let Some(line) = lines.next().now_or_never()
             {
-                self.read(line, &mut names, &mut events)?;
+                read = self.read(line, &mut names, &mut events);
             }
             for chunk in events.chunks(MAX_BATCH) {
                 let batch = Batch {
                     events: chunk.to_vec(),
                     mark: None,
                 };
-                sink.keep(batch).await.map_err(Ended::Index)?;
+                if let Err(error) = sink.keep(batch).await {
+                    return Ended::Index(error);
+                }
+            }
+            if let Err(ended) = read {
+                return ended;
+            }
+            if !has_spoken {
+                has_spoken = true;
+                self.status.set(Connection::Connected);
+                back_off.reset();
             }
         }
-        Ok(())
     }
 
+    /// A connection on which the first questions are asked.
     async fn connect(&self) -> Result<(Reader, Writer), Ended> {
         let connecting = async {
-            Ok::<(Reader, Writer), io::Error>(match &self.address {
+            let (reader, mut writer): (Reader, Writer) = match &self.address {
                 SignalAddress::Socket(path) => {
                     let (reader, writer) = UnixStream::connect(path).await?.into_split();
                     (Box::new(reader), Box::new(writer))
@@ -134,7 +168,13 @@ impl SignalCli {
                     let (reader, writer) = TcpStream::connect(address).await?.into_split();
                     (Box::new(reader), Box::new(writer))
                 }
-            })
+            };
+            for request in self.requests() {
+                let line = format!("{request}\n");
+                writer.write_all(line.as_bytes()).await?;
+            }
+            writer.flush().await?;
+            Ok::<_, io::Error>((reader, writer))
         };
         match tokio::time::timeout(CONNECT_TIME, connecting).await {
             Ok(connected) => Ok(connected?),
@@ -159,26 +199,32 @@ impl SignalCli {
         ]
     }
 
+    /// Reads a line; `None` is the end.
     fn read(
         &self,
-        line: Result<String, LinesCodecError>,
+        line: Option<io::Result<Result<String, &'static str>>>,
         names: &mut Names,
         events: &mut Vec<Event>,
     ) -> Result<(), Ended> {
-        let line = match line {
-            Ok(line) => line,
-            Err(LinesCodecError::Io(error)) => return Err(error.into()),
-            Err(LinesCodecError::MaxLineLengthExceeded) => {
-                tracing::warn!(
-                    source = self.id,
-                    "passed over a line of more than {MAX_LINE_BYTES} bytes"
-                );
-                return Ok(());
+        match line {
+            Some(Ok(Ok(line))) => self.read_line(&line, names, events),
+            Some(Ok(Err(problem))) => {
+                tracing::warn!(source = self.id, problem, "passed over a line");
             }
-        };
-        let Ok(message) = serde_json::from_str::<Value>(&line) else {
-            tracing::warn!(source = self.id, "passed over a line that is no JSON");
-            return Ok(());
+            Some(Err(error)) => return Err(error.into()),
+            None => {
+                let problem = "the daemon has closed the connection";
+                return Err(Ended::Daemon(problem.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn read_line(&self, line: &str, names: &mut Names, events: &mut Vec<Event>) {
+        let Ok(message) = serde_json::from_str::<Value>(line) else {
+            let problem = "it is no JSON";
+            tracing::warn!(source = self.id, problem, "passed over a line");
+            return;
         };
         match message.get("id").and_then(Value::as_u64) {
             Some(GROUPS) => names.groups(message.get("result"), events),
@@ -202,7 +248,6 @@ impl SignalCli {
                 }
             }
         }
-        Ok(())
     }
 }
 
@@ -212,6 +257,8 @@ enum Ended {
     Daemon(String),
     /// The index takes no more.
     Index(SourceError),
+    /// The program is to stop.
+    Stopped,
 }
 
 impl From<io::Error> for Ended {

@@ -100,20 +100,24 @@ impl TelegramBot {
             };
             self.status.set(Connection::Connected);
             back_off.reset();
+            if updates.is_empty() {
+                continue;
+            }
             let mut events = Vec::new();
-            let mut next = *offset;
+            let mut last = None;
             for it in &updates {
                 update::read(it, &mut events);
-                let number = it.get("update_id").and_then(Value::as_i64);
-                next = number.map(|number| number + 1).max(next);
+                last = it.get("update_id").and_then(Value::as_i64).max(last);
             }
-            if next != *offset {
-                let mark = next.map(|next| next.to_string());
-                if let Err(error) = sink.keep(Batch { events, mark }).await {
-                    return Ended::Index(error);
-                }
-                *offset = next;
+            // Not the highest of all: after a week of silence Telegram goes on with any number.
+            let Some(next) = last.map(|last| last.saturating_add(1)) else {
+                return Ended::Api(Failed::because("updates without a number".to_owned()));
+            };
+            let mark = Some(next.to_string());
+            if let Err(error) = sink.keep(Batch { events, mark }).await {
+                return Ended::Index(error);
             }
+            *offset = Some(next);
         }
     }
 

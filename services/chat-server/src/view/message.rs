@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{content, uri};
+use super::{content, media_type, uri};
 use crate::index::StoredMessage;
 use crate::model::{self, AttachmentPlace, Body};
 
@@ -192,7 +192,7 @@ impl Attachment {
         Self {
             kind: crate::index::Kind::from(attachment.kind).name().to_owned(),
             name: attachment.name.clone(),
-            media_type: attachment.media_type.clone(),
+            media_type: media_type(attachment).map(str::to_owned),
             size: attachment.size,
             seconds: attachment.seconds,
             uri: is_here.then(uri),

@@ -2,9 +2,11 @@
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod cli;
+mod fake;
 mod import;
 mod index;
 mod live;
 mod mcp;
 mod query;
+mod terminal;
 mod uri;

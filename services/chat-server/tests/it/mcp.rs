@@ -1,8 +1,14 @@
 //! The server over MCP.
 
+mod attachments;
 pub(crate) mod harness;
+mod hidden;
 mod hostile;
 mod lifecycle;
+mod limits;
+mod listener;
+mod logs;
+mod once;
 mod pipe;
 mod privacy;
 mod streaming;

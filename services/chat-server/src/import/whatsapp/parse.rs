@@ -15,6 +15,9 @@ use crate::import::{MAX_MESSAGE_BYTES, Reading};
 use crate::model::{AttachmentPlace, Message, Participant};
 use crate::source::Event;
 
+/// How many lines between two words about progress.
+const LINES_A_STEP: u64 = 512;
+
 /// The second walk.
 pub(super) struct Parse<'c> {
     pub(super) chat: &'c str,
@@ -27,6 +30,28 @@ pub(super) struct Parse<'c> {
     pub(super) identities: Identities,
     /// The message that may go on in the next line.
     pub(super) open: Option<Begun>,
+    /// Which part of the export this is.
+    pub(super) part: Part,
+}
+
+/// A part of an export, in bytes of the files.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Part {
+    pub(super) begin: u64,
+    pub(super) end: u64,
+    pub(super) whole: u64,
+    /// About how many bytes of text are in it, unpacked.
+    pub(super) text: u64,
+}
+
+impl Part {
+    /// Tells how far it is read.
+    fn tell(self, read: u64, reading: &mut Reading<'_, '_, '_>) {
+        let bytes = u128::from(self.end.saturating_sub(self.begin));
+        let done = (bytes * u128::from(read)).checked_div(u128::from(self.text));
+        let done = u64::try_from(done.unwrap_or(0)).unwrap_or(self.end);
+        (reading.progress)(self.end.min(self.begin + done), self.whole);
+    }
 }
 
 /// A message whose lines are being gathered.
@@ -43,9 +68,15 @@ impl Parse<'_> {
         reading: &mut Reading<'_, '_, '_>,
     ) -> io::Result<ControlFlow<()>> {
         let mut lines = Lines::new(text);
-        let mut number = 0_u64;
+        let (mut number, mut read) = (0_u64, 0);
         while let Some(line) = lines.next()? {
             number += 1;
+            if let Line::Text(line) = &line {
+                read += line.len() as u64 + 1;
+            }
+            if number.is_multiple_of(LINES_A_STEP) {
+                self.part.tell(read, reading);
+            }
             let ended = match line {
                 Line::Text(line) => self.line(&line, number, reading),
                 Line::TooLong => {

@@ -25,6 +25,8 @@ pub(super) struct Survey {
     senders: BTreeMap<(Shape, String), u64>,
     /// Whether WhatsApp says the chat's name in quotes: somebody has created the group.
     named: bool,
+    /// About how many bytes there are.
+    pub(super) bytes: u64,
 }
 
 /// What it comes to.
@@ -42,6 +44,7 @@ impl Survey {
         let mut begun = false;
         while let Some(line) = lines.next()? {
             let Line::Text(line) = line else { continue };
+            self.bytes += line.len() as u64 + 1;
             let header = header::parse(&line);
             if !begun && !line.trim().is_empty() {
                 begun = true;

@@ -12,6 +12,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
 
+/// How long a connection may take to come about.
+const CONNECT_TIME: Duration = Duration::from_secs(30);
+
 /// How long Telegram waits for something to tell, in seconds.
 const WAIT_SECONDS: u64 = 25;
 
@@ -50,7 +53,8 @@ impl Failed {
         Self::because(problem)
     }
 
-    fn because(problem: String) -> Self {
+    /// In words.
+    pub(super) fn because(problem: String) -> Self {
         Self {
             problem,
             retry_after: None,
@@ -72,11 +76,14 @@ impl Api {
             .map_err(|_| Failed::because(format!("{base_url:?} is no URL")))?;
         // Certificates are the system's; without any, plain HTTP still works, as to a proxy on this machine.
         let builder = HttpsConnectorBuilder::new().with_native_roots();
+        let mut http = HttpConnector::new();
+        http.enforce_http(false);
+        http.set_connect_timeout(Some(CONNECT_TIME));
         let connector = builder
             .map_err(|error| Failed::of(&error))?
             .https_or_http()
             .enable_http1()
-            .build();
+            .wrap_connector(http);
         Ok(Self {
             client: Client::builder(TokioExecutor::new()).build(connector),
             updates,
@@ -104,18 +111,21 @@ impl Api {
                 .request(request)
                 .await
                 .map_err(|error| Failed::of(&error))?;
+            let status = response.status();
             let body = Limited::new(response.into_body(), MAX_ANSWER_BYTES)
                 .collect()
                 .await;
-            Ok(body.map_err(|error| Failed::of(&*error))?.to_bytes())
+            let body = body.map_err(|error| Failed::of(&*error))?.to_bytes();
+            Ok((status, body))
         };
         let time = Duration::from_secs(WAIT_SECONDS) + GRACE;
         let late = || Failed::because("no answer in time".to_owned());
-        let body = tokio::time::timeout(time, answer)
+        let (status, body) = tokio::time::timeout(time, answer)
             .await
             .map_err(|_| late())??;
+        // As of a gateway that has its own words.
         let answer: Value = serde_json::from_slice(&body)
-            .map_err(|_| Failed::because("the answer is no JSON".to_owned()))?;
+            .map_err(|_| Failed::because(format!("HTTP {status}, and the answer is no JSON")))?;
         match answer.get("result") {
             Some(Value::Array(updates)) if answer.get("ok") == Some(&Value::Bool(true)) => {
                 Ok(updates.clone())

@@ -1,107 +1,19 @@
-//! A Bot API of our own.
+//! A bot of Telegram, under a Bot API of our own.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::time::Duration;
 
 use chat_server::index::MessageQuery;
 use chat_server::live::telegram_bot::TelegramBot;
 use chat_server::model::{AttachmentKind, AttachmentPlace, Body, ChatKind};
 use chat_server::source::Connection;
-use serde_json::{Value, json};
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use serde_json::json;
+use tokio::net::TcpSocket;
+use tokio::time::Instant;
 
 use super::{Live, hear};
-
-/// What the API has to tell, as Telegram keeps it: an update is gone once somebody asks for what comes after it.
-#[derive(Default)]
-struct Api {
-    updates: Vec<Value>,
-    /// Answers that are given before any update.
-    refusals: Vec<Value>,
-    /// The paths that were asked for.
-    asked: Vec<String>,
-    /// Breaks the connection instead of every so many answers.
-    breaks_every: usize,
-}
-
-type Shared = Arc<Mutex<Api>>;
-
-async fn serve(api: Shared) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move {
-        loop {
-            let (stream, _) = listener.accept().await.unwrap();
-            tokio::spawn(answer(stream, Arc::clone(&api)));
-        }
-    });
-    url
-}
-
-async fn answer(mut stream: TcpStream, api: Shared) {
-    let mut buffer = Vec::new();
-    loop {
-        let head = loop {
-            if let Some(end) = buffer.windows(4).position(|it| it == b"\r\n\r\n") {
-                break end;
-            }
-            if stream.read_buf(&mut buffer).await.unwrap_or(0) == 0 {
-                return;
-            }
-        };
-        let text = String::from_utf8(buffer[..head].to_vec()).unwrap();
-        let length = text.lines().find_map(|line| {
-            line.to_lowercase()
-                .strip_prefix("content-length: ")?
-                .parse()
-                .ok()
-        });
-        let end = head + 4 + length.unwrap_or(0);
-        while buffer.len() < end {
-            stream.read_buf(&mut buffer).await.unwrap();
-        }
-        let question: Value = serde_json::from_slice(&buffer[head + 4..end]).unwrap();
-        buffer.drain(..end);
-        let body = {
-            let mut api = api.lock().unwrap();
-            let path = text.split(' ').nth(1).unwrap().to_owned();
-            api.asked.push(path);
-            if api.breaks_every > 0 && api.asked.len().is_multiple_of(api.breaks_every) {
-                return;
-            }
-            reply(&mut api, &question)
-        };
-        if body["result"] == json!([]) {
-            // Long polling: nothing to tell just now.
-            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
-        }
-        let body = body.to_string();
-        let head = format!(
-            "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
-            body.len()
-        );
-        if stream
-            .write_all(format!("{head}{body}").as_bytes())
-            .await
-            .is_err()
-        {
-            return;
-        }
-    }
-}
-
-fn reply(api: &mut Api, question: &Value) -> Value {
-    if !api.refusals.is_empty() {
-        return api.refusals.remove(0);
-    }
-    if let Some(offset) = question["offset"].as_i64() {
-        api.updates
-            .retain(|update| update["update_id"].as_i64() >= Some(offset));
-    }
-    let limit = usize::try_from(question["limit"].as_i64().unwrap()).unwrap();
-    json!({"ok": true, "result": api.updates.iter().take(limit).collect::<Vec<_>>()})
-}
+use crate::fake::bot_api::{BotApi, Fault, numbered, update};
 
 fn bot(url: &str, dir: &Path) -> Arc<TelegramBot> {
     let token = dir.join("token");
@@ -114,44 +26,27 @@ fn bot(url: &str, dir: &Path) -> Arc<TelegramBot> {
     ))
 }
 
-fn update(n: i64, members: &Value) -> Value {
-    let mut message = json!({
-        "message_id": n, "date": 1_700_000_000 + n, "from": {"id": 5, "first_name": "Anna", "last_name": "B", "username": "anna"},
-        "chat": {"id": -1007, "type": "supergroup", "title": "Team"},
-    });
-    for (name, value) in members.as_object().unwrap() {
-        message[name] = value.clone();
-    }
-    json!({"update_id": 1_000 + n, "message": message})
-}
-
 #[tokio::test]
 async fn a_thousand_updates_arrive_once_over_breaking_connections_and_a_restart() {
     let dir = tempfile::tempdir().unwrap();
-    let api = Shared::default();
-    {
-        let mut api = api.lock().unwrap();
-        api.updates = (0..1_000)
-            .map(|n| update(n, &json!({"text": format!("number {n}")})))
-            .collect();
-        api.breaks_every = 4;
-    }
-    let url = serve(Arc::clone(&api)).await;
-    let live = Live::start(bot(&url, dir.path()));
+    let api = BotApi::start().await;
+    let faults = [Fault::Reset, Fault::Again, Fault::Cut, Fault::BadGateway];
+    api.push((0..1_000).map(numbered), &faults);
+    let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
     let mut heard = hear(&mut follower, 300).await;
     drop(follower);
     // The program ends and starts again on what it has kept.
     let (index, kept) = live.end().await;
-    let live = Live::start_in(bot(&url, dir.path()), index, kept);
+    api.push([], &faults);
+    let live = Live::start_in(bot(&api.url, dir.path()), index, kept);
     let mut follower = live.index.follow_after("bot", 300);
     heard.extend(hear(&mut follower, 700).await);
     assert_eq!(heard.len(), 1_000);
     assert!(heard.values().all(|times| *times == 1));
     live.connected().await;
     assert!(
-        api.lock()
-            .unwrap()
+        api.state()
             .asked
             .iter()
             .all(|path| path == "/bot123:secret/getUpdates")
@@ -159,14 +54,48 @@ async fn a_thousand_updates_arrive_once_over_breaking_connections_and_a_restart(
     live.end().await;
 }
 
+/// After a week without any update Telegram numbers on from anywhere, lower numbers too.
+#[tokio::test]
+async fn updates_whose_numbers_begin_anew_are_heard() {
+    let dir = tempfile::tempdir().unwrap();
+    let api = BotApi::start().await;
+    api.push([numbered(900)], &[]);
+    let live = Live::start(bot(&api.url, dir.path()));
+    let mut follower = live.index.follow_after("bot", 0);
+    hear(&mut follower, 1).await;
+    api.state().is_lenient = true;
+    for n in 10..14 {
+        api.push([numbered(n)], &[]);
+        let heard = hear(&mut follower, 1).await;
+        assert_eq!(heard.into_keys().collect::<Vec<_>>(), [n.to_string()]);
+    }
+    live.end().await;
+}
+
+#[tokio::test]
+async fn an_answer_without_numbers_is_a_failure_and_is_not_asked_for_at_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let api = BotApi::start().await;
+    let nonsense = json!({"ok": true, "result": [{}, 7]});
+    api.state().refusals.push_back(nonsense);
+    api.push([numbered(1)], &[]);
+    let live = Live::start(bot(&api.url, dir.path()));
+    live.until(|connection| {
+        matches!(connection, Connection::Disconnected(advice) if advice.contains("without a number"))
+    })
+    .await;
+    live.connected().await;
+    live.end().await;
+}
+
 #[tokio::test]
 async fn a_refusal_is_told_without_the_token() {
     let dir = tempfile::tempdir().unwrap();
-    let api = Shared::default();
+    let api = BotApi::start().await;
     let refusal = json!({"ok": false, "error_code": 401, "description": "Unauthorized"});
-    api.lock().unwrap().refusals = vec![refusal];
-    let url = serve(Arc::clone(&api)).await;
-    let live = Live::start(bot(&url, dir.path()));
+    api.state().refusals.push_back(refusal);
+    api.push([numbered(1)], &[]);
+    let live = Live::start(bot(&api.url, dir.path()));
     live.until(|connection| match connection {
         Connection::Disconnected(advice) if advice.contains("401 Unauthorized") => {
             assert!(
@@ -185,9 +114,9 @@ async fn a_refusal_is_told_without_the_token() {
 #[tokio::test]
 async fn what_updates_say() {
     let dir = tempfile::tempdir().unwrap();
-    let api = Shared::default();
+    let api = BotApi::start().await;
     let private = json!({"id": 5, "type": "private", "first_name": "Anna"});
-    api.lock().unwrap().updates = vec![
+    let updates = vec![
         update(
             1,
             &json!({"text": "hello", "reply_to_message": {"message_id": 9}}),
@@ -211,8 +140,8 @@ async fn what_updates_say() {
         json!({"update_id": 1_007, "poll_answer": {}}),
         update(8, &json!({"text": "last"})),
     ];
-    let url = serve(Arc::clone(&api)).await;
-    let live = Live::start(bot(&url, dir.path()));
+    api.push(updates, &[]);
+    let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
     hear(&mut follower, 5).await;
     let page = live
@@ -264,4 +193,28 @@ async fn what_updates_say() {
             .any(|it| it.chat.id == "-1007" && it.chat.kind == ChatKind::Group)
     );
     live.end().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_api_that_does_not_let_in_or_does_not_answer_is_given_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(0).unwrap();
+    let url = format!("http://{}", listener.local_addr().unwrap());
+    let _waits = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    for seconds in [30, 55] {
+        let start = Instant::now();
+        let live = Live::start(bot(&url, dir.path()));
+        live.until(|connection| {
+            matches!(connection, Connection::Disconnected(advice) if advice.contains("check the token"))
+        })
+        .await;
+        let took = start.elapsed();
+        let right = Duration::from_secs(seconds)..Duration::from_secs(seconds + 1);
+        assert!(right.contains(&took), "{took:?}");
+        live.end().await;
+        // The next one is let in, and not answered.
+        let _let_in = listener.accept().await.unwrap();
+    }
 }

@@ -1,108 +1,49 @@
 //! signal-cli, played by a daemon of our own.
 
-use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
-use chat_server::config::SignalAddress;
 use chat_server::index::MessageQuery;
 use chat_server::live::signal_cli::SignalCli;
 use chat_server::model::{AttachmentPlace, Body, ChatKind};
 use chat_server::source::Connection;
-use serde_json::{Value, json};
-use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::{UnixListener, UnixStream};
+use serde_json::json;
+use tokio::net::TcpSocket;
+use tokio::time::Instant;
 
 use super::{Live, hear};
+use crate::fake::signal_daemon::{Door, Gone, from_anna, numbered, receive};
 
-/// One who is connected to the daemon.
-struct Daemon(UnixStream);
-
-impl Daemon {
-    /// Waits for the client and answers what it asks first.
-    async fn accept(listener: &UnixListener) -> Self {
-        let (mut stream, _) = listener.accept().await.unwrap();
-        let (reader, mut writer) = stream.split();
-        let mut lines = BufReader::new(reader).lines();
-        for _ in 0..3 {
-            let request: Value =
-                serde_json::from_str(&lines.next_line().await.unwrap().unwrap()).unwrap();
-            let answer = match request["method"].as_str().unwrap() {
-                "listGroups" => json!({"id": request["id"], "result": [
-                    {"id": "Zm9v", "name": "Team", "isMember": true, "members": [{}, {}, {}]}]}),
-                "listContacts" => json!({"id": request["id"], "result": [
-                    {"number": "+1", "uuid": "u-anna", "name": "Anna"}, {"number": "+2", "uuid": null, "name": ""}]}),
-                _ => {
-                    json!({"id": request["id"], "error": {"code": -1, "message": "not in manual mode"}})
-                }
-            };
-            writer
-                .write_all(format!("{answer}\n").as_bytes())
-                .await
-                .unwrap();
-        }
-        Self(stream)
-    }
-
-    async fn tell(&mut self, envelope: Value) {
-        let line = json!({"jsonrpc": "2.0", "method": "receive", "params": {"envelope": envelope, "account": "+9"}});
-        self.0
-            .write_all(format!("{line}\n").as_bytes())
-            .await
-            .unwrap();
-    }
-}
-
-fn from_anna(at: i64, data: Value) -> Value {
-    let mut data = data;
-    data["timestamp"] = json!(at);
-    json!({"sourceNumber": "+1", "sourceUuid": "u-anna", "sourceName": "Anna", "timestamp": at, "dataMessage": data})
-}
-
-fn source(socket: &Path) -> Arc<SignalCli> {
-    let address = SignalAddress::Socket(socket.to_owned());
+fn source(door: &Door) -> Arc<SignalCli> {
     Arc::new(SignalCli::new(
         "signal".to_owned(),
         "Signal".to_owned(),
-        address,
+        door.address(),
         None,
     ))
 }
 
-#[tokio::test]
-async fn every_message_arrives_once_though_the_daemon_dies_in_the_middle() {
-    let dir = tempfile::tempdir().unwrap();
-    let socket = dir.path().join("signal.sock");
-    let listener = UnixListener::bind(&socket).unwrap();
-    let live = Live::start(source(&socket));
+async fn every_message_once(door: Door) {
+    let live = Live::start(source(&door));
     let mut follower = live.index.follow(Some("signal")).await.unwrap();
-    let mut daemon = Daemon::accept(&listener).await;
-    let message = |n: i64| {
-        from_anna(
-            1_700_000_000_000 + n,
-            json!({"message": format!("number {n}")}),
-        )
-    };
-    for n in 0..500 {
-        daemon.tell(message(n)).await;
+    let mut daemon = door.accept().await;
+    // Few enough to be on their way whole when it is gone.
+    for n in 0..100 {
+        daemon.tell(numbered(n)).await;
     }
-    let mut heard = hear(&mut follower, 500).await;
-    // A line that breaks off, and the daemon is gone.
-    daemon
-        .0
-        .write_all(b"{\"jsonrpc\":\"2.0\",\"meth")
-        .await
-        .unwrap();
-    drop(daemon);
-    drop(listener);
-    std::fs::remove_file(&socket).unwrap();
-    live.until(|connection| matches!(connection, Connection::Disconnected(advice) if advice.contains("signal-cli daemon --socket"))).await;
+    daemon.die().await;
+    let gone = door.gone();
+    let mut heard = hear(&mut follower, 100).await;
+    if matches!(gone, Gone::Unix(_)) {
+        live.until(|connection| matches!(connection, Connection::Disconnected(advice) if advice.contains("signal-cli daemon --socket"))).await;
+    }
     // It comes back, and tells again what it is not sure to have told.
-    let listener = UnixListener::bind(&socket).unwrap();
-    let mut daemon = Daemon::accept(&listener).await;
-    for n in 450..1_000 {
-        daemon.tell(message(n)).await;
+    let door = gone.back();
+    let mut daemon = door.accept().await;
+    for n in 50..1_000 {
+        daemon.tell(numbered(n)).await;
     }
-    heard.extend(hear(&mut follower, 500).await);
+    heard.extend(hear(&mut follower, 900).await);
     assert_eq!(heard.len(), 1_000);
     assert!(heard.values().all(|times| *times == 1));
     live.connected().await;
@@ -119,13 +60,40 @@ async fn every_message_arrives_once_though_the_daemon_dies_in_the_middle() {
 }
 
 #[tokio::test]
+async fn every_message_arrives_once_though_the_daemon_dies_in_the_middle() {
+    let dir = tempfile::tempdir().unwrap();
+    every_message_once(Door::unix(&dir.path().join("signal.sock"))).await;
+}
+
+#[tokio::test]
+async fn every_message_arrives_once_though_the_connection_is_reset() {
+    every_message_once(Door::tcp().await).await;
+}
+
+#[tokio::test]
+async fn what_has_arrived_when_the_program_ends_is_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let door = Door::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&door));
+    let mut daemon = door.accept().await;
+    live.connected().await;
+    let lines: Vec<u8> = (0..200).flat_map(|n| receive(&numbered(n))).collect();
+    daemon.write(&lines).await;
+    let (index, _dir) = live.end().await;
+    let query = MessageQuery {
+        limit: 1_000,
+        ..MessageQuery::default()
+    };
+    assert_eq!(index.messages(&query).await.unwrap().messages.len(), 200);
+}
+
+#[tokio::test]
 async fn what_envelopes_say() {
     let dir = tempfile::tempdir().unwrap();
-    let socket = dir.path().join("signal.sock");
-    let listener = UnixListener::bind(&socket).unwrap();
-    let live = Live::start(source(&socket));
+    let door = Door::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&door));
     let mut follower = live.index.follow(None).await.unwrap();
-    let mut daemon = Daemon::accept(&listener).await;
+    let mut daemon = door.accept().await;
     let at = |n: i64| 1_700_000_000_000 + n;
     let group = json!({"groupId": "Zm9v", "groupName": "Team", "type": "DELIVER"});
     daemon.tell(from_anna(at(1), json!({"message": "hello \u{fffc}", "mentions": [{"name": "Bert", "start": 6, "length": 1}]}))).await;
@@ -220,11 +188,10 @@ async fn what_envelopes_say() {
 #[tokio::test]
 async fn garbage_of_the_daemon_is_passed_over() {
     let dir = tempfile::tempdir().unwrap();
-    let socket = dir.path().join("signal.sock");
-    let listener = UnixListener::bind(&socket).unwrap();
-    let live = Live::start(source(&socket));
+    let door = Door::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&door));
     let mut follower = live.index.follow(None).await.unwrap();
-    let mut daemon = Daemon::accept(&listener).await;
+    let mut daemon = door.accept().await;
     let long = "x".repeat(17 * 1024 * 1024);
     for garbage in [
         "no json",
@@ -234,12 +201,9 @@ async fn garbage_of_the_daemon_is_passed_over() {
         "\"x\"",
         &long,
     ] {
-        daemon
-            .0
-            .write_all(format!("{garbage}\n").as_bytes())
-            .await
-            .unwrap();
+        daemon.write(format!("{garbage}\n").as_bytes()).await;
     }
+    daemon.write(b"\xff\xfe\n").await;
     daemon
         .tell(json!({"timestamp": 1, "dataMessage": {"message": "from nobody"}}))
         .await;
@@ -251,5 +215,38 @@ async fn garbage_of_the_daemon_is_passed_over() {
         hear(&mut follower, 1).await.into_keys().collect::<Vec<_>>(),
         ["5-u-anna"]
     );
+    live.end().await;
+}
+
+/// Waits on a clock that goes on by itself for what keeps the source from being connected; how long that took.
+async fn given_up(live: &Live, problem: &str) -> Duration {
+    let start = Instant::now();
+    live.until(|connection| {
+        matches!(connection, Connection::Disconnected(advice) if advice.contains(problem))
+    })
+    .await;
+    start.elapsed()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_daemon_that_does_not_let_in_or_does_not_answer_is_given_thirty_seconds() {
+    let right = Duration::from_secs(30)..Duration::from_secs(31);
+    // As long as nobody is let in there is room for one to wait.
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(0).unwrap();
+    let address = listener.local_addr().unwrap();
+    let _waits = std::net::TcpStream::connect(address).unwrap();
+    let door = Door::Tcp(listener, address);
+    let live = Live::start(source(&door));
+    let took = given_up(&live, "no connection within 30 s").await;
+    assert!(right.contains(&took), "{took:?}");
+    live.end().await;
+
+    let dir = tempfile::tempdir().unwrap();
+    let door = Door::unix(&dir.path().join("signal.sock"));
+    let live = Live::start(source(&door));
+    let took = given_up(&live, "does not answer within 30 s").await;
+    assert!(right.contains(&took), "{took:?}");
     live.end().await;
 }

@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 use super::harness::{HANG, Place, structured, terminate};
 use super::pipe::Pipe;
 
-fn modern(id: usize, method: &str, mut params: Value) -> Value {
+pub(super) fn modern(id: usize, method: &str, mut params: Value) -> Value {
     params["_meta"] = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
         "io.modelcontextprotocol/clientCapabilities": {},
@@ -20,7 +20,7 @@ fn modern(id: usize, method: &str, mut params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
 }
 
-fn initialize() -> Value {
+pub(super) fn initialize() -> Value {
     let params = json!({
         "protocolVersion": "2025-11-25",
         "capabilities": {},
@@ -85,7 +85,7 @@ async fn a_signal_lets_it_finish_and_end() {
 }
 
 /// The status of an answer over HTTP and its body.
-async fn post(url: &str, message: &Value, token: Option<&str>) -> (u16, String) {
+pub(super) async fn post(url: &str, message: &Value, token: Option<&str>) -> (u16, String) {
     let address = url
         .strip_prefix("http://")
         .unwrap()
@@ -96,10 +96,13 @@ async fn post(url: &str, message: &Value, token: Option<&str>) -> (u16, String) 
         format!("authorization: Bearer {token}\r\n")
     });
     let method = message["method"].as_str().unwrap();
-    let modern = match message["params"]["_meta"].is_object() {
+    let mut modern = match message["params"]["_meta"].is_object() {
         true => format!("mcp-protocol-version: 2026-07-28\r\nmcp-method: {method}\r\n"),
         false => String::new(),
     };
+    if let Some(uri) = message["params"]["uri"].as_str() {
+        modern.push_str(&format!("mcp-name: {uri}\r\n"));
+    }
     let request = format!(
         "POST /mcp HTTP/1.1\r\nhost: {address}\r\ncontent-type: application/json\r\n\
          accept: application/json, text/event-stream\r\nconnection: close\r\n{token}{modern}\

@@ -1,14 +1,11 @@
 //! What is private stays so: numbers, chats that may not be seen, what is said.
 
-use std::os::unix::fs::PermissionsExt as _;
-use std::process::Stdio;
-
 use mcp_proto::Era;
-use mcp_proto::client::{Client, ClientConfig};
-use serde_json::json;
-use tokio::process::Command;
+use serde_json::{Value, json};
 
-use super::harness::{Place, binary, structured};
+use super::harness::{Place, error_of, structured};
+use super::listener::Listener;
+use crate::fake::signal_daemon::Door;
 
 const WHATSAPP: &str = r#"
 redact_phone_numbers = true
@@ -130,49 +127,79 @@ async fn a_chat_that_is_denied_later_is_no_longer_told() {
     assert_eq!(found["hits"], json!([]));
 }
 
+/// Numbers that stand where names and ids do: in the names of chats, in ids of Signal, in the path of an export.
 #[tokio::test]
-async fn nothing_of_a_message_is_in_the_log_and_the_data_is_the_owners_alone() {
-    let place = Place::of("chats.toml");
-    let mut command: Command = binary();
-    command
-        .arg("mcp")
-        .arg("--config")
-        .arg(place.path("config.toml"));
-    command.arg("--data-dir").arg(place.path("data"));
-    command.env("RUST_LOG", "trace").stderr(Stdio::from(
-        std::fs::File::create(place.path("log")).unwrap(),
+async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
+    let dir = tempfile::tempdir().unwrap();
+    let door = Door::unix(&dir.path().join("socket"));
+    let place = Place::new(&format!(
+        "redact_phone_numbers = true\n\n[[source]]\nid = \"signal\"\nkind = \"signal-cli\"\n{}\n\n\
+         [[source]]\nid = \"whatsapp\"\nkind = \"whatsapp-export\"\npath = \"chats\"\n\n\
+         [[source]]\nid = \"gone\"\nkind = \"whatsapp-export\"\npath = \"WhatsApp Chat with +358 40 765 4321.txt\"\n",
+        door.line()
     ));
-    let client = Client::stdio(command, ClientConfig::new(Era::Legacy))
-        .await
-        .unwrap();
+    place.write(
+        "chats/WhatsApp Chat with 040 765 4321.txt",
+        "13/01/2025, 09:00 - 040 765 4321: Hello.\n13/01/2025, 09:01 - Me: IMG-1.jpg (file attached)\n",
+    );
+    place.write("chats/IMG-1.jpg", "picture");
+    let running = place.desk();
+    let mut daemon = door.accept().await;
+    let client = running.client(Era::Modern).await;
+    let mut listener = Listener::of(client.clone(), "messages://signal/*").await;
+    let said = |at: i64, data: Value| json!({"sourceNumber": "+358407654321", "timestamp": at, "dataMessage": data});
+    daemon
+        .tell(said(7_001, json!({"timestamp": 7_001, "message": "Hi."})))
+        .await;
+    let quote = json!({"id": 7_001, "authorNumber": "+358407654321", "text": "Hi."});
+    let answer = json!({"timestamp": 7_002, "message": "So.", "quote": quote});
+    daemon.tell(said(7_002, answer)).await;
+    let mut told = vec![listener.next().await, listener.next().await];
     for (tool, arguments) in [
-        (
-            "get_messages",
-            json!({ "source": "telegram", "chat": "Family" }),
-        ),
-        ("search_messages", json!({ "query": "\"bridge is open\"" })),
-        ("get_messages", json!({ "chat": "Invalid" })),
+        ("list_sources", json!({})),
+        ("list_chats", json!({})),
+        ("get_messages", json!({})),
+        ("search_messages", json!({ "query": "hi" })),
+        ("get_statistics", json!({})),
+        ("list_people", json!({})),
     ] {
-        client.call_tool(tool, arguments).await.unwrap();
+        told.push(structured(&client, tool, arguments).await);
     }
-    let uri = json!({ "uri": "messages://telegram/Friends" });
-    client.request("resources/read", uri).await.unwrap();
-    client.close().await.unwrap();
-    let log = std::fs::read_to_string(place.path("log")).unwrap();
-    assert!(log.contains("INFO"), "nothing is logged: {log}");
-    for said in [
-        "Dinner at six",
-        "Our garden",
-        "040 123",
-        "bridge is open",
-        "project starts",
-        "Mother",
-    ] {
-        assert!(!log.contains(said), "{said:?} is in the log");
+    let (code, message) = error_of(&client, "list_chats", json!({ "source": "gone" })).await;
+    assert_eq!(code, "SOURCE_NOT_CONNECTED");
+    told.push(json!(message));
+    let messages = told[4]["messages"].clone();
+    let is_so = |content: &str| {
+        let messages = messages.as_array().unwrap().iter();
+        let mut found = messages.filter(|message| message["content"] == content);
+        found.next().unwrap().clone()
+    };
+    let (first, second) = (is_so("Hi."), is_so("So."));
+    assert_eq!(second["reply_to"], first["id"]);
+    // What is told can be asked for.
+    let asked = json!({ "source": "signal", "chat": first["chat_id"], "message_id": first["id"] });
+    let around = structured(&client, "get_message_context", asked).await;
+    assert_eq!(around["after"][0]["content"], "So.", "{around}");
+    told.push(around);
+    let file = is_so("[Image]")["attachments"][0]["uri"].clone();
+    let all = ["messages://signal/*", "messages://whatsapp/*"];
+    for uri in [file, json!(all[0]), json!(all[1])] {
+        let read = client
+            .request("resources/read", json!({ "uri": uri }))
+            .await;
+        told.push(read.unwrap());
     }
-    let mode = std::fs::metadata(place.path("data"))
-        .unwrap()
-        .permissions()
-        .mode();
-    assert_eq!(mode & 0o777, 0o700);
+    told.push(client.request("resources/list", json!({})).await.unwrap());
+    let complete = json!({
+        "ref": { "type": "ref/prompt", "name": "open_questions" },
+        "argument": { "name": "chat", "value": "" },
+    });
+    let completed = client.request("completion/complete", complete).await;
+    told.push(completed.unwrap());
+    for told in &told {
+        let text = told.to_string();
+        for digits in ["7654321", "765 4321", "765%204321"] {
+            assert!(!text.contains(digits), "{digits}: {text}");
+        }
+    }
 }

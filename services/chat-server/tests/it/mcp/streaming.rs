@@ -6,12 +6,10 @@ use std::io::Write as _;
 
 use chat_server::index::Options;
 use mcp_proto::Era;
-use mcp_proto::client::Client;
-use mcp_proto::jsonrpc::Notification;
-use serde_json::{Value, json};
-use tokio::sync::broadcast::Receiver;
+use serde_json::json;
 
 use super::harness::{BOTH, HANG, Place, structured};
+use super::listener::Listener;
 
 const WATCHED: &str = r#"
 [[source]]
@@ -26,55 +24,6 @@ day_order = "day-first"
 const ANTTI: &str = "exports/WhatsApp Chat with Antti.txt";
 /// Read before the other: by name.
 const AARNO: &str = "exports/WhatsApp Chat with Aarno.txt";
-
-/// A client that has subscribed, and what it hears.
-struct Listener {
-    client: Client,
-    heard: Receiver<Notification>,
-}
-
-impl Listener {
-    async fn of(client: Client, uri: &str) -> Self {
-        let mut listener = Self {
-            heard: client.notifications(),
-            client,
-        };
-        match listener.client.era() {
-            Era::Legacy => {
-                let asked = json!({ "uri": uri });
-                let subscribed = listener.client.request("resources/subscribe", asked).await;
-                subscribed.unwrap();
-            }
-            Era::Modern => {
-                let asked = json!({ "notifications": { "resourceSubscriptions": [uri] } });
-                let client = listener.client.clone();
-                tokio::spawn(async move {
-                    let listening = client.request_within("subscriptions/listen", asked, 10 * HANG);
-                    drop(listening.await);
-                });
-                let acknowledged = listener.next().await;
-                assert_eq!(
-                    acknowledged["notifications"]["resourceSubscriptions"],
-                    json!([uri])
-                );
-            }
-        }
-        listener
-    }
-
-    /// The params of the next notification.
-    async fn next(&mut self) -> Value {
-        let heard = tokio::time::timeout(HANG, self.heard.recv()).await;
-        Value::Object(heard.expect("nothing is told").unwrap().params)
-    }
-
-    /// What the next message says, of an update of this URI.
-    async fn message(&mut self, uri: &str) -> Value {
-        let mut update = self.next().await;
-        assert_eq!(update["uri"], uri, "{update}");
-        update["_meta"]["chat-server/message"].take()
-    }
-}
 
 fn place() -> Place {
     let place = Place::new(WATCHED);
