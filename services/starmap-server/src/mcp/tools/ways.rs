@@ -173,9 +173,14 @@ pub(super) fn analyze(
     Ok(Answer::new(map, body, names.corrections()))
 }
 
-/// The safe way between the ends of another, if it enters less of what is not high security.
+/// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: who
+/// stays at home is not on the way.
 fn safer(map: &Map, systems: &[SystemIndex]) -> Option<Alternative> {
-    let query = Query::new(*systems.first()?, *systems.last()?, Mode::Safe);
+    let (origin, destination) = (*systems.first()?, *systems.last()?);
+    if origin == destination {
+        return None;
+    }
+    let query = Query::new(origin, destination, Mode::Safe);
     let safe = route::find(map, &query).ok()?;
     let risk = |systems: &[SystemIndex]| {
         let summary = SecuritySummary::of(map, systems);

@@ -168,6 +168,11 @@ async fn analyze_finds_the_dangers() {
         .await
         .unwrap();
     assert_eq!(safe["safest_alternative"], Value::Null);
+    // To stay at home is no way to make a round trip safer.
+    let round = ask("analyze", json!({"systems": ["Jita", "Marrow", "Jita"]}))
+        .await
+        .unwrap();
+    assert_eq!(round["safest_alternative"], Value::Null);
     let gap = ask("analyze", json!({"systems": ["Jita", "Ostra", "Amarr"]}))
         .await
         .unwrap_err();
