@@ -38,8 +38,8 @@ pub struct Kinds {
 }
 
 /// What happened in a system in the hour before the dump. A system that is not in the dump has zeros: the API leaves
-/// out those where nothing happened.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+/// out those where nothing happened. What no array of the dump tells of is zero too ([`Activity::counts`]).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Figures {
     /// Players' ships killed.
     pub ship_kills: u32,
@@ -91,6 +91,15 @@ impl Activity {
     #[must_use]
     pub fn has(&self) -> Kinds {
         self.has
+    }
+
+    /// Whether the dump has what is counted: if not, its zeros mean nothing.
+    #[must_use]
+    pub fn counts(&self, measure: Measure) -> bool {
+        match measure {
+            Measure::Kills | Measure::Ratting => self.has.kills,
+            Measure::Jumps => self.has.jumps,
+        }
     }
 
     /// How many systems the dump tells of kills or jumps in.

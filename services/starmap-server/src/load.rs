@@ -34,6 +34,7 @@ use service_host::ReplaceError;
 use crate::map::{Map, Parts, Warning};
 use content::Content;
 pub use error::{Foreign, LoadError, Problem, Table};
+pub(crate) use json::without_mark;
 pub use place::{Places, graph_path};
 pub use source::{MAX_ARCHIVE_BYTES, MAX_ENTRY_BYTES, MAX_LINE_BYTES, MAX_TEXT_BYTES};
 

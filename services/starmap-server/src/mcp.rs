@@ -12,6 +12,7 @@ mod server;
 pub(crate) mod tools;
 mod universe;
 
+pub(crate) use names::nearest_names;
 pub use names::resolve_system_name;
 pub use server::{RunError, SERVER_NAME, UniverseServer};
 pub(crate) use universe::Snapshot;

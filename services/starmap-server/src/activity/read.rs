@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Activity, Figures, Warfare};
+use crate::load::without_mark;
 
 /// The largest file of a dump in bytes. The API's answers have about 0.6 MB together.
 pub const MAX_DUMP_BYTES: u64 = 16 * 1024 * 1024;
@@ -134,6 +135,10 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), ActivityError> 
         path: path.to_owned(),
         problem,
     };
+    // A pipe would be waited for.
+    if !fs::metadata(path).map_err(io)?.is_file() {
+        return Err(wrong("this is not a file".to_owned()));
+    }
     let file = File::open(path).map_err(io)?;
     let written = file.metadata().map_err(io)?.modified().ok();
     let mut bytes = Vec::new();
@@ -145,7 +150,7 @@ fn read_file(path: &Path, activity: &mut Activity) -> Result<(), ActivityError> 
             "it is larger than the {MAX_DUMP_BYTES} bytes that a file of a dump may have"
         )));
     }
-    let value: Value = serde_json::from_slice(&bytes)
+    let value: Value = serde_json::from_slice(without_mark(&bytes))
         .map_err(|error| wrong(format!("it is no JSON ({error}); {EXPECTED}")))?;
     let arrays: Vec<Value> = match value {
         Value::Object(members) => members

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 
+use crate::activity::Measure;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
 use crate::mcp::records::Detail;
@@ -170,7 +171,12 @@ pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
     for (at, &system) in systems.iter().enumerate() {
         let [at, name, security, class, region] = cells(at, system);
         let figures = activity.figures(map.system(system).id);
-        let (kills, jumps) = (figures.kills().to_string(), figures.ship_jumps.to_string());
+        // What the dump does not tell of is not nothing.
+        let count = |measure| match activity.counts(measure) {
+            true => figures.count(measure).to_string(),
+            false => "-".to_owned(),
+        };
+        let (kills, jumps) = (count(Measure::Kills), count(Measure::Jumps));
         table.row([at, name, security, class, region, kills, jumps]);
     }
     table.text()

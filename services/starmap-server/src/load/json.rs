@@ -35,7 +35,7 @@ impl Name {
 }
 
 /// Without the mark that some editors put before UTF-8.
-pub(super) fn without_mark(text: &[u8]) -> &[u8] {
+pub(crate) fn without_mark(text: &[u8]) -> &[u8] {
     text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text)
 }
 

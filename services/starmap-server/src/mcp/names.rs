@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::errors::{SystemNotFoundError, UniverseError, shown};
-use crate::map::{Map, SystemIndex};
+use crate::map::{MAX_NAME_BYTES, Map, SystemIndex};
 
 /// The most suggestions for an unknown name.
 const MAX_SUGGESTIONS: usize = 3;
@@ -60,4 +60,29 @@ impl<'m> Names<'m> {
     pub(crate) fn corrections(self) -> BTreeMap<String, String> {
         self.corrections
     }
+}
+
+/// At most three of these names that may be meant by one that is unknown: those that begin with it, then those that have
+/// it in them or are a few letters away.
+pub(crate) fn nearest_names<'m>(name: &str, names: impl Iterator<Item = &'m str>) -> Vec<String> {
+    let typed = name.trim().to_lowercase();
+    if typed.is_empty() || typed.len() > MAX_NAME_BYTES {
+        return Vec::new();
+    }
+    let far = (typed.chars().count() / 3).max(2);
+    let mut near: Vec<(usize, &str)> = names
+        .filter_map(|candidate| {
+            let folded = candidate.to_lowercase();
+            match folded.find(&typed) {
+                Some(at) => Some((at.min(1), candidate)),
+                None => {
+                    let distance = strsim::osa_distance(&typed, &folded);
+                    (distance <= far).then_some((distance + 1, candidate))
+                }
+            }
+        })
+        .collect();
+    near.sort_unstable();
+    let near = near.into_iter().take(MAX_SUGGESTIONS);
+    near.map(|(_, name)| name.to_owned()).collect()
 }

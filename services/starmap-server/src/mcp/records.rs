@@ -1,15 +1,17 @@
 //! What answers are made of.
 
+mod activity;
+
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::{Activity, Figures, Level, Measure};
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route;
 
 use super::universe::Snapshot;
+pub(crate) use activity::{ActivityInfo, Counted, level};
 
 /// How much of each system an answer tells.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
@@ -86,15 +88,6 @@ pub(crate) struct NeighborInfo {
     pub(crate) name: String,
     pub(crate) security: f64,
     pub(crate) security_class: Class,
-}
-
-/// What happened in a system in the hour before the dump.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct ActivityInfo {
-    #[serde(flatten)]
-    pub(crate) figures: Figures,
-    /// How much was killed: none, low (1), medium (5), high (20), extreme (50).
-    pub(crate) kills_level: Level,
 }
 
 /// Systems with the way to each, told as `detail` wants it: one of the two members is there.
@@ -226,16 +219,6 @@ impl SystemInfo {
                 .activity
                 .as_deref()
                 .map(|activity| ActivityInfo::of(activity, record.id)),
-        }
-    }
-}
-
-impl ActivityInfo {
-    pub(crate) fn of(activity: &Activity, system: u32) -> Self {
-        let figures = activity.figures(system);
-        Self {
-            figures,
-            kills_level: figures.level(Measure::Kills),
         }
     }
 }

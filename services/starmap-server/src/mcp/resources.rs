@@ -11,7 +11,7 @@ use crate::map::Map;
 use crate::picture;
 
 use super::address;
-use super::names::resolve_system_name;
+use super::names::{nearest_names, resolve_system_name};
 use super::places::{ConstellationPlace, RegionPlace, SystemPlace};
 use super::tools;
 use super::universe::{Snapshot, Universe};
@@ -199,34 +199,10 @@ pub(crate) fn refused(error: &UniverseError) -> RequestError {
 }
 
 fn unknown<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> RequestError {
-    let near = nearest(name, names);
+    let near = nearest_names(name, names);
     let mut message = format!("Unknown {kind}: {}", shown(name));
     if !near.is_empty() {
         message = format!("{message}; did you mean {}?", near.join(", "));
     }
     RequestError::not_found(message).with_data("suggestions", near)
-}
-
-/// At most three names that begin with a text, then those that have it in them.
-pub(crate) fn nearest<'m>(name: &str, names: impl Iterator<Item = &'m str>) -> Vec<String> {
-    let typed = name.trim().to_lowercase();
-    if typed.is_empty() || typed.len() > crate::map::MAX_NAME_BYTES {
-        return Vec::new();
-    }
-    let far = (typed.chars().count() / 3).max(2);
-    let mut near: Vec<(usize, &str)> = names
-        .filter_map(|candidate| {
-            let folded = candidate.to_lowercase();
-            match folded.find(&typed) {
-                Some(at) => Some((at.min(1), candidate)),
-                None => {
-                    let distance = strsim::osa_distance(&typed, &folded);
-                    (distance <= far).then_some((distance + 1, candidate))
-                }
-            }
-        })
-        .collect();
-    near.sort_unstable();
-    let near = near.into_iter().take(3);
-    near.map(|(_, name)| name.to_owned()).collect()
 }

@@ -86,6 +86,12 @@ fn parts_of_a_dump_are_enough_and_the_api_may_add_members() {
 }
 
 #[test]
+fn a_mark_before_the_text_is_passed_over() {
+    let jumps = b"\xef\xbb\xbf[{\"system_id\": 7, \"ship_jumps\": 3}]";
+    assert_eq!(read(jumps).unwrap().figures(7).ship_jumps, 3);
+}
+
+#[test]
 fn what_is_no_dump_is_refused_in_words() {
     for (contents, told) in [
         (&b""[..], "no JSON"),
@@ -127,6 +133,9 @@ fn what_is_no_dump_is_refused_in_words() {
     large[0] = b'[';
     assert!(read(&large).unwrap_err().contains("larger than"));
     assert!(activity::load(Path::new("/no/such/dump")).is_err());
+    // Of a device there is no end, of a pipe no beginning.
+    let device = activity::load(Path::new("/dev/zero")).unwrap_err();
+    assert!(device.to_string().contains("not a file"), "{device}");
     let crowded = TempDir::new().unwrap();
     for n in 0..=activity::MAX_DUMP_FILES {
         fs::write(crowded.path().join(format!("{n}.json")), "[]").unwrap();

@@ -3,16 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::activity::Measure;
 use crate::errors::UniverseError;
 use crate::explore::{self, Invalid, Nearest};
 use crate::map::{Map, RegionIndex};
 
-use super::super::names::Names;
+use super::super::names::{Names, nearest_names};
 use super::super::records::{Answer, Class, Detail, LocatedList};
-use super::super::resources::nearest as nearest_names;
 use super::super::universe::Snapshot;
 use super::avoiding::invalid;
-use super::live::no_overlay;
+use super::live::{counts, no_overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -143,6 +143,9 @@ pub(super) fn nearest(
         (None, true) => return Err(no_overlay("max_kills and min_npc_kills")),
         (activity, _) => activity.as_deref().filter(|_| by_activity),
     };
+    if let Some(activity) = activity {
+        counts(activity, "max_kills and min_npc_kills", Measure::Kills)?;
+    }
     let query = Nearest {
         origin,
         max_jumps: radius,

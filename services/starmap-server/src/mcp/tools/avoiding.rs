@@ -7,9 +7,8 @@ use crate::errors::{InvalidParameterError, UniverseError};
 use crate::map::Map;
 use crate::route::{Avoid, Avoided, Cost, Extra, Extras, Mode, Penalty, SecurityFilter};
 
-use super::super::names::Names;
+use super::super::names::{Names, nearest_names};
 use super::super::records::Class;
-use super::super::resources::nearest;
 
 /// The words for the modes, in the order they are offered.
 pub(crate) const MODES: [&str; 5] = ["shortest", "safe", "unsafe", "safer", "less_secure"];
@@ -186,7 +185,7 @@ pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseErr
 }
 
 fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>) -> UniverseError {
-    let near = nearest(name, names);
+    let near = nearest_names(name, names);
     let reason = match near.is_empty() {
         true => "there is none of this name".to_owned(),
         false => format!(

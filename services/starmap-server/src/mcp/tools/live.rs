@@ -10,13 +10,13 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::{Activity, Figures, Kinds, Level, Measure};
+use crate::activity::{Activity, Kinds, Level, Measure};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
 use crate::route::SecurityFilter;
 
 use super::super::names::Names;
-use super::super::records::{Answer, Class};
+use super::super::records::{Answer, Class, Counted, level};
 use super::super::universe::Snapshot;
 
 pub(super) use risk::gatecamp_risk;
@@ -42,19 +42,22 @@ pub(super) struct Activities {
     age_seconds: Option<u64>,
 }
 
-/// What happened in a system.
+/// What happened in a system; what the dump does not tell of is absent.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Busy {
     name: String,
     security_class: Class,
     #[serde(flatten)]
-    figures: Figures,
+    figures: Counted,
     /// none, low (1), medium (5), high (20), extreme (50).
-    kills_level: Level,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kills_level: Option<Level>,
     /// none, low (1), medium (50), high (200), extreme (500).
-    jumps_level: Level,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    jumps_level: Option<Level>,
     /// none, low (1), medium (50), high (100), extreme (300).
-    ratting_level: Level,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ratting_level: Option<Level>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -132,14 +135,14 @@ pub(super) fn activity(
             continue;
         };
         let record = map.system(system);
-        let figures = overlay.figures(record.id);
+        let level = |measure| level(overlay, record.id, measure);
         systems.push(Busy {
             name: record.name.to_string(),
             security_class: record.class.into(),
-            figures,
-            kills_level: figures.level(Measure::Kills),
-            jumps_level: figures.level(Measure::Jumps),
-            ratting_level: figures.level(Measure::Ratting),
+            figures: Counted::of(overlay, record.id),
+            kills_level: level(Measure::Kills),
+            jumps_level: level(Measure::Jumps),
+            ratting_level: level(Measure::Ratting),
         });
     }
     let body = Activities {
@@ -159,6 +162,7 @@ pub(super) fn hotspots(
     let mut names = Names::new(map, arguments.correct);
     let origin = names.system(&arguments.origin)?;
     let measure = arguments.activity_type.unwrap_or(Measure::Kills);
+    counts(overlay, "hotspots", measure)?;
     let radius = u32::from(arguments.max_jumps.unwrap_or(15));
     let near = explore::within(map, origin, radius, SecurityFilter::Any).into_iter();
     let mut busy: Vec<_> = near
@@ -227,6 +231,26 @@ const OLD: u64 = 3_600;
 /// The overlay that a tool cannot do without.
 fn overlay<'n>(now: &'n Snapshot, tool: &str) -> Result<&'n Activity, UniverseError> {
     now.activity.as_deref().ok_or_else(|| no_overlay(tool))
+}
+
+/// That the overlay tells of what a tool cannot do without.
+///
+/// # Errors
+/// It does not: its zeros would be taken for peace.
+pub(super) fn counts(overlay: &Activity, tool: &str, measure: Measure) -> Result<(), UniverseError> {
+    match (overlay.counts(measure), measure) {
+        (true, _) => Ok(()),
+        (false, Measure::Jumps) => Err(lacks(tool, "system_jumps")),
+        (false, Measure::Kills | Measure::Ratting) => Err(lacks(tool, "system_kills")),
+    }
+}
+
+/// That the overlay has not what a tool cannot do without.
+fn lacks(tool: &str, array: &str) -> UniverseError {
+    UniverseError::Universe(format!(
+        "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
+         names."
+    ))
 }
 
 /// That there is no overlay, and what to do about it.

@@ -176,6 +176,45 @@ async fn nearest_can_ask_for_quiet_places() {
 }
 
 #[tokio::test]
+async fn what_a_dump_does_not_tell_of_is_not_taken_for_nothing() {
+    let built = Built::new();
+    let path = built.folder().join("part.json");
+    let ask = async |dump: Value, tool: &str, arguments: Value| {
+        std::fs::write(&path, dump.to_string()).unwrap();
+        let server = built.server().with_activity(&path);
+        server.load_activity().unwrap();
+        call(&connect(&server, ERAS[1]).await, tool, arguments).await
+    };
+    let jumps = || json!([{"system_id": crate::common::id_of("Jita"), "ship_jumps": 812}]);
+    let kills = || json!([{"system_id": crate::common::id_of("Tarn"), "ship_kills": 4, "pod_kills": 1, "npc_kills": 0}]);
+    let way = json!({"origin": "Jita", "destination": "Amarr"});
+    for (dump, tool, arguments, lacks) in [
+        (jumps(), "gatecamp_risk", way.clone(), "system_kills"),
+        (jumps(), "hotspots", json!({"origin": "Jita"}), "system_kills"),
+        (jumps(), "nearest", json!({"origin": "Jita", "max_kills": 0}), "system_kills"),
+        (kills(), "hotspots", json!({"origin": "Jita", "activity_type": "jumps"}), "system_jumps"),
+        (kills(), "fw_frontlines", json!({}), "fw/systems"),
+    ] {
+        let error = ask(dump, tool, arguments).await.unwrap_err();
+        let message = error["message"].as_str().unwrap();
+        assert_eq!(error["code"], "UNIVERSE_ERROR");
+        assert!(message.starts_with(tool) || tool == "nearest", "{message}");
+        assert!(message.contains(&format!("has no {lacks}")), "{message}");
+    }
+    let jita = json!({"systems": ["Jita"]});
+    let found = ask(jumps(), "activity", jita.clone()).await.unwrap();
+    assert_eq!(
+        found["systems"],
+        json!([{"name": "Jita", "security_class": "HIGH", "ship_jumps": 812, "jumps_level": "extreme"}])
+    );
+    let found = ask(jumps(), "systems", jita).await.unwrap();
+    assert_eq!(found["systems"][0]["activity"], json!({"ship_jumps": 812}));
+    let found = ask(kills(), "activity", json!({"systems": ["Tarn"]})).await.unwrap();
+    assert_eq!(found["systems"][0]["ship_jumps"], Value::Null);
+    assert_eq!(found["systems"][0]["ship_kills"], 4);
+}
+
+#[tokio::test]
 async fn the_age_of_the_dump_is_told() {
     let built = Built::new();
     let server = built.live_server();

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::Level;
+use crate::activity::{Level, Measure};
 use crate::errors::UniverseError;
 use crate::map::SystemIndex;
 use crate::route::{self, Query};
@@ -15,7 +15,7 @@ use super::super::super::records::{Answer, Class};
 use super::super::super::universe::Snapshot;
 use super::super::avoiding::{ModeName, invalid};
 use super::super::route::no_route;
-use super::overlay;
+use super::{counts, overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -63,6 +63,7 @@ pub(in super::super) fn gatecamp_risk(
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "gatecamp_risk")?;
+    counts(overlay, "gatecamp_risk", Measure::Kills)?;
     let mut names = Names::new(map, arguments.correct);
     let systems = way(now, arguments, &mut names)?;
     let mut overall_risk = Level::None;

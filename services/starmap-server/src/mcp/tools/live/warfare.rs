@@ -12,7 +12,7 @@ use crate::errors::{UniverseError, shown};
 use super::super::super::records::Answer;
 use super::super::super::universe::Snapshot;
 use super::super::avoiding::invalid;
-use super::{no_overlay, overlay};
+use super::{lacks, overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -56,7 +56,7 @@ pub(in super::super) fn fw_frontlines(
     let map = &*now.map;
     let overlay = overlay(now, "fw_frontlines")?;
     if !overlay.has().faction_warfare {
-        return Err(no_overlay("fw_frontlines: the dump has no fw/systems"));
+        return Err(lacks("fw_frontlines", "fw/systems"));
     }
     let faction = match arguments.faction.as_deref() {
         None => None,
