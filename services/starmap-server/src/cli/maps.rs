@@ -67,6 +67,19 @@ pub(super) struct Diff {
 
 pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
     let output = load::graph_path(arguments.output.as_deref());
+    if output.is_dir() {
+        return Err(Failure::Other(format!(
+            "{} is a folder: --output names the file to write",
+            output.display()
+        )));
+    }
+    let target = output.canonicalize().ok();
+    if target.is_some() && target == arguments.source.canonicalize().ok() {
+        return Err(Failure::Other(format!(
+            "{} is the source itself: --output names another file",
+            output.display()
+        )));
+    }
     if !arguments.force && output.exists() {
         return Err(Failure::Other(format!(
             "{} is there already: --force writes over it, --output names another",

@@ -81,6 +81,23 @@ async fn a_source_that_is_none_is_refused_and_writes_nothing() {
 }
 
 #[tokio::test]
+async fn a_folder_and_the_source_itself_are_not_written_over() {
+    let built = Built::new();
+    let source = built.folder().join("universe_cache.json");
+    fs::write(&source, aria(&small_parts()).to_string()).unwrap();
+    for (output, told) in [
+        (built.folder(), "is a folder"),
+        (&*source, "is the source itself"),
+    ] {
+        let output = output.to_str().unwrap();
+        let arguments = ["build", source.to_str().unwrap(), "--output", output];
+        failed(&run(None, &[&arguments[..], &["--force"]].concat()).await, told);
+        failed(&run(None, &arguments).await, told);
+    }
+    assert_eq!(load::load(&source).unwrap().format, Format::Json);
+}
+
+#[tokio::test]
 async fn verify_stats_and_diff_tell_of_maps() {
     let built = Built::new();
     let graph = built.graph();
@@ -263,6 +280,14 @@ async fn what_fails_is_told_in_a_line() {
             "Unknown system: \u{fffd}[31m",
         ),
         (&["show", "region", "Nowhere"], "Unknown region: Nowhere"),
+        (
+            &["show", "region", "north"],
+            "Unknown region: north; did you mean Northmark?",
+        ),
+        (
+            &["show", "constellation", "Elder"],
+            "Unknown constellation: Elder; did you mean Alder",
+        ),
         (&["show", "system", "Nowhere"], "Unknown system: Nowhere"),
         (
             &["route", "Jita", "Amarr", "--svg", "/no/such/folder/x.svg"],
