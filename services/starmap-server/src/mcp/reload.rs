@@ -1,17 +1,23 @@
 //! Loading the map and the overlay anew when their files change.
 
 use std::fs;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use mcp_proto::{Change, WeakServer};
 use service_host::{Depth, Stamp, Watcher};
 
+use crate::{activity, load};
+
 use super::address;
-use super::server::{load_activity, load_map};
+use super::server::{take_activity, take_map};
 use super::universe::Universe;
 
 /// The most files of a folder that are looked at for changes.
 const MAX_FILES: usize = 1_000;
+
+/// How often the folders may change while they begin to be watched.
+const MAX_TURNS: usize = 10;
 
 /// The files that are followed.
 #[derive(Debug)]
@@ -35,33 +41,38 @@ impl Sources {
             activity: activity.map(Source::new),
         }
     }
+
+    /// Where changes show, each folder once.
+    fn folders(&self) -> Vec<Folder> {
+        let sources = [Some(&self.map), self.activity.as_ref()];
+        let paths = sources.into_iter().flatten().flat_map(Source::folders);
+        let folders = paths.filter_map(|path| {
+            let metadata = fs::metadata(&path).ok()?;
+            let identity = (metadata.dev(), metadata.ino());
+            Some(Folder { path, identity })
+        });
+        let mut folders: Vec<Folder> = folders.collect();
+        folders.sort_unstable();
+        folders.dedup();
+        folders
+    }
 }
 
 /// Follows the files until the server is gone. What is broken is told once and not taken.
-pub(super) async fn follow(mut sources: Sources, universe: Universe, server: WeakServer) {
-    let mut folders = vec![sources.map.folder()];
-    folders.extend(sources.activity.as_ref().map(Source::folder));
-    folders.dedup();
-    let watched: Vec<(&Path, Depth)> = folders
-        .iter()
-        .map(|folder| (folder.as_path(), Depth::Entries))
-        .collect();
-    let mut watcher = match Watcher::new(&watched) {
-        Ok(watcher) => watcher,
-        Err(error) => {
-            tracing::warn!("changes of the files will not be seen: {error}");
-            return;
-        }
+pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakServer) {
+    let mut following = Following {
+        sources,
+        universe,
+        watched: Vec::new(),
+        watcher: None,
     };
-    // What was written between reading and watching is seen now.
     loop {
-        let universe = universe.clone();
         let looked = tokio::task::spawn_blocking(move || {
-            let changed = look(&mut sources, &universe);
-            (sources, changed)
+            let changed = following.look();
+            (following, changed)
         });
         let changed;
-        (sources, changed) = match looked.await {
+        (following, changed) = match looked.await {
             Ok(looked) => looked,
             Err(error) => {
                 // A server that ends cancels it, which is nothing to tell.
@@ -82,7 +93,50 @@ pub(super) async fn follow(mut sources: Sources, universe: Universe, server: Wea
             server.notify(Change::resource_updated(address::SCHEME));
         }
         drop(server);
+        let Some(watcher) = &mut following.watcher else {
+            return;
+        };
         watcher.changed().await;
+    }
+}
+
+/// The files, and what is heard of them.
+struct Following {
+    sources: Sources,
+    universe: Universe,
+    watched: Vec<Folder>,
+    watcher: Option<Watcher>,
+}
+
+/// A folder by its path, and which one it is: another may be put in its place.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Folder {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl Following {
+    /// Watches the folders as they are now, then looks: what was written before is seen now, what is written from now on
+    /// is heard of.
+    fn look(&mut self) -> Changed {
+        for _ in 0..MAX_TURNS {
+            let folders = self.sources.folders();
+            // Once they are watched and still the same, none can come or go unheard.
+            if folders == self.watched {
+                break;
+            }
+            let paths = folders.iter();
+            let paths: Vec<(&Path, Depth)> = paths
+                .map(|folder| (folder.path.as_path(), Depth::Entries))
+                .collect();
+            self.watcher = Watcher::new(&paths)
+                .inspect_err(|error| {
+                    tracing::warn!("changes of the files will not be seen: {error}");
+                })
+                .ok();
+            self.watched = folders;
+        }
+        look(&mut self.sources, &self.universe)
     }
 }
 
@@ -95,24 +149,28 @@ struct Changed {
 
 fn look(sources: &mut Sources, universe: &Universe) -> Changed {
     let mut changed = Changed::default();
-    if sources.map.is_new() {
-        match load_map(universe, &sources.map.path) {
-            Ok(()) => changed.map = true,
-            Err(error) => tracing::warn!("the map is kept as it was: {error}"),
+    match sources.map.reread(load::load) {
+        None => {}
+        Some(Ok(loaded)) => {
+            take_map(universe, loaded);
+            changed.map = true;
         }
+        Some(Err(error)) => tracing::warn!("the map is kept as it was: {error}"),
     }
-    if let Some(source) = &mut sources.activity
-        && source.is_new()
-    {
-        match load_activity(universe, &source.path) {
-            Ok(()) => changed.activity = true,
+    if let Some(source) = &mut sources.activity {
+        match source.reread(activity::load) {
+            None => {}
+            Some(Ok(loaded)) => {
+                take_activity(universe, loaded);
+                changed.activity = true;
+            }
             // A dump that was taken away is not to be believed any longer.
-            Err(error) if source.seen.is_empty() => {
+            Some(Err(error)) if source.seen.is_empty() => {
                 universe.replace_activity(None);
                 tracing::warn!("the activity overlay is gone: {error}");
                 changed.activity = true;
             }
-            Err(error) => tracing::warn!("the activity overlay is kept as it was: {error}"),
+            Some(Err(error)) => tracing::warn!("the activity overlay is kept as it was: {error}"),
         }
     }
     changed
@@ -134,13 +192,34 @@ impl Source {
         new
     }
 
-    /// The folder in which changes show: itself, or the one that it is in.
-    fn folder(&self) -> PathBuf {
-        match self.path.is_dir() {
-            true => self.path.clone(),
-            false => parent(&self.path),
+    /// What is there now, if it is no longer as it was. What is written to while it is read may be half of one and half
+    /// of another: it is not taken. Whoever writes is heard of, and it is read once more.
+    fn reread<T, E>(&mut self, read: impl FnOnce(&Path) -> Result<T, E>) -> Option<Result<T, E>> {
+        if !self.is_new() {
+            return None;
         }
+        let read = read(&self.path);
+        (stamps(&self.path) == self.seen).then_some(read)
     }
+
+    /// The folders in which changes show: the one that it is in, also where a link leads, and itself if it is one. Of
+    /// those that are not there the nearest that is: what is missing will come there.
+    fn folders(&self) -> Vec<PathBuf> {
+        let target = fs::canonicalize(&self.path).ok();
+        let paths = [Some(&self.path), target.as_ref()];
+        let paths = paths.into_iter().flatten();
+        let mut folders: Vec<PathBuf> = paths.map(|path| nearest(&parent(path))).collect();
+        if self.path.is_dir() {
+            folders.push(self.path.clone());
+        }
+        folders
+    }
+}
+
+/// The folder, or the nearest above it that is there.
+fn nearest(folder: &Path) -> PathBuf {
+    let there = folder.ancestors().find(|folder| folder.is_dir());
+    there.map_or_else(|| PathBuf::from("."), Path::to_owned)
 }
 
 /// What the files of a source are like, by path. A table has others beside it.
@@ -178,3 +257,6 @@ fn parent(path: &Path) -> PathBuf {
         _ => PathBuf::from("."),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,8 +8,8 @@ use mcp_proto::{BuildError, Server};
 use service_host::{Door, Host, HostError};
 use tokio_util::sync::CancellationToken;
 
-use crate::activity::{self, ActivityError};
-use crate::load::{self, LoadError};
+use crate::activity::{self, Activity, ActivityError};
+use crate::load::{self, LoadError, Loaded};
 use crate::map::Map;
 
 use super::reload::{self, Sources};
@@ -99,7 +99,8 @@ impl UniverseServer {
     /// # Errors
     /// [`LoadError`]; a map that was loaded before is kept.
     pub fn load_graph(&self) -> Result<(), LoadError> {
-        load_map(&self.universe, &self.graph_path)
+        take_map(&self.universe, load::load(&self.graph_path)?);
+        Ok(())
     }
 
     /// Loads the overlay, if there is a path of one. Blocks for the time of reading.
@@ -107,10 +108,10 @@ impl UniverseServer {
     /// # Errors
     /// [`ActivityError`]; an overlay that was loaded before is kept.
     pub fn load_activity(&self) -> Result<(), ActivityError> {
-        match &self.activity_path {
-            Some(path) => load_activity(&self.universe, path),
-            None => Ok(()),
+        if let Some(path) = &self.activity_path {
+            take_activity(&self.universe, activity::load(path)?);
         }
+        Ok(())
     }
 
     /// Loads the map before anything is served, then serves it where `door` says until `stop` or the client's end. The
@@ -147,9 +148,8 @@ fn register(universe: Universe) -> Result<Server, BuildError> {
     completion::add(prompts::add(resources::add(tools::add(builder)))).build()
 }
 
-/// Loads a map and puts it in place of what was there.
-pub(super) fn load_map(universe: &Universe, path: &Path) -> Result<(), LoadError> {
-    let loaded = load::load(path)?;
+/// Puts a map in place of what was there.
+pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
     let map = Arc::new(loaded.map);
     universe.replace_map(Arc::clone(&map));
@@ -163,14 +163,11 @@ pub(super) fn load_map(universe: &Universe, path: &Path) -> Result<(), LoadError
         connections = map.connections(),
         "map loaded from {format}"
     );
-    Ok(())
 }
 
-/// Loads an overlay and puts it in place of what was there.
-pub(super) fn load_activity(universe: &Universe, path: &Path) -> Result<(), ActivityError> {
-    let loaded = activity::load(path)?;
+/// Puts an overlay in place of what was there.
+pub(super) fn take_activity(universe: &Universe, loaded: Activity) {
     let systems = loaded.systems();
     universe.replace_activity(Some(loaded));
     tracing::info!(systems, "activity overlay loaded");
-    Ok(())
 }

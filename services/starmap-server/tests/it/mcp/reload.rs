@@ -216,3 +216,77 @@ async fn the_overlay_comes_changes_and_goes() {
     server.until("overlay is gone").await;
     assert_eq!(counted(&server.client).await, None);
 }
+
+#[tokio::test]
+async fn a_map_that_is_taken_away_is_kept_until_it_is_back() {
+    let built = Built::new();
+    let graph = built.graph();
+    let mut server = Logged::new(&[&graph]).await;
+    fs::remove_file(&graph).unwrap();
+    let lines = server.until("the map is kept as it was").await;
+    assert!(lines.last().unwrap().contains("no such file"), "{lines:?}");
+    assert!(system(&server.client, "Jita").await.is_some());
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &graph).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+}
+
+#[tokio::test]
+async fn a_folder_in_place_of_another_is_followed() {
+    let above = tempfile::TempDir::new().unwrap();
+    let [now, next, last] = ["now", "next", "last"].map(|name| above.path().join(name));
+    fs::create_dir(&now).unwrap();
+    put(&now, &crate::common::fuzzwork(&small_parts()));
+    let mut server = Logged::new(&[&now]).await;
+    assert!(system(&server.client, "Ostra").await.is_some());
+    fs::create_dir(&next).unwrap();
+    put(&next, &crate::common::fuzzwork(&renamed()));
+    fs::rename(&now, &last).unwrap();
+    fs::rename(&next, &now).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+    // The new folder too.
+    for (name, text) in crate::common::fuzzwork(&small_parts()) {
+        if name == "mapSolarSystems.csv" {
+            swap(&now.join(name), text.as_bytes());
+        }
+    }
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostra").await.is_some());
+}
+
+#[tokio::test]
+async fn what_a_link_leads_to_is_followed() {
+    let built = Built::new();
+    let elsewhere = tempfile::TempDir::new().unwrap();
+    let link = elsewhere.path().join("universe.graph");
+    std::os::unix::fs::symlink(built.graph(), &link).unwrap();
+    let mut server = Logged::new(&[&link]).await;
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &built.graph()).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_there_yet_is_waited_for() {
+    let built = Built::new();
+    let folder = built.folder().join("dumps/today");
+    let mut server = Logged::new(&[&built.graph(), &folder]).await;
+    // It keeps nobody from following the map.
+    let (map, _) = Map::new(renamed()).unwrap();
+    load::write(&map, &built.graph()).unwrap();
+    server.until("map loaded").await;
+    assert!(system(&server.client, "Ostrava").await.is_some());
+    fs::create_dir_all(&folder).unwrap();
+    let jumps = json!([{"system_id": crate::common::id_of("Jita"), "ship_jumps": 812}]);
+    fs::write(folder.join("jumps.json"), jumps.to_string()).unwrap();
+    server.until("activity overlay loaded").await;
+    let kills = json!([{"system_id": crate::common::id_of("Jita"), "ship_kills": 3}]);
+    swap(&folder.join("kills.json"), kills.to_string().as_bytes());
+    server.until("activity overlay loaded").await;
+    let answer = server.client.call_tool("activity", json!({"systems": ["Jita"]}));
+    let answer = soon(answer).await.unwrap();
+    assert_eq!(answer["structuredContent"]["systems"][0]["ship_kills"], 3);
+}
