@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use level::{Level, Measure};
-pub use read::{ActivityError, MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
+pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
 
 /// What a dump says, by the ids of systems.
 #[derive(Debug, Clone, Default, PartialEq)]

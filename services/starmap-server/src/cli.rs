@@ -15,7 +15,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::errors::UniverseError;
 use crate::load::{self, LoadError};
-use crate::mcp::Snapshot;
+use crate::mcp::{Snapshot, extras};
 
 pub use log::{LOG_LEVEL_VARIABLE, LogLevel};
 pub use serve::ServeArguments;
@@ -82,13 +82,13 @@ enum Failure {
     #[error(transparent)]
     Replace(#[from] service_host::ReplaceError),
     #[error(transparent)]
-    Activity(#[from] crate::activity::ActivityError),
+    File(#[from] crate::files::FileError),
     #[error("{0}")]
     Other(String),
 }
 
 /// Runs the program `starmap-server` with the arguments of the process. The exit code is 0 when what was asked for was
-/// done, 1 when not (no such system, no way, a map that does not pass), 2 when the arguments cannot be meant.
+/// done, 1 when not (no such system, no way, a map that does not pass), 2 when the command line cannot be read.
 #[must_use]
 pub fn main() -> ExitCode {
     let outcome = match Arguments::parse().command {
@@ -126,12 +126,23 @@ fn load(path: Option<&Path>) -> Result<load::Loaded, Failure> {
     Ok(loaded)
 }
 
-/// A map to ask, with an overlay if one is named.
-fn snapshot(map: &MapArguments, activity: Option<&Path>) -> Result<Snapshot, Failure> {
+/// A map to ask, with an overlay and connections if they are named.
+fn snapshot(
+    map: &MapArguments,
+    activity: Option<&Path>,
+    connections: Option<&Path>,
+) -> Result<Snapshot, Failure> {
     let activity = activity.map(crate::activity::load).transpose()?;
+    let connections = connections.map(crate::connections::load).transpose()?;
+    let map = load(map.graph.as_deref())?.map;
+    let (extras, left_out) = extras::of_file(&map, &connections.unwrap_or_default());
+    for warning in left_out {
+        print::tell(PROGRAM, &warning);
+    }
     Ok(Snapshot {
-        map: Arc::new(load(map.graph.as_deref())?.map),
+        map: Arc::new(map),
         activity: activity.map(Arc::new),
+        extras: Arc::new(extras),
     })
 }
 

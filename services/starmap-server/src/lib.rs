@@ -5,9 +5,11 @@
 
 pub mod activity;
 pub mod cli;
+pub mod connections;
 pub mod diff;
 pub mod errors;
 pub mod explore;
+pub mod files;
 pub mod load;
 pub mod map;
 pub mod mcp;

@@ -2,6 +2,7 @@
 
 mod address;
 mod completion;
+pub(crate) mod extras;
 mod names;
 pub(crate) mod places;
 mod prompts;

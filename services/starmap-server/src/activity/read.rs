@@ -1,15 +1,14 @@
 //! Reading a dump: one file or the files of a folder.
 
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io::{self, Read as _};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::Value;
 
 use super::{Activity, Figures, Warfare};
-use crate::load::without_mark;
+use crate::files::{self, Contents, FileError};
 
 /// The largest file of a dump in bytes. The API's answers have about 0.6 MB together.
 pub const MAX_DUMP_BYTES: u64 = 16 * 1024 * 1024;
@@ -20,28 +19,6 @@ pub const MAX_DUMP_ENTRIES: usize = 100_000;
 
 /// The longest word for the state of faction warfare; the API's have at most eleven characters.
 const MAX_WORD: usize = 40;
-
-/// A dump cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ActivityError {
-    /// The system's word.
-    #[error("{}: {error}", path.display())]
-    Io {
-        /// The file or folder.
-        path: PathBuf,
-        /// What went wrong.
-        error: io::Error,
-    },
-    /// A file that holds something else.
-    #[error("{}: {problem}", path.display())]
-    Content {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it, and what would be right.
-        problem: String,
-    },
-}
 
 #[derive(Deserialize)]
 struct Kills {
@@ -76,15 +53,12 @@ struct FactionWarfare {
 /// Reads the dump at `path`: a file, or a folder whose `.json` files are read.
 ///
 /// # Errors
-/// [`ActivityError`]; a dump is read as a whole or not at all.
-pub fn load(path: &Path) -> Result<Activity, ActivityError> {
-    let io = |error| ActivityError::Io {
-        path: path.to_owned(),
-        error,
-    };
+/// [`FileError`]; a dump is read as a whole or not at all.
+pub fn load(path: &Path) -> Result<Activity, FileError> {
+    let io = |error| FileError::io(path, error);
     let mut activity = Activity::default();
     if fs::metadata(path).map_err(io)?.is_dir() {
-        for file in files(path)? {
+        for file in files_of(path)? {
             read_file(&file, &mut activity)?;
         }
     } else {
@@ -92,10 +66,8 @@ pub fn load(path: &Path) -> Result<Activity, ActivityError> {
     }
     let has = activity.has;
     if !(has.kills || has.jumps || has.faction_warfare) {
-        return Err(ActivityError::Content {
-            path: path.to_owned(),
-            problem: format!("there is nothing of a dump in it: {EXPECTED}"),
-        });
+        let problem = format!("there is nothing of a dump in it: {EXPECTED}");
+        return Err(FileError::content(path, problem));
     }
     Ok(activity)
 }
@@ -104,11 +76,8 @@ const EXPECTED: &str = "it takes the arrays that the public API gives for system
                         as .json files of a folder or as members of one object";
 
 /// The `.json` files of a folder, by name.
-fn files(folder: &Path) -> Result<Vec<PathBuf>, ActivityError> {
-    let io = |error| ActivityError::Io {
-        path: folder.to_owned(),
-        error,
-    };
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, FileError> {
+    let io = |error| FileError::io(folder, error);
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(io)? {
         let path = entry.map_err(io)?.path();
@@ -116,41 +85,19 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, ActivityError> {
             files.push(path);
         }
         if files.len() > MAX_DUMP_FILES {
-            return Err(ActivityError::Content {
-                path: folder.to_owned(),
-                problem: format!("it has more than {MAX_DUMP_FILES} .json files; a dump has three"),
-            });
+            let problem =
+                format!("it has more than {MAX_DUMP_FILES} .json files; a dump has three");
+            return Err(FileError::content(folder, problem));
         }
     }
     files.sort_unstable();
     Ok(files)
 }
 
-fn read_file(path: &Path, activity: &mut Activity) -> Result<(), ActivityError> {
-    let io = |error| ActivityError::Io {
-        path: path.to_owned(),
-        error,
-    };
-    let wrong = |problem: String| ActivityError::Content {
-        path: path.to_owned(),
-        problem,
-    };
-    // A pipe would be waited for.
-    if !fs::metadata(path).map_err(io)?.is_file() {
-        return Err(wrong("this is not a file".to_owned()));
-    }
-    let file = File::open(path).map_err(io)?;
-    let written = file.metadata().map_err(io)?.modified().ok();
-    let mut bytes = Vec::new();
-    file.take(MAX_DUMP_BYTES + 1)
-        .read_to_end(&mut bytes)
-        .map_err(io)?;
-    if bytes.len() as u64 > MAX_DUMP_BYTES {
-        return Err(wrong(format!(
-            "it is larger than the {MAX_DUMP_BYTES} bytes that a file of a dump may have"
-        )));
-    }
-    let value: Value = serde_json::from_slice(without_mark(&bytes))
+fn read_file(path: &Path, activity: &mut Activity) -> Result<(), FileError> {
+    let wrong = |problem: String| FileError::content(path, problem);
+    let Contents { bytes, written } = files::read(path, MAX_DUMP_BYTES)?;
+    let value: Value = serde_json::from_slice(&bytes)
         .map_err(|error| wrong(format!("it is no JSON ({error}); {EXPECTED}")))?;
     let arrays: Vec<Value> = match value {
         Value::Object(members) => members

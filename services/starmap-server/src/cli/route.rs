@@ -49,6 +49,10 @@ pub(super) struct Route {
     /// A dump of the public API: kills are told beside the systems.
     #[arg(long, value_name = "PATH")]
     activity: Option<PathBuf>,
+    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
+    /// "cost"}.
+    #[arg(long, value_name = "FILE")]
+    connections: Option<PathBuf>,
     /// Tells it as JSON, as the tool does.
     #[arg(long)]
     json: bool,
@@ -72,7 +76,11 @@ enum Mode {
 }
 
 pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
-    let now = super::snapshot(&arguments.map, arguments.activity.as_deref())?;
+    let now = super::snapshot(
+        &arguments.map,
+        arguments.activity.as_deref(),
+        arguments.connections.as_deref(),
+    )?;
     let asked = RouteArguments {
         origin: arguments.origin.clone(),
         destination: arguments.destination.clone(),
@@ -123,6 +131,9 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         answer.body.cost,
         answer.data_version
     );
+    for step in &answer.body.connections_used {
+        let _ = writeln!(text, "not by a gate: {} to {}", step.from, step.to);
+    }
     for warning in &answer.body.warnings {
         let _ = writeln!(text, "! {warning}");
     }

@@ -23,6 +23,11 @@ pub struct ServeArguments {
     #[arg(long, value_name = "PATH")]
     pub activity: Option<PathBuf>,
 
+    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
+    /// "cost"}.
+    #[arg(long, value_name = "FILE")]
+    pub connections: Option<PathBuf>,
+
     /// Where the server is reached.
     #[command(flatten)]
     pub door: Door,
@@ -44,6 +49,9 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
     };
     if let Some(path) = &arguments.activity {
         server = server.with_activity(path);
+    }
+    if let Some(path) = &arguments.connections {
+        server = server.with_connections(path);
     }
     block_on(program, async {
         match server.run(&arguments.door, stop_signal()?).await {

@@ -46,7 +46,7 @@ enum Kind {
 }
 
 pub(super) fn run(arguments: &Show) -> Result<ExitCode, Failure> {
-    let now = super::snapshot(&arguments.map, arguments.activity.as_deref())?;
+    let now = super::snapshot(&arguments.map, arguments.activity.as_deref(), None)?;
     match arguments.kind {
         Kind::System => system(&now, arguments),
         Kind::Constellation => constellation(&now, arguments),

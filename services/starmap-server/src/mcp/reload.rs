@@ -1,4 +1,4 @@
-//! Loading the map and the overlay anew when their files change.
+//! Loading the map, the overlay and the connections anew when their files change.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -7,10 +7,11 @@ use std::path::{Path, PathBuf};
 use mcp_proto::{Change, WeakServer};
 use service_host::{Depth, Stamp, Watcher};
 
-use crate::{activity, load};
+use crate::files::FileError;
+use crate::{activity, connections, load};
 
 use super::address;
-use super::server::{take_activity, take_map};
+use super::server::{take_activity, take_connections, take_map};
 use super::universe::Universe;
 
 /// The most files of a folder that are looked at for changes.
@@ -24,6 +25,7 @@ const MAX_TURNS: usize = 10;
 pub(super) struct Sources {
     map: Source,
     activity: Option<Source>,
+    connections: Option<Source>,
 }
 
 /// A file or a folder, and what it was like when it was last read.
@@ -35,17 +37,19 @@ struct Source {
 
 impl Sources {
     /// The files as they are now.
-    pub(super) fn new(map: &Path, activity: Option<&Path>) -> Self {
+    pub(super) fn new(map: &Path, activity: Option<&Path>, connections: Option<&Path>) -> Self {
         Self {
             map: Source::new(map),
             activity: activity.map(Source::new),
+            connections: connections.map(Source::new),
         }
     }
 
     /// Where changes show, each folder once.
     fn folders(&self) -> Vec<Folder> {
-        let sources = [Some(&self.map), self.activity.as_ref()];
-        let paths = sources.into_iter().flatten().flat_map(Source::folders);
+        let more = [&self.activity, &self.connections].map(Option::as_ref);
+        let sources = [Some(&self.map)].into_iter().chain(more);
+        let paths = sources.flatten().flat_map(Source::folders);
         let folders = paths.filter_map(|path| {
             let metadata = fs::metadata(&path).ok()?;
             let identity = (metadata.dev(), metadata.ino());
@@ -88,7 +92,7 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
         if changed.map {
             server.notify(Change::ResourcesListChanged);
         }
-        if changed.map || changed.activity {
+        if changed.map || changed.activity || changed.connections {
             // Whoever follows any place or picture is told: the matcher takes this for all of them.
             server.notify(Change::resource_updated(address::SCHEME));
         }
@@ -145,6 +149,7 @@ impl Following {
 struct Changed {
     map: bool,
     activity: bool,
+    connections: bool,
 }
 
 fn look(sources: &mut Sources, universe: &Universe) -> Changed {
@@ -158,20 +163,16 @@ fn look(sources: &mut Sources, universe: &Universe) -> Changed {
         Some(Err(error)) => tracing::warn!("the map is kept as it was: {error}"),
     }
     if let Some(source) = &mut sources.activity {
-        match source.reread(activity::load) {
-            None => {}
-            Some(Ok(loaded)) => {
-                take_activity(universe, loaded);
-                changed.activity = true;
-            }
-            // A dump that was taken away is not to be believed any longer.
-            Some(Err(error)) if source.seen.is_empty() => {
-                universe.replace_activity(None);
-                tracing::warn!("the activity overlay is gone: {error}");
-                changed.activity = true;
-            }
-            Some(Err(error)) => tracing::warn!("the activity overlay is kept as it was: {error}"),
-        }
+        changed.activity = source.follow("the activity overlay", activity::load, |it| match it {
+            Some(loaded) => take_activity(universe, loaded),
+            None => universe.replace_activity(None),
+        });
+    }
+    if let Some(source) = &mut sources.connections {
+        let what = "the file of connections";
+        changed.connections = source.follow(what, connections::load, |it| {
+            take_connections(universe, it.unwrap_or_default());
+        });
     }
     changed
 }
@@ -200,6 +201,29 @@ impl Source {
         }
         let read = read(&self.path);
         (stamps(&self.path) == self.seen).then_some(read)
+    }
+
+    /// Takes what is there now, and nothing if it was taken away, for that is not to be believed any longer. Whether
+    /// either was so.
+    fn follow<T>(
+        &mut self,
+        what: &str,
+        read: impl FnOnce(&Path) -> Result<T, FileError>,
+        take: impl FnOnce(Option<T>),
+    ) -> bool {
+        match self.reread(read) {
+            None => return false,
+            Some(Ok(loaded)) => take(Some(loaded)),
+            Some(Err(error)) if self.seen.is_empty() => {
+                take(None);
+                tracing::warn!("{what} is gone: {error}");
+            }
+            Some(Err(error)) => {
+                tracing::warn!("{what} is kept as it was: {error}");
+                return false;
+            }
+        }
+        true
     }
 
     /// The folders in which changes show: the one that it is in, also where a link leads, and itself if it is one. Of

@@ -144,7 +144,7 @@ async fn route_picture(
     let destination = known_system(&now.map, uri.get("destination").unwrap_or_default())?;
     let mode = uri.get("mode").unwrap_or("shortest");
     let route =
-        tools::plain_route(&now.map, origin, destination, mode).map_err(|error| refused(&error))?;
+        tools::plain_route(&now, origin, destination, mode).map_err(|error| refused(&error))?;
     let title = tools::route_title(&now.map, &route, mode);
     let drawn = drawn(move || picture::route(&now.map, &route, &title)).await?;
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))

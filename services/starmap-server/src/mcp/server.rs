@@ -8,7 +8,9 @@ use mcp_proto::{BuildError, Server};
 use service_host::{Door, Host, HostError};
 use tokio_util::sync::CancellationToken;
 
-use crate::activity::{self, Activity, ActivityError};
+use crate::activity::{self, Activity};
+use crate::connections::{self, Connection};
+use crate::files::FileError;
 use crate::load::{self, LoadError, Loaded};
 use crate::map::Map;
 
@@ -34,6 +36,7 @@ const INSTRUCTIONS: &str = "The star map of New Eden: systems, gates, security. 
 pub struct UniverseServer {
     graph_path: PathBuf,
     activity_path: Option<PathBuf>,
+    connections_path: Option<PathBuf>,
     universe: Universe,
     server: Server,
 }
@@ -64,6 +67,7 @@ impl UniverseServer {
         Ok(Self {
             graph_path: load::graph_path(graph_path),
             activity_path: None,
+            connections_path: None,
             server: register(universe.clone())?,
             universe,
         })
@@ -73,6 +77,13 @@ impl UniverseServer {
     #[must_use]
     pub fn with_activity(mut self, path: impl Into<PathBuf>) -> Self {
         self.activity_path = Some(path.into());
+        self
+    }
+
+    /// The same with connections besides the gates, a file as [`connections::load`] reads it.
+    #[must_use]
+    pub fn with_connections(mut self, path: impl Into<PathBuf>) -> Self {
+        self.connections_path = Some(path.into());
         self
     }
 
@@ -106,28 +117,46 @@ impl UniverseServer {
     /// Loads the overlay, if there is a path of one. Blocks for the time of reading.
     ///
     /// # Errors
-    /// [`ActivityError`]; an overlay that was loaded before is kept.
-    pub fn load_activity(&self) -> Result<(), ActivityError> {
+    /// [`FileError`]; an overlay that was loaded before is kept.
+    pub fn load_activity(&self) -> Result<(), FileError> {
         if let Some(path) = &self.activity_path {
             take_activity(&self.universe, activity::load(path)?);
         }
         Ok(())
     }
 
+    /// Loads the connections, if there is a path of them. Blocks for the time of reading.
+    ///
+    /// # Errors
+    /// [`FileError`]; those that were loaded before are kept.
+    pub fn load_connections(&self) -> Result<(), FileError> {
+        if let Some(path) = &self.connections_path {
+            take_connections(&self.universe, connections::load(path)?);
+        }
+        Ok(())
+    }
+
     /// Loads the map before anything is served, then serves it where `door` says until `stop` or the client's end. The
     /// files are loaded anew when they change; one that is broken then is told in the log, and what was there is kept. So
-    /// does an overlay that cannot be read at the start: all that needs none works.
+    /// do an overlay and connections that cannot be read at the start: all that needs none works.
     ///
     /// # Errors
     /// [`RunError`]
     pub async fn run(self, door: &Door, stop: CancellationToken) -> Result<(), RunError> {
         // Taken before reading: what is written meanwhile is then seen as new.
-        let sources = Sources::new(&self.graph_path, self.activity_path.as_deref());
+        let sources = Sources::new(
+            &self.graph_path,
+            self.activity_path.as_deref(),
+            self.connections_path.as_deref(),
+        );
         let (server, universe) = (self.server.clone(), self.universe.clone());
         tokio::task::spawn_blocking(move || {
             self.load_graph()?;
             if let Err(error) = self.load_activity() {
                 tracing::warn!("no activity overlay: {error}");
+            }
+            if let Err(error) = self.load_connections() {
+                tracing::warn!("no connections but the gates: {error}");
             }
             Ok::<(), LoadError>(())
         })
@@ -152,11 +181,12 @@ fn register(universe: Universe) -> Result<Server, BuildError> {
 pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     let (warnings, format) = (loaded.warnings_in_brief(MAX_WARNINGS), loaded.format);
     let map = Arc::new(loaded.map);
-    universe.replace_map(Arc::clone(&map));
+    let left_out = universe.replace_map(Arc::clone(&map));
     // Told when it is so: whoever reads it may ask for what is on it.
     for warning in warnings {
         tracing::warn!("{warning}");
     }
+    warn_of(&left_out);
     tracing::info!(
         version = map.version(),
         systems = map.systems().len(),
@@ -170,4 +200,20 @@ pub(super) fn take_activity(universe: &Universe, loaded: Activity) {
     let systems = loaded.systems();
     universe.replace_activity(Some(loaded));
     tracing::info!(systems, "activity overlay loaded");
+}
+
+/// Puts connections in place of those that were there.
+pub(super) fn take_connections(universe: &Universe, loaded: Vec<Connection>) {
+    let connections = loaded.len();
+    warn_of(&universe.replace_connections(loaded));
+    tracing::info!(connections, "connections besides the gates loaded");
+}
+
+fn warn_of(left_out: &[String]) {
+    for warning in left_out.iter().take(MAX_WARNINGS) {
+        tracing::warn!("{warning}");
+    }
+    if let Some(more @ 1..) = left_out.len().checked_sub(MAX_WARNINGS) {
+        tracing::warn!("{more} more connections are left out");
+    }
 }

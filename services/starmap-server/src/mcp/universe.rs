@@ -3,10 +3,14 @@
 use std::sync::{Arc, PoisonError, RwLock};
 
 use crate::activity::Activity;
+use crate::connections::Connection;
 use crate::errors::UniverseError;
 use crate::map::Map;
+use crate::route::Extras;
 
-/// The map and its overlay, replaced as a whole when their files change. Clones share them.
+use super::extras;
+
+/// The map, its overlay and the user's connections, each replaced as a whole when its file changes. Clones share them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Universe(Arc<RwLock<Slots>>);
 
@@ -14,6 +18,10 @@ pub(crate) struct Universe(Arc<RwLock<Slots>>);
 struct Slots {
     map: Option<Arc<Map>>,
     activity: Option<Arc<Activity>>,
+    /// By name, for another map to come.
+    connections: Vec<Connection>,
+    /// The same on the map there is.
+    extras: Arc<Extras>,
 }
 
 /// What one request works with, whatever is replaced meanwhile.
@@ -21,10 +29,12 @@ struct Slots {
 pub(crate) struct Snapshot {
     pub(crate) map: Arc<Map>,
     pub(crate) activity: Option<Arc<Activity>>,
+    /// The connections of the user's file.
+    pub(crate) extras: Arc<Extras>,
 }
 
 impl Universe {
-    /// The map and the overlay as they are now.
+    /// The map, the overlay and the connections as they are now.
     ///
     /// # Errors
     /// `UNIVERSE_ERROR` before a map is loaded, which is a mistake of the program: it loads one before it serves.
@@ -34,6 +44,7 @@ impl Universe {
             Some(map) => Ok(Snapshot {
                 map: Arc::clone(map),
                 activity: slots.activity.clone(),
+                extras: Arc::clone(&slots.extras),
             }),
             None => Err(UniverseError::Universe(
                 "Universe graph not loaded: the server must load one before it serves".to_owned(),
@@ -46,13 +57,34 @@ impl Universe {
         slots.map.clone()
     }
 
-    pub(crate) fn replace_map(&self, map: Arc<Map>) {
+    /// Tells which connections are left out on the new map.
+    pub(crate) fn replace_map(&self, map: Arc<Map>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.map = Some(map);
+        slots.resolve()
+    }
+
+    /// Tells which of them are left out.
+    pub(crate) fn replace_connections(&self, connections: Vec<Connection>) -> Vec<String> {
+        let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        slots.connections = connections;
+        slots.resolve()
     }
 
     pub(crate) fn replace_activity(&self, activity: Option<Activity>) {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.activity = activity.map(Arc::new);
+    }
+}
+
+impl Slots {
+    /// Handles of another map would be other systems.
+    fn resolve(&mut self) -> Vec<String> {
+        let Some(map) = &self.map else {
+            return Vec::new();
+        };
+        let (extras, left_out) = extras::of_file(map, &self.connections);
+        self.extras = Arc::new(extras);
+        left_out
     }
 }

@@ -91,7 +91,10 @@ async fn a_folder_and_the_source_itself_are_not_written_over() {
     ] {
         let output = output.to_str().unwrap();
         let arguments = ["build", source.to_str().unwrap(), "--output", output];
-        failed(&run(None, &[&arguments[..], &["--force"]].concat()).await, told);
+        failed(
+            &run(None, &[&arguments[..], &["--force"]].concat()).await,
+            told,
+        );
         failed(&run(None, &arguments).await, told);
     }
     assert_eq!(load::load(&source).unwrap().format, Format::Json);
@@ -198,6 +201,33 @@ async fn a_route_is_a_table_json_or_a_picture() {
     assert!(
         live.contains("region     kills  jumps") && live.contains("Northmark  21     60"),
         "{live}"
+    );
+
+    let bridges = built.folder().join("bridges.json");
+    fs::write(
+        &bridges,
+        r#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#,
+    )
+    .unwrap();
+    let arguments = [
+        "route",
+        "Jita",
+        "Amarr",
+        "--connections",
+        bridges.to_str().unwrap(),
+    ];
+    let bridged = run(Some(&graph), &arguments).await;
+    assert!(
+        bridged
+            .stderr
+            .contains("the connection from Jita to Gone is left out"),
+        "{}",
+        bridged.stderr
+    );
+    let bridged = done(bridged);
+    assert!(
+        bridged.contains("2 jumps") && bridged.contains("not by a gate: Jita to Pell"),
+        "{bridged}"
     );
 
     let more = [

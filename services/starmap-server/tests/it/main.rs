@@ -5,6 +5,7 @@ mod activity;
 mod brute;
 mod cli;
 mod common;
+mod connections;
 mod contract;
 mod diff;
 mod explore;

@@ -1,5 +1,6 @@
 //! The server as clients meet it, in both eras.
 
+mod connections;
 mod hostile;
 mod live;
 mod looking;

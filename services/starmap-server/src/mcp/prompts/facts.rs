@@ -35,7 +35,7 @@ pub(super) fn ways(
     let mut text = String::new();
     let mut told: Vec<Vec<SystemIndex>> = Vec::new();
     for (word, mode) in modes {
-        let query = Query::new(origin, destination, mode);
+        let query = Query::new(origin, destination, mode).with(&now.extras);
         let found =
             route::find(map, &query).map_err(|why| no_route(map, origin, destination, &why))?;
         // Writing to a string does not fail.

@@ -1,11 +1,11 @@
-//! What several tools are told: modes, what to avoid, connections besides the gates.
+//! What several tools are told: modes, and what to avoid.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::errors::{InvalidParameterError, UniverseError};
 use crate::map::Map;
-use crate::route::{Avoid, Avoided, Cost, Extra, Extras, Mode, Penalty, SecurityFilter};
+use crate::route::{Avoid, Avoided, Mode, Penalty, SecurityFilter};
 
 use super::super::names::{Names, nearest_names};
 use super::super::records::Class;
@@ -41,21 +41,6 @@ pub(crate) enum Filter {
     // Everywhere.
     #[default]
     Any,
-}
-
-/// A connection besides the gates.
-#[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Connection {
-    /// The system it begins in.
-    pub(crate) from: String,
-    /// The system it leads to.
-    pub(crate) to: String,
-    /// Whether it can be taken back; true unless told.
-    pub(crate) both_ways: Option<bool>,
-    /// What taking it costs, in jumps; what a gate would cost unless told.
-    #[schemars(range(min = 0, max = 1_000_000))]
-    pub(crate) cost: Option<f64>,
 }
 
 /// What to avoid, by the parameters of a tool.
@@ -150,33 +135,6 @@ impl Wanted<'_> {
         );
         Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", &error.to_string()))
     }
-}
-
-/// Extra connections as a search takes them.
-pub(crate) fn extras(
-    connections: &[Connection],
-    names: &mut Names<'_>,
-) -> Result<Extras, UniverseError> {
-    let mut list = Vec::with_capacity(connections.len());
-    for connection in connections {
-        let cost = match connection.cost {
-            None => None,
-            Some(cost) => Some(Cost::new(cost).ok_or_else(|| {
-                invalid(
-                    "connections.cost",
-                    &cost.to_string(),
-                    "it is a number of jumps",
-                )
-            })?),
-        };
-        list.push(Extra {
-            from: names.system(&connection.from)?,
-            to: names.system(&connection.to)?,
-            both_ways: connection.both_ways.unwrap_or(true),
-            cost,
-        });
-    }
-    Extras::new(list).map_err(|error| invalid("connections", "", &error.to_string()))
 }
 
 /// A parameter that cannot be meant.

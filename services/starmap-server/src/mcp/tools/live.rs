@@ -237,7 +237,11 @@ fn overlay<'n>(now: &'n Snapshot, tool: &str) -> Result<&'n Activity, UniverseEr
 ///
 /// # Errors
 /// It does not: its zeros would be taken for peace.
-pub(super) fn counts(overlay: &Activity, tool: &str, measure: Measure) -> Result<(), UniverseError> {
+pub(super) fn counts(
+    overlay: &Activity,
+    tool: &str,
+    measure: Measure,
+) -> Result<(), UniverseError> {
     match (overlay.counts(measure), measure) {
         (true, _) => Ok(()),
         (false, Measure::Jumps) => Err(lacks(tool, "system_jumps")),

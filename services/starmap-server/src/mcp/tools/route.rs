@@ -3,14 +3,16 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::connections::Connection;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::map::{Map, SystemIndex};
 use crate::route::{self, By, NoRoute, Query, Route};
 
+use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemList};
 use super::super::universe::Snapshot;
-use super::avoiding::{Connection, ModeName, Wanted, extras, invalid};
+use super::avoiding::{ModeName, Wanted, invalid};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +41,8 @@ pub(crate) struct RouteArguments {
     /// Connections besides the gates: jump bridges, wormholes.
     #[schemars(length(max = 500))]
     pub(crate) connections: Option<Vec<Connection>>,
+    /// Also take the connections that the server was started with; true unless told.
+    pub(crate) own_connections: Option<bool>,
     /// How many routes to give, the best first; 1 unless told.
     #[schemars(range(min = 1, max = 10))]
     pub(crate) alternatives: Option<u8>,
@@ -120,8 +124,10 @@ pub(crate) fn route(
         classes: arguments.avoid_security.as_deref().unwrap_or_default(),
     };
     let avoid = wanted.avoid(map, &mut names)?;
-    let extras = extras(
-        arguments.connections.as_deref().unwrap_or_default(),
+    let extras = extras::of_call(
+        now,
+        arguments.connections.as_deref(),
+        arguments.own_connections,
         &mut names,
     )?;
     let query = Query::new(origin, destination, mode_name.with(arguments.penalty)?)
@@ -164,9 +170,9 @@ pub(crate) fn route(
     Ok(Answer::new(map, body, names.corrections()))
 }
 
-/// The systems of a route by gates, with the mode as a word.
+/// The systems of a route that avoids nothing, with the mode as a word.
 pub(crate) fn plain_route(
-    map: &Map,
+    now: &Snapshot,
     origin: SystemIndex,
     destination: SystemIndex,
     mode: &str,
@@ -175,7 +181,8 @@ pub(crate) fn plain_route(
         let reason = "it is shortest, safe, unsafe, safer or less_secure";
         invalid("mode", mode, reason)
     })?;
-    let query = Query::new(origin, destination, known.with(None)?);
+    let map = &*now.map;
+    let query = Query::new(origin, destination, known.with(None)?).with(&now.extras);
     let found = route::find(map, &query);
     Ok(found
         .map_err(|why| no_route(map, origin, destination, &why))?

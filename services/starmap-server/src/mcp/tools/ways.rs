@@ -3,16 +3,18 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::connections::Connection;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
 use crate::route::{self, Mode, Query};
 
+use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemInfo, SystemList};
 use super::super::universe::Snapshot;
 use super::around::wrong;
-use super::avoiding::{Connection, Wanted, extras, invalid};
+use super::avoiding::{Wanted, invalid};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -23,6 +25,8 @@ pub(super) struct AnalyzeArguments {
     /// Connections besides the gates that the way takes.
     #[schemars(length(max = 500))]
     connections: Option<Vec<Connection>>,
+    /// Also take the connections that the server was started with; true unless told.
+    own_connections: Option<bool>,
     /// names, summary or full; summary unless told.
     detail: Option<Detail>,
     /// Take an unknown name for the only one that is a letter away; told in `corrections`.
@@ -76,6 +80,8 @@ pub(super) struct DistancesArguments {
     /// Connections besides the gates.
     #[schemars(length(max = 500))]
     connections: Option<Vec<Connection>>,
+    /// Also take the connections that the server was started with; true unless told.
+    own_connections: Option<bool>,
     /// Take an unknown name for the only one that is a letter away; told in `corrections`.
     correct: Option<bool>,
 }
@@ -136,8 +142,10 @@ pub(super) fn analyze(
     let map = &*now.map;
     let mut names = Names::new(map, arguments.correct);
     let systems = names.systems(&arguments.systems)?;
-    let extras = extras(
-        arguments.connections.as_deref().unwrap_or_default(),
+    let extras = extras::of_call(
+        now,
+        arguments.connections.as_deref(),
+        arguments.own_connections,
         &mut names,
     )?;
     let found = explore::analyze(map, &systems, &extras).map_err(|error| {
@@ -210,8 +218,10 @@ pub(super) fn distances(
         ..Wanted::default()
     };
     let avoid = wanted.avoid(map, &mut names)?;
-    let extras = extras(
-        arguments.connections.as_deref().unwrap_or_default(),
+    let extras = extras::of_call(
+        now,
+        arguments.connections.as_deref(),
+        arguments.own_connections,
         &mut names,
     )?;
     let body = Distances {

@@ -190,9 +190,24 @@ async fn what_a_dump_does_not_tell_of_is_not_taken_for_nothing() {
     let way = json!({"origin": "Jita", "destination": "Amarr"});
     for (dump, tool, arguments, lacks) in [
         (jumps(), "gatecamp_risk", way.clone(), "system_kills"),
-        (jumps(), "hotspots", json!({"origin": "Jita"}), "system_kills"),
-        (jumps(), "nearest", json!({"origin": "Jita", "max_kills": 0}), "system_kills"),
-        (kills(), "hotspots", json!({"origin": "Jita", "activity_type": "jumps"}), "system_jumps"),
+        (
+            jumps(),
+            "hotspots",
+            json!({"origin": "Jita"}),
+            "system_kills",
+        ),
+        (
+            jumps(),
+            "nearest",
+            json!({"origin": "Jita", "max_kills": 0}),
+            "system_kills",
+        ),
+        (
+            kills(),
+            "hotspots",
+            json!({"origin": "Jita", "activity_type": "jumps"}),
+            "system_jumps",
+        ),
         (kills(), "fw_frontlines", json!({}), "fw/systems"),
     ] {
         let error = ask(dump, tool, arguments).await.unwrap_err();
@@ -209,7 +224,9 @@ async fn what_a_dump_does_not_tell_of_is_not_taken_for_nothing() {
     );
     let found = ask(jumps(), "systems", jita).await.unwrap();
     assert_eq!(found["systems"][0]["activity"], json!({"ship_jumps": 812}));
-    let found = ask(kills(), "activity", json!({"systems": ["Tarn"]})).await.unwrap();
+    let found = ask(kills(), "activity", json!({"systems": ["Tarn"]}))
+        .await
+        .unwrap();
     assert_eq!(found["systems"][0]["ship_jumps"], Value::Null);
     assert_eq!(found["systems"][0]["ship_kills"], 4);
 }

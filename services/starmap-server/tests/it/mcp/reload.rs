@@ -105,7 +105,8 @@ impl Logged {
     async fn new(arguments: &[&Path]) -> Self {
         let mut command = binary("starmap-server");
         command.args(["mcp", "--listen", "127.0.0.1:0"]);
-        for (name, value) in ["--graph", "--activity"].iter().zip(arguments) {
+        let names = ["--graph", "--activity", "--connections"];
+        for (name, value) in names.iter().zip(arguments) {
             command.arg(name).arg(value);
         }
         let mut child = command
@@ -286,7 +287,42 @@ async fn a_folder_that_is_not_there_yet_is_waited_for() {
     let kills = json!([{"system_id": crate::common::id_of("Jita"), "ship_kills": 3}]);
     swap(&folder.join("kills.json"), kills.to_string().as_bytes());
     server.until("activity overlay loaded").await;
-    let answer = server.client.call_tool("activity", json!({"systems": ["Jita"]}));
+    let answer = server
+        .client
+        .call_tool("activity", json!({"systems": ["Jita"]}));
     let answer = soon(answer).await.unwrap();
     assert_eq!(answer["structuredContent"]["systems"][0]["ship_kills"], 3);
+}
+
+#[tokio::test]
+async fn connections_come_change_and_go() {
+    let built = Built::new();
+    let file = built.folder().join("bridges.json");
+    let jumps = async |client: &Client| {
+        let ends = json!({"origin": "Jita", "destination": "Amarr"});
+        let route = soon(client.call_tool("route", ends)).await.unwrap();
+        route["structuredContent"]["jumps"].clone()
+    };
+    let dump = built.dump();
+    let mut server = Logged::new(&[&built.graph(), &dump, &file]).await;
+    assert_eq!(jumps(&server.client).await, 3);
+    swap(
+        &file,
+        br#"[{"from": "Jita", "to": "Pell"}, {"from": "Jita", "to": "Gone"}]"#,
+    );
+    let lines = server.until("connections besides the gates loaded").await;
+    let told = "the connection from Jita to Gone is left out: Unknown system: Gone";
+    assert!(lines.iter().any(|line| line.contains(told)), "{lines:?}");
+    assert_eq!(jumps(&server.client).await, 2);
+    swap(&file, br#"[{"from": "Jita", "#);
+    server
+        .until("the file of connections is kept as it was")
+        .await;
+    assert_eq!(jumps(&server.client).await, 2);
+    swap(&file, br#"[{"from": "Jita", "to": "Amarr"}]"#);
+    server.until("connections besides the gates loaded").await;
+    assert_eq!(jumps(&server.client).await, 1);
+    fs::remove_file(&file).unwrap();
+    server.until("the file of connections is gone").await;
+    assert_eq!(jumps(&server.client).await, 3);
 }

@@ -104,7 +104,10 @@ fn way(
         (None, Some(origin), Some(destination)) => {
             let (origin, destination) = (names.system(origin)?, names.system(destination)?);
             let mode = arguments.mode.unwrap_or_default().with(None)?;
-            let found = route::find(map, &Query::new(origin, destination, mode));
+            let found = route::find(
+                map,
+                &Query::new(origin, destination, mode).with(&now.extras),
+            );
             let found = found.map_err(|why| no_route(map, origin, destination, &why))?;
             Ok(found.systems)
         }

@@ -1,0 +1,69 @@
+//! Connections of one's own besides the gates, kept in a file: the jump bridges of an alliance, the wormholes of the day.
+//!
+//! The file is a JSON array of what tools take as `connections`:
+//!
+//! ```json
+//! [{"from": "1DQ1-A", "to": "T5ZI-S"}, {"from": "Thera", "to": "Jita", "both_ways": false, "cost": 3}]
+//! ```
+
+use std::path::Path;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::files::{self, FileError};
+use crate::route::MAX_EXTRAS;
+
+/// The largest file in bytes.
+pub const MAX_FILE_BYTES: u64 = 1024 * 1024;
+/// The most connections that a call may bring.
+pub const MAX_OF_A_CALL: usize = 500;
+/// The most connections of a file: with those of a call, no more than a route can be searched with.
+pub const MAX_OF_A_FILE: usize = MAX_EXTRAS - MAX_OF_A_CALL;
+
+/// A connection besides the gates.
+#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Connection {
+    /// The system it begins in.
+    pub from: String,
+    /// The system it leads to.
+    pub to: String,
+    /// Whether it can be taken back; true unless told.
+    pub both_ways: Option<bool>,
+    /// What taking it costs, in jumps; what a gate would cost unless told.
+    #[schemars(range(min = 0, max = 1_000_000))]
+    pub cost: Option<f64>,
+}
+
+/// The dearest connection, in jumps.
+const MOST_COST: f64 = 1_000_000.0;
+
+/// Reads the connections in a file. Whether there are such systems is seen on the map.
+///
+/// # Errors
+/// [`FileError`]; a file is read as a whole or not at all.
+pub fn load(path: &Path) -> Result<Vec<Connection>, FileError> {
+    let wrong = |problem: String| FileError::content(path, problem);
+    let contents = files::read(path, MAX_FILE_BYTES)?;
+    let connections: Vec<Connection> = serde_json::from_slice(&contents.bytes).map_err(|error| {
+        wrong(format!(
+            "{error}; it takes an array such as [{{\"from\": \"1DQ1-A\", \"to\": \"T5ZI-S\"}}], with both_ways and cost \
+             where they are wanted"
+        ))
+    })?;
+    if connections.len() > MAX_OF_A_FILE {
+        return Err(wrong(format!(
+            "it has more than the {MAX_OF_A_FILE} connections that such a file may have"
+        )));
+    }
+    for (number, connection) in (1..).zip(&connections) {
+        let cost = connection.cost.unwrap_or_default();
+        if !(0.0..=MOST_COST).contains(&cost) {
+            return Err(wrong(format!(
+                "the cost of connection {number} is {cost}; it is a number of jumps from 0 to {MOST_COST}"
+            )));
+        }
+    }
+    Ok(connections)
+}

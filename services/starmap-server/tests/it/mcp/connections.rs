@@ -1,0 +1,138 @@
+//! Connections that the server was started with.
+
+use serde_json::{Value, json};
+use starmap_server::UniverseServer;
+use starmap_server::load;
+use starmap_server::map::Map;
+
+use crate::common::small_parts;
+use crate::harness::{Built, ERAS, Outcome, call, connect, names};
+
+/// A bridge from Jita to Pell, a hole from Pell to Isle-A, and three that are none on this map.
+fn file() -> Value {
+    json!([
+        {"from": "jita", "to": "Pell"},
+        {"from": "Pell", "to": "Isle-A", "both_ways": false, "cost": 4},
+        {"from": "Jita", "to": "Nowhere"},
+        {"from": "Yesterday", "to": "Jita"},
+        {"from": "Jita", "to": "JITA"},
+    ])
+}
+
+fn server(built: &Built) -> UniverseServer {
+    let path = built.folder().join("bridges.json");
+    std::fs::write(&path, file().to_string()).unwrap();
+    let server = built.live_server().with_connections(path);
+    server.load_connections().unwrap();
+    server
+}
+
+async fn ask(server: &UniverseServer, tool: &str, arguments: Value) -> Outcome {
+    let client = connect(server, ERAS[1]).await;
+    call(&client, tool, arguments).await
+}
+
+#[tokio::test]
+async fn ways_take_them_unless_they_are_not_wanted() {
+    let built = Built::new();
+    let server = server(&built);
+    let ends = |more: Value| {
+        let mut ends = json!({"origin": "Jita", "destination": "Amarr", "detail": "names"});
+        let more = more.as_object().unwrap().clone();
+        ends.as_object_mut().unwrap().extend(more);
+        ends
+    };
+    for (more, way) in [
+        (json!({}), vec!["Jita", "Pell", "Amarr"]),
+        (
+            json!({"own_connections": true}),
+            vec!["Jita", "Pell", "Amarr"],
+        ),
+        (
+            json!({"own_connections": false}),
+            vec!["Jita", "Marrow", "Tarn", "Amarr"],
+        ),
+        (
+            json!({"connections": [{"from": "Jita", "to": "Amarr"}]}),
+            vec!["Jita", "Amarr"],
+        ),
+        (
+            json!({"connections": [{"from": "Umbra", "to": "Amarr"}]}),
+            vec!["Jita", "Pell", "Amarr"],
+        ),
+    ] {
+        let route = ask(&server, "route", ends(more.clone())).await.unwrap();
+        assert_eq!(names(&route["names"]), way, "{more}");
+    }
+    let route = ask(&server, "route", ends(json!({}))).await.unwrap();
+    assert_eq!(
+        route["connections_used"],
+        json!([{"from": "Jita", "to": "Pell"}])
+    );
+    // One way, with its cost.
+    let out = json!({"origin": "Jita", "destination": "Isle-B"});
+    let out = ask(&server, "route", out).await.unwrap();
+    assert_eq!((&out["jumps"], &out["cost"]), (&json!(3), &json!(6.0)));
+    let back = json!({"origin": "Isle-B", "destination": "Jita"});
+    assert_eq!(
+        ask(&server, "route", back).await.unwrap_err()["code"],
+        "ROUTE_NOT_FOUND"
+    );
+    // A call that cannot be meant is told by its own number.
+    let circle = json!({"connections": [{"from": "Jita", "to": "Jita"}]});
+    let circle = ask(&server, "route", ends(circle)).await.unwrap_err();
+    let told = circle["message"].as_str().unwrap();
+    assert!(told.contains("connection number 1 "), "{told}");
+}
+
+#[tokio::test]
+async fn what_else_is_about_ways_takes_them_too() {
+    let built = Built::new();
+    let server = server(&built);
+    let way = json!({"systems": ["Jita", "Pell", "Amarr"]});
+    assert!(ask(&server, "analyze", way.clone()).await.is_ok());
+    let mut gates = way.clone();
+    gates["own_connections"] = json!(false);
+    assert_eq!(
+        ask(&server, "analyze", gates).await.unwrap_err()["code"],
+        "ROUTE_NOT_FOUND"
+    );
+    let jumps = json!({"systems": ["Jita"], "to": ["Amarr", "Isle-A"]});
+    let found = ask(&server, "distances", jumps).await.unwrap();
+    assert_eq!(found["jumps"], json!([[2, 2]]));
+    // Through Marrow, where it is dangerous, nobody need go.
+    let risk = json!({"origin": "Jita", "destination": "Amarr"});
+    let risk = ask(&server, "gatecamp_risk", risk).await.unwrap();
+    assert_eq!(
+        (&risk["systems"], &risk["overall_risk"]),
+        (&json!(3), &json!("none"))
+    );
+    let client = connect(&server, ERAS[1]).await;
+    let uri = json!({"uri": "starmap://picture/route/Jita/Amarr"});
+    let picture = client.request("resources/read", uri).await.unwrap();
+    let svg = picture["contents"][0]["text"].as_str().unwrap();
+    assert!(
+        svg.contains("2 jumps") && svg.contains("stroke-dasharray"),
+        "{svg}"
+    );
+    let asked =
+        json!({"name": "plan_haul", "arguments": {"origin": "Jita", "destination": "Amarr"}});
+    let prompt = client.request("prompts/get", asked).await.unwrap();
+    let text = prompt["messages"][0]["content"]["text"].as_str().unwrap();
+    assert!(text.contains("shortest: 2 jumps"), "{text}");
+}
+
+#[tokio::test]
+async fn on_another_map_they_join_the_same_systems() {
+    let built = Built::new();
+    let server = server(&built);
+    // Without its first system all others have other places.
+    let mut parts = small_parts();
+    parts.systems.remove(0);
+    let (map, _) = Map::new(parts).unwrap();
+    load::write(&map, &built.graph()).unwrap();
+    server.load_graph().unwrap();
+    let route = json!({"origin": "Pell", "destination": "Isle-A", "detail": "names"});
+    let route = ask(&server, "route", route).await.unwrap();
+    assert_eq!(names(&route["names"]), ["Pell", "Isle-A"]);
+}
