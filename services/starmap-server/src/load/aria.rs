@@ -96,9 +96,16 @@ impl Read {
                 }
             }
         }
-        let unlisted = known.iter().filter(|(id, _)| !listed.contains(*id));
-        let unlisted = unlisted.filter_map(|(_, gate)| gate.system_id.zip(gate.leads_to()));
-        self.parts.gates.extend(unlisted);
+        let mut unlisted: Vec<(u32, Gate)> = known.into_iter().collect();
+        unlisted.retain(|(id, _)| !listed.contains(id));
+        unlisted.sort_unstable_by_key(|(id, _)| *id);
+        for (id, gate) in unlisted {
+            match (gate.system_id, gate.leads_to()) {
+                (Some(from), Some(to)) => self.parts.gates.push((from, to)),
+                (None, _) => self.incomplete(Kind::Gate, id, "system"),
+                (_, None) => self.incomplete(Kind::Gate, id, "destination"),
+            }
+        }
         Ok(())
     }
 

@@ -4,6 +4,8 @@ use std::fmt;
 
 use serde::Deserialize;
 
+use crate::map::MAX_NAME_BYTES;
+
 /// A place in metres.
 #[derive(Debug, Clone, Copy, Deserialize)]
 pub(super) struct Position {
@@ -27,9 +29,13 @@ impl Position {
 }
 
 impl Name {
+    /// The name, or as much of it as is needed to see that it is too long: many of a megabyte each would fill the memory
+    /// before the map is judged.
     pub(super) fn english(self) -> String {
-        match self {
-            Self::Plain(name) | Self::Translated { en: name } => name,
+        let (Self::Plain(name) | Self::Translated { en: name }) = self;
+        match name.trim() {
+            long if long.len() > MAX_NAME_BYTES => long.chars().take(MAX_NAME_BYTES + 1).collect(),
+            _ => name,
         }
     }
 }

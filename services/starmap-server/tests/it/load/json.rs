@@ -77,6 +77,37 @@ fn gates_of_the_public_api_are_read_as_well() {
 }
 
 #[test]
+fn gates_that_no_system_lists_are_told_if_they_lead_nowhere() {
+    let mut cache = aria(&small_parts());
+    let gates = cache["stargates"].as_object_mut().unwrap();
+    gates.insert(
+        "60000002".to_owned(),
+        json!({ "destination_system_id": id_of("Jita") }),
+    );
+    gates.insert("60000001".to_owned(), json!({ "system_id": id_of("Jita") }));
+    let (from, to) = (id_of("Jita"), id_of("Velm"));
+    gates.insert(
+        "60000003".to_owned(),
+        json!({ "system_id": from, "destination_system_id": to }),
+    );
+    let loaded = loaded("a", cache.to_string()).unwrap();
+    let incomplete = |id, lacks| Warning::Incomplete {
+        kind: Kind::Gate,
+        id,
+        lacks,
+    };
+    assert_eq!(
+        loaded.warnings,
+        [
+            incomplete(60_000_001, "destination"),
+            incomplete(60_000_002, "system"),
+            Warning::OneWay { from, to },
+        ]
+    );
+    assert_eq!(loaded.map.connections(), 19);
+}
+
+#[test]
 fn what_names_what_is_not_there_is_left_out_and_told() {
     let mut cache = aria(&small_parts());
     let id = |name: &str| id_of(name).to_string();
