@@ -388,3 +388,36 @@ async fn a_closed_pipe_is_a_silent_end() {
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), told.as_str()), (Some(0), ""));
 }
+
+#[tokio::test]
+async fn a_server_outlives_whoever_read_its_log() {
+    let built = Built::new();
+    let unread = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    let mut command = binary("aria-universe");
+    command
+        .env("ARIA_UNIVERSE_GRAPH", built.graph())
+        .env("ARIA_UNIVERSE_LOG_LEVEL", "DEBUG");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(unread());
+    let mut child = command.spawn().unwrap();
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let mut stdin = child.stdin.take().unwrap();
+    let asked = stdin.write_all(format!("{ping}\n").as_bytes()).await;
+    drop(stdin);
+    let output = crate::harness::soon(child.wait_with_output())
+        .await
+        .unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    assert!(asked.is_ok() && answer.contains("\"id\":1"), "{answer}");
+    assert_eq!(output.status.code(), Some(0));
+    // What cannot be told still ends as it should.
+    let mut command = binary("aria-universe");
+    command.args(["--graph", "/no/such.graph"]).stderr(unread());
+    assert_eq!(command.status().await.unwrap().code(), Some(1));
+}
