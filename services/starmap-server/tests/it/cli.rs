@@ -81,6 +81,27 @@ async fn a_source_that_is_none_is_refused_and_writes_nothing() {
 }
 
 #[tokio::test]
+async fn a_source_without_positions_is_built_and_told() {
+    let folder = TempDir::new().unwrap();
+    let [source, output] = ["cache.json", "map.graph"].map(|name| folder.path().join(name));
+    for known in [true, false] {
+        let mut parts = small_parts();
+        for system in &mut parts.systems {
+            system.position = system.position.filter(|_| known);
+        }
+        fs::write(&source, aria(&parts).to_string()).unwrap();
+        let [source, output] = [&source, &output].map(|path| path.to_str().unwrap());
+        let built = run(None, &["build", "--force", source, "--output", output]).await;
+        assert_eq!(
+            built.stderr.contains("has no positions"),
+            !known,
+            "{built:?}"
+        );
+        done(built);
+    }
+}
+
+#[tokio::test]
 async fn a_folder_and_the_source_itself_are_not_written_over() {
     let built = Built::new();
     let source = built.folder().join("universe_cache.json");
