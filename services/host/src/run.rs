@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -128,10 +128,12 @@ pub fn stop_signal() -> Result<CancellationToken, io::Error> {
 }
 
 /// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
-/// such as `warn`.
+/// such as `warn`. Where nobody reads stderr any longer, what is logged is lost and nothing else.
 pub fn log_to_stderr(filter: &str) {
     tracing_subscriber::fmt()
         .with_writer(io::stderr)
+        // It would tell of a closed stderr on stderr, and panic.
+        .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
         .with_env_filter(
             EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter)),
@@ -145,7 +147,7 @@ pub fn block_on<E: Error>(
     main: impl Future<Output = Result<ExitCode, E>>,
 ) -> ExitCode {
     let fail = |error: &dyn Error| {
-        eprintln!("{program}: {error}");
+        tell(&format!("{program}: {error}"));
         ExitCode::FAILURE
     };
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -163,11 +165,18 @@ pub fn block_on<E: Error>(
 /// Tells the person who started it where the server is.
 fn greet(program: &str, address: SocketAddr) {
     let url = format!("http://{address}{MCP_PATH}");
-    eprintln!(
+    tell(&format!(
         "{program}: for the configuration of an MCP client:\n  \
          {{\"mcpServers\": {{\"{program}\": {{\"type\": \"http\", \"url\": \"{url}\"}}}}}}\n\
          listening on {url}"
-    );
+    ));
+}
+
+/// Says something on stderr, if anybody listens.
+fn tell(text: &str) {
+    let _ = io::stderr()
+        .lock()
+        .write_all(format!("{text}\n").as_bytes());
 }
 
 /// What stands before the endpoint: its path, and the token if there is one.

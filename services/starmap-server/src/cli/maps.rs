@@ -96,6 +96,10 @@ pub(super) fn build(arguments: &Build) -> Result<ExitCode, Failure> {
         loaded.map.version(),
         loaded.format
     ))?;
+    if loaded.map.systems().iter().all(|it| it.position.is_none()) {
+        let told = "the source has no positions: jump_range needs them, and pictures are drawn in order without them";
+        print::tell(PROGRAM, told);
+    }
     Ok(ExitCode::SUCCESS)
 }
 

@@ -13,11 +13,17 @@ const MAX_SUGGESTIONS: usize = 3;
 /// # Errors
 /// An unknown name, with at most three that may have been meant.
 pub fn resolve_system_name(map: &Map, name: &str) -> Result<SystemIndex, SystemNotFoundError> {
+    known(map, name).ok_or_else(|| unknown(map, name))
+}
+
+fn known(map: &Map, name: &str) -> Option<SystemIndex> {
     // Names in the way that systems have them may be numbers too, so ids come second.
     let by_id = || map.system_by_id(name.trim().parse().ok()?);
-    map.system_by_name(name)
-        .or_else(by_id)
-        .ok_or_else(|| SystemNotFoundError::new(name, map.suggest(name, MAX_SUGGESTIONS)))
+    map.system_by_name(name).or_else(by_id)
+}
+
+fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
+    SystemNotFoundError::new(name, map.suggest(name, MAX_SUGGESTIONS))
 }
 
 /// The names of one call, with what was corrected in them.
@@ -40,15 +46,19 @@ impl<'m> Names<'m> {
 
     /// The system of a name.
     pub(crate) fn system(&mut self, name: &str) -> Result<SystemIndex, UniverseError> {
-        let unknown = match resolve_system_name(self.map, name) {
-            Ok(system) => return Ok(system),
-            Err(unknown) => unknown,
-        };
-        let corrected = self.correct.then(|| self.map.correct(name)).flatten();
-        let system = corrected.ok_or(unknown)?;
+        let found = self.find(name);
+        found.ok_or_else(|| unknown(self.map, name).into())
+    }
+
+    /// The same where nobody asks what else may be meant: to find that out takes longer than all the rest.
+    pub(crate) fn find(&mut self, name: &str) -> Option<SystemIndex> {
+        if let Some(system) = known(self.map, name) {
+            return Some(system);
+        }
+        let system = self.correct.then(|| self.map.correct(name)).flatten()?;
         let used = self.map.system(system).name.to_string();
         self.corrections.insert(shown(name), used);
-        Ok(system)
+        Some(system)
     }
 
     /// The systems of names, in their order.

@@ -61,7 +61,7 @@ fn travelling(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
          safer way if there is one.",
         ways::analyze,
     );
-    quick(
+    slow(
         builder,
         "distances",
         "Measure distances",

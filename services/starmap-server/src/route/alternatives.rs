@@ -22,7 +22,7 @@ const MAX_LOOKED_AT: usize = 150;
 pub struct CostOfSafety {
     /// The shortest route.
     pub shortest: Route,
-    /// The route by the mode that was asked for.
+    /// The safe one.
     pub safe: Route,
 }
 
@@ -97,8 +97,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     Ok(taken)
 }
 
-/// The route of this query beside the shortest between the same ends. Where the query itself asks for the shortest, the
-/// other is by [`Mode::Safe`].
+/// The safe route beside the shortest between the same ends: by the mode of the query if that is a safe one, else by
+/// [`Mode::Safe`].
 ///
 /// # Errors
 /// [`NoRoute`]
@@ -107,9 +107,9 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
 /// With handles of another, larger map.
 pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRoute> {
     let by = |mode| find(map, &Query { mode, ..*query });
-    let safe = match query.mode {
-        Mode::Shortest => Mode::Safe,
-        mode => mode,
+    let safe = match query.mode.is_safe() {
+        true => query.mode,
+        false => Mode::Safe,
     };
     Ok(CostOfSafety {
         shortest: by(Mode::Shortest)?,

@@ -81,6 +81,27 @@ async fn a_source_that_is_none_is_refused_and_writes_nothing() {
 }
 
 #[tokio::test]
+async fn a_source_without_positions_is_built_and_told() {
+    let folder = TempDir::new().unwrap();
+    let [source, output] = ["cache.json", "map.graph"].map(|name| folder.path().join(name));
+    for known in [true, false] {
+        let mut parts = small_parts();
+        for system in &mut parts.systems {
+            system.position = system.position.filter(|_| known);
+        }
+        fs::write(&source, aria(&parts).to_string()).unwrap();
+        let [source, output] = [&source, &output].map(|path| path.to_str().unwrap());
+        let built = run(None, &["build", "--force", source, "--output", output]).await;
+        assert_eq!(
+            built.stderr.contains("has no positions"),
+            !known,
+            "{built:?}"
+        );
+        done(built);
+    }
+}
+
+#[tokio::test]
 async fn a_folder_and_the_source_itself_are_not_written_over() {
     let built = Built::new();
     let source = built.folder().join("universe_cache.json");
@@ -387,4 +408,37 @@ async fn a_closed_pipe_is_a_silent_end() {
         .unwrap();
     let told = String::from_utf8(output.stderr).unwrap();
     assert_eq!((output.status.code(), told.as_str()), (Some(0), ""));
+}
+
+#[tokio::test]
+async fn a_server_outlives_whoever_read_its_log() {
+    let built = Built::new();
+    let unread = || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        Stdio::from(writer)
+    };
+    let mut command = binary("aria-universe");
+    command
+        .env("ARIA_UNIVERSE_GRAPH", built.graph())
+        .env("ARIA_UNIVERSE_LOG_LEVEL", "DEBUG");
+    command
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(unread());
+    let mut child = command.spawn().unwrap();
+    let ping = json!({"jsonrpc": "2.0", "id": 1, "method": "ping"});
+    let mut stdin = child.stdin.take().unwrap();
+    let asked = stdin.write_all(format!("{ping}\n").as_bytes()).await;
+    drop(stdin);
+    let output = crate::harness::soon(child.wait_with_output())
+        .await
+        .unwrap();
+    let answer = String::from_utf8(output.stdout).unwrap();
+    assert!(asked.is_ok() && answer.contains("\"id\":1"), "{answer}");
+    assert_eq!(output.status.code(), Some(0));
+    // What cannot be told still ends as it should.
+    let mut command = binary("aria-universe");
+    command.args(["--graph", "/no/such.graph"]).stderr(unread());
+    assert_eq!(command.status().await.unwrap().code(), Some(1));
 }

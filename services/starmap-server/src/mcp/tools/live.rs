@@ -130,7 +130,7 @@ pub(super) fn activity(
     let mut not_found = Vec::new();
     let mut systems = Vec::new();
     for name in &arguments.systems {
-        let Ok(system) = names.system(name) else {
+        let Some(system) = names.find(name) else {
             not_found.push(shown(name));
             continue;
         };

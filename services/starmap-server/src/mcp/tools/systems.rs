@@ -49,7 +49,7 @@ pub(super) fn systems(
     let mut not_found = Vec::new();
     let mut systems = Vec::with_capacity(arguments.systems.len());
     for name in &arguments.systems {
-        let looked = names.system(name).ok();
+        let looked = names.find(name);
         if looked.is_none() {
             not_found.push(shown(name));
         }

@@ -202,6 +202,14 @@ async fn a_route_comes_with_others_and_with_what_safety_costs() {
             .all(|other| other["names"] != json!(["Jita", "Marrow", "Tarn", "Amarr"]))
     );
     assert_eq!(route["cost_of_safety"]["more_jumps"], 2);
+    // Whatever is asked for besides, the safe one is safe.
+    for mode in ["unsafe", "less_secure", "safer"] {
+        let arguments =
+            json!({"origin": "Jita", "destination": "Amarr", "mode": mode, "cost_of_safety": true});
+        let other = ask("route", arguments).await.unwrap();
+        let names = |route: &Value| route["cost_of_safety"]["safe"]["names"].clone();
+        assert_eq!(names(&other), names(&route), "{mode}");
+    }
     assert_eq!(
         route["cost_of_safety"]["safe"]["security_summary"]["lowsec_jumps"],
         0
