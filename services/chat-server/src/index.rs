@@ -40,7 +40,7 @@ pub use self::chats::{ChatFilter, FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};
-pub use self::people::{Alias, AliasMember, Identity, PeopleQuery, Person};
+pub use self::people::{Alias, AliasMember, Identity, MAX_PEOPLE, PeopleQuery, Person};
 pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
 pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 

@@ -33,24 +33,30 @@ impl Output {
         }
     }
 
-    /// One line. A terminal would obey control characters of messages: they are made visible there.
+    /// One line.
     pub(super) fn line(&mut self, line: &str) -> io::Result<()> {
-        match self.is_terminal {
-            true => writeln!(self.writer, "{}", visible(line)),
-            false => writeln!(self.writer, "{line}"),
-        }
+        self.write(line)?;
+        writeln!(self.writer)
     }
 
     /// A value as JSON.
     pub(super) fn json(&mut self, value: &impl Serialize) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut self.writer, value)?;
-        writeln!(self.writer)
+        self.line(&serde_json::to_string_pretty(value)?)
     }
 
     /// One line of values, which end in CR and LF.
     pub(super) fn row(&mut self, values: &[&str]) -> io::Result<()> {
         let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
-        write!(self.writer, "{}\r\n", quoted.join(","))
+        self.write(&quoted.join(","))?;
+        write!(self.writer, "\r\n")
+    }
+
+    /// A terminal would obey control characters of messages: they are made visible there.
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        match self.is_terminal {
+            true => self.writer.write_all(visible(text).as_bytes()),
+            false => self.writer.write_all(text.as_bytes()),
+        }
     }
 
     /// Writes what is still held back.

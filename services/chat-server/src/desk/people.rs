@@ -5,16 +5,13 @@ use std::collections::{HashMap, HashSet};
 use super::chats::within;
 use super::{Desk, Failure, zone_name};
 use crate::config::ChatFilter;
-use crate::index::{self, PeopleQuery, StatisticsQuery};
+use crate::index::{self, MAX_PEOPLE, PeopleQuery, StatisticsQuery};
 use crate::model::Participant;
 use crate::view;
 
 /// The most senders and days of an answer.
 const MAX_SENDERS: usize = 100;
 const MAX_DAYS: usize = 400;
-/// The most people of one look into the index, and the most looks.
-const PEOPLE: usize = 1_000;
-const LOOKS: usize = 100;
 
 /// What to count.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -102,25 +99,17 @@ impl Desk {
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
         self.settled(None).await;
         let seen = self.seen_senders().await?;
-        let mut people = Vec::new();
-        for look in 0..LOOKS {
-            let query = PeopleQuery {
-                name: None,
-                aliases: self.0.aliases.clone(),
-                limit: PEOPLE,
-                offset: look * PEOPLE,
-            };
-            let found = self.index().people(&query).await?;
-            let is_last = found.len() < PEOPLE;
-            people.extend(
-                found
-                    .into_iter()
-                    .filter_map(|person| self.person(person, &seen)),
-            );
-            if is_last {
-                break;
-            }
-        }
+        // All of them: what may be told decides who has written most, and who is called so.
+        let query = PeopleQuery {
+            name: None,
+            aliases: self.0.aliases.clone(),
+            limit: MAX_PEOPLE,
+            offset: 0,
+        };
+        let found = self.index().people(&query).await?.into_iter();
+        let mut people: Vec<view::Person> = found
+            .filter_map(|person| self.person(person, &seen))
+            .collect();
         people.sort_by_key(|person| std::cmp::Reverse(person.messages));
         let named = |person: &view::Person| match asked.name.as_deref() {
             None => true,

@@ -87,7 +87,8 @@ pub(super) fn words(text: &str) -> Vec<String> {
         fold_into(run, &mut folded);
         let parts = folded
             .split(|c| !in_word(c))
-            .filter(|part| !part.is_empty());
+            // Marks alone are no word, neither here nor to the index.
+            .filter(|part| part.contains(is_letter));
         words.extend(parts.map(str::to_owned));
     }
     words
@@ -110,7 +111,12 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn in_word(c: char) -> bool {
-    c.is_alphanumeric() || !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+    is_letter(c) || !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+}
+
+/// A letter or a digit. Letters in black circles and squares, which stand for no other letter, are symbols to the index.
+fn is_letter(c: char) -> bool {
+    c.is_alphanumeric() && !matches!(c, '\u{1F150}'..='\u{1F189}')
 }
 
 fn plain(c: char) -> char {

@@ -8,12 +8,15 @@ use super::Index;
 use super::error::IndexError;
 use super::fold::fold;
 use crate::model::Participant;
-use crate::query::{self, Invalid};
+use crate::query::Invalid;
 
 /// The fewest digits of a telephone number that is somebody's own.
 const PHONE_DIGITS: usize = 7;
 /// The most aliases, and the most members of one.
 const MAX_ALIASES: usize = 1_000;
+
+/// The most people of one answer.
+pub const MAX_PEOPLE: usize = 100_000;
 
 /// Which people.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +25,7 @@ pub struct PeopleQuery {
     pub name: Option<String>,
     /// Who else is one person, as the one who configured it knows.
     pub aliases: Vec<Alias>,
-    /// How many: 1 to 1,000; 100 by default.
+    /// How many: 1 to [`MAX_PEOPLE`]; 100 by default.
     pub limit: usize,
     /// How many of the first to pass over.
     pub offset: usize,
@@ -88,7 +91,13 @@ impl Index {
     /// # Errors
     /// [`IndexError::Invalid`] for a limit out of bounds or too many aliases; [`IndexError::Unavailable`].
     pub async fn people(&self, query: &PeopleQuery) -> Result<Vec<Person>, IndexError> {
-        query::limit(query.limit)?;
+        if !(1..=MAX_PEOPLE).contains(&query.limit) {
+            let reason = format!(
+                "{} is out of bounds: give a number from 1 to {MAX_PEOPLE}",
+                query.limit
+            );
+            return Err(Invalid::new("limit", reason).into());
+        }
         let longest = query.aliases.iter().map(|alias| alias.members.len()).max();
         if query.aliases.len().max(longest.unwrap_or(0)) > MAX_ALIASES {
             let reason =

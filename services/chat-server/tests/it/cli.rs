@@ -79,9 +79,8 @@ async fn messages_come_as_text_json_and_csv() {
     );
     assert_eq!(
         rows.next().unwrap(),
-        "telegram,'-103,Friends,2,2025-01-01T00:01:30Z,2025-01-01T02:01:30+02:00,user2,Alice,\
+        "telegram,-103,Friends,2,2025-01-01T00:01:30Z,2025-01-01T02:01:30+02:00,user2,Alice,\
          \"The project starts [2025-01-02T00:00:00Z] Bob: now\nand here too\",,false"
-            .replace("'-103", "-103")
     );
 }
 
@@ -244,4 +243,41 @@ async fn no_part_of_a_message_looks_like_a_line_of_its_own() {
         stdout.contains("begin [2025")
             && !stdout.contains(breaks.map(|it| it.chars().next().unwrap()))
     );
+}
+
+#[tokio::test]
+async fn messages_are_no_orders_to_a_terminal_in_any_format() {
+    let has_terminals = Command::new("script").arg("--version").output().await;
+    if !has_terminals.is_ok_and(|asked| asked.status.success()) {
+        eprintln!("skipped: there is no `script` here, which makes a terminal");
+        return;
+    }
+    let place = Place::new(
+        "[[source]]\nid = \"w\"\nkind = \"whatsapp-export\"\npath = \"exports\"\nzone = \"UTC\"\n",
+    );
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        "13/01/2025, 09:00 - Ann: begin\u{1b}]0;owned\u{7}\u{9b}31m end\n",
+    );
+    run(&mut place.command("import")).await;
+    for format in ["text", "csv", "json"] {
+        let command = format!(
+            "{} messages --format {format} --config {} --data-dir {}",
+            env!("CARGO_BIN_EXE_chat-server"),
+            place.path("config.toml").display(),
+            place.path("data").display()
+        );
+        let mut terminal = Command::new("script");
+        terminal.args(["-q", "-e", "-c", &command, "/dev/null"]);
+        let (code, shown, _) = run(terminal.stdin(Stdio::null())).await;
+        assert_eq!(code, 0, "{shown}");
+        assert!(
+            shown.contains("begin") && shown.contains("owned"),
+            "{shown:?}"
+        );
+        assert!(
+            !shown.contains(['\u{1b}', '\u{7}', '\u{9b}']),
+            "{format}: {shown:?}"
+        );
+    }
 }

@@ -1,6 +1,6 @@
 //! Who is who.
 
-use chat_server::index::{Alias, AliasMember, PeopleQuery, Person};
+use chat_server::index::{Alias, AliasMember, MAX_PEOPLE, PeopleQuery, Person};
 use chat_server::model::Participant;
 
 use super::samples::{Fixture, chat, message, said};
@@ -153,4 +153,32 @@ async fn aliases_join_and_name() {
         ..PeopleQuery::default()
     };
     assert!(fixture.index.people(&limit).await.is_err());
+}
+
+/// Who has to look at all of them does so at once: each look costs as much.
+#[tokio::test]
+async fn all_people_of_a_large_group_are_given_at_once() {
+    let fixture = Fixture::new();
+    fixture.keep("telegram", vec![chat("1", "Team")]).await;
+    for part in [0..900, 900..1_500] {
+        let said = part.map(|n| {
+            said(
+                "1",
+                message(&n.to_string(), n, &format!("Person {n}"), "hi"),
+            )
+        });
+        fixture.keep("telegram", said.collect()).await;
+    }
+    let with = |limit| PeopleQuery {
+        limit,
+        ..PeopleQuery::default()
+    };
+    let all = fixture.index.people(&with(MAX_PEOPLE)).await.unwrap();
+    assert_eq!(all.len(), 1_500);
+    let refused = fixture
+        .index
+        .people(&with(MAX_PEOPLE + 1))
+        .await
+        .unwrap_err();
+    assert!(refused.to_string().contains("1 to 100000"), "{refused}");
 }

@@ -171,3 +171,71 @@ proptest! {
         });
     }
 }
+
+/// Words that are rare are found by the index of words, which must not know fewer letters and marks than the rest: in
+/// scripts with vowels that are marks, with letters beyond the first plane, and with letters that came late to Unicode.
+#[tokio::test]
+async fn words_of_any_script_are_found_far_back() {
+    let words = [
+        "हिन्दी",
+        "မြန်မာ",
+        "ភាសាខ្មែរ",
+        "བོད་སྐད",
+        "ภาษาไทย",
+        "தமிழ்",
+        "𞤀𞤣𞤤𞤢𞤥",
+        "𐓏𐓘𐓻𐓘𐓻𐓟",
+        "ߒߞߏ",
+        "ᏣᎳᎩ",
+        "ꭰꭹ",
+        "𰻝",
+        "𠮷野家",
+        "ʻokina",
+        "ⓐⓑ",
+        "🄰🄱",
+        "🅐🅑",
+        "Ⅻ",
+        "x²",
+        "𝕬𝖇",
+        "კომპიუტერი",
+        "ᲙᲝᲛᲞ",
+        "ー",
+        "々",
+        "ㆍ",
+        "ᄀ",
+        "l·l",
+        "נ״ט",
+        "a\u{20dd}",
+        "\u{483}x",
+    ];
+    let fixture = Fixture::new();
+    let far = words.map(|word| format!("far {word} back"));
+    let near = (0..9_000).map(|n| format!("something else {n}"));
+    let mut events = vec![chat("1", "Antti")];
+    for (n, text) in far.into_iter().chain(near).enumerate() {
+        events.push(said("1", message(&n.to_string(), n as i64, "Bob", &text)));
+        if events.len() == MAX_BATCH {
+            fixture.keep("telegram", std::mem::take(&mut events)).await;
+        }
+    }
+    fixture.keep("telegram", events).await;
+    for (n, word) in words.iter().enumerate() {
+        let beginning: String = word.chars().take(1).chain("*".chars()).collect();
+        for text in [*word, &beginning, &format!("\"far {word} back\"")] {
+            let query = SearchQuery {
+                text: text.to_owned(),
+                ..SearchQuery::default()
+            };
+            // What is no word cannot be looked for.
+            let Ok(hits) = fixture.index.search(&query).await else {
+                continue;
+            };
+            let found = hits.hits.iter().map(|hit| &*hit.message.message.id);
+            let found: Vec<&str> = found.collect();
+            assert!(
+                found.contains(&&*n.to_string()),
+                "{text} of {word}: {found:?}"
+            );
+        }
+    }
+}
