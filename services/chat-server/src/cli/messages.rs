@@ -59,17 +59,21 @@ impl Arguments {
             cursor: self.cursor,
             stored: true,
         };
+        let is_one = asked
+            .chat
+            .as_deref()
+            .is_some_and(|chat| chat != "*" && !chat.ends_with(":*"));
         let told = desk.messages(&asked).await;
         close(&desk).await;
-        write(&told?, self.format)?;
+        write(told?, self.format, is_one)?;
         Ok(ExitCode::SUCCESS)
     }
 }
 
-fn write(told: &view::Messages, format: Format) -> Result<(), CliError> {
+fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliError> {
     let mut output = Output::new();
     match format {
-        Format::Json => output.json(told)?,
+        Format::Json => output.json(&told)?,
         Format::Csv => {
             output.row(&[
                 "source",
@@ -101,7 +105,11 @@ fn write(told: &view::Messages, format: Format) -> Result<(), CliError> {
             }
         }
         Format::Text => {
-            for message in &told.messages {
+            for message in told.messages {
+                let message = match is_one {
+                    true => message,
+                    false => message.among_chats(),
+                };
                 output.line(&message.line())?;
             }
             if let Some(cursor) = &told.next_cursor {

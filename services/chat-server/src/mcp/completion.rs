@@ -8,9 +8,8 @@ use crate::desk::{ChatQuestion, MAX_CHATS};
 use crate::view::uri::{ALL_MESSAGES, ATTACHMENT, MESSAGES};
 
 /// Adds the completions of templates and prompts.
-pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
-    let mut builder = builder.complete_template(ALL_MESSAGES, "source", sources);
-    for template in [MESSAGES, ATTACHMENT] {
+pub(super) fn add(mut builder: ServerBuilder<State>) -> ServerBuilder<State> {
+    for template in [MESSAGES, ALL_MESSAGES, ATTACHMENT] {
         builder = builder
             .complete_template(template, "source", sources)
             .complete_template(template, "chat", chats);

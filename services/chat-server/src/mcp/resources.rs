@@ -41,7 +41,9 @@ pub(super) fn add(builder: ServerBuilder<State>, feed: &Arc<Feed>) -> ServerBuil
         .resource_template(
             ResourceTemplate::new(ALL_MESSAGES, "all-messages")
                 .with_title("The messages of all chats of a source")
-                .with_description(format!("Each sender is followed by the chat. {QUERY}"))
+                .with_description(format!(
+                    "Each sender is followed by the chat. chat: one of them, by id or name. {QUERY}"
+                ))
                 .with_mime_type(TEXT),
             read,
         )
@@ -90,7 +92,10 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
     let lines: Vec<String> = told
         .messages
         .into_iter()
-        .map(|message| line(message, is_all))
+        .map(|message| match is_all {
+            true => message.among_chats().line(),
+            false => message.line(),
+        })
         .collect();
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
     Ok(match told.next_cursor {
@@ -100,15 +105,6 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
             contents.with_meta(Map::from_iter(meta))
         }
     })
-}
-
-/// Among those of several chats a message says which it is of.
-fn line(mut message: view::Message, is_all: bool) -> String {
-    if is_all {
-        let sender = &mut message.sender.display_name;
-        *sender = format!("{sender} ({})", message.chat);
-    }
-    message.line()
 }
 
 fn number(name: &'static str, given: Option<&str>) -> Result<Option<i64>, Failure> {

@@ -133,6 +133,14 @@ impl Message {
         }
     }
 
+    /// With the chat after the sender's name, for lines that are of several chats.
+    #[must_use]
+    pub fn among_chats(mut self) -> Self {
+        let sender = &mut self.sender.display_name;
+        *sender = format!("{sender} ({})", self.chat);
+        self
+    }
+
     /// As a line of text, `[timestamp] sender: content`; further lines of the content are indented.
     #[must_use]
     pub fn line(&self) -> String {

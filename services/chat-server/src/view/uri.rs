@@ -6,9 +6,9 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_perc
 pub const MESSAGES: &str =
     "messages://{source}/{chat}{?since,before,sender,search,limit,offset,cursor}";
 
-/// The messages of all chats of a source.
+/// The messages of all chats of a source, or of one of them: the address under which its new ones are told, too.
 pub const ALL_MESSAGES: &str =
-    "messages://{source}/*{?since,before,sender,search,limit,offset,cursor}";
+    "messages://{source}/*{?chat,since,before,sender,search,limit,offset,cursor}";
 
 /// The bytes of a message's file.
 pub const ATTACHMENT: &str = "attachment://{source}/{chat}/{message}/{n}";

@@ -85,6 +85,20 @@ async fn messages_come_as_text_json_and_csv() {
 }
 
 #[tokio::test]
+async fn lines_of_several_chats_say_which() {
+    let place = imported().await;
+    for several in [&[][..], &["*"], &["telegram:*"]] {
+        let mut command = place.command("messages");
+        command.args(several).args(["--search", "who knows"]);
+        let (_, stdout, _) = run(&mut command).await;
+        assert_eq!(
+            stdout,
+            "[2025-01-01T00:00:50Z] Bob (Friends): Who knows the way?\n"
+        );
+    }
+}
+
+#[tokio::test]
 async fn sources_and_chats_are_listed() {
     let place = imported().await;
     let (code, stdout, _) = run(&mut place.command("sources")).await;

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
-use super::{Live, hear};
+use super::{LONG, Live, hear};
 use crate::fake::bot_api::{BotApi, Fault, numbered, update};
 
 fn bot(url: &str, dir: &Path) -> Arc<TelegramBot> {
@@ -69,6 +69,13 @@ async fn updates_whose_numbers_begin_anew_are_heard() {
         let heard = hear(&mut follower, 1).await;
         assert_eq!(heard.into_keys().collect::<Vec<_>>(), [n.to_string()]);
     }
+    // Telegram is told that they are kept, and does not tell them again and again.
+    let taken = async {
+        while !api.state().updates.is_empty() {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(LONG, taken).await.unwrap();
     live.end().await;
 }
 

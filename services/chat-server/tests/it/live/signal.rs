@@ -27,10 +27,9 @@ async fn every_message_once(door: Door) {
     let live = Live::start(source(&door));
     let mut follower = live.index.follow(Some("signal")).await.unwrap();
     let mut daemon = door.accept().await;
-    // Few enough to be on their way whole when it is gone.
-    for n in 0..100 {
-        daemon.tell(numbered(n)).await;
-    }
+    // At once, and few enough that all are on their way when it is gone.
+    let lines: Vec<u8> = (0..100).flat_map(|n| receive(&numbered(n))).collect();
+    daemon.write(&lines).await;
     daemon.die().await;
     let gone = door.gone();
     let mut heard = hear(&mut follower, 100).await;

@@ -49,10 +49,12 @@ async fn a_signal_lets_it_finish_and_end() {
     let place = Place::of("chats.toml");
     let mut pipe = Pipe::start(&place, &[]);
     pipe.ask(&initialize()).await.unwrap();
+    let call = json!({ "name": "get_messages", "arguments": { "search": "harbour" } });
+    let call = |id| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call });
+    // Once the exports are read none of them waits for that.
+    while pipe.ask(&call(100)).await.unwrap()["result"]["structuredContent"]["note"].is_string() {}
     for id in 1..=20 {
-        let call = json!({ "name": "get_messages", "arguments": { "search": "harbour" } });
-        pipe.send(&json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": call }))
-            .await;
+        pipe.send(&call(id)).await;
     }
     // Lines are read in their order: when this one is answered, all before it run or have run.
     pipe.send(&json!({ "jsonrpc": "2.0", "id": "last", "method": "ping" }))

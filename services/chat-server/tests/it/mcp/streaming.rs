@@ -109,6 +109,26 @@ async fn the_query_of_the_uri_filters_and_a_cursor_reads_on() {
 }
 
 #[tokio::test]
+async fn what_is_told_of_a_chat_of_all_is_read_under_the_same_address() {
+    for era in BOTH {
+        let place = place();
+        let running = place.desk();
+        let client = running.client(era).await;
+        structured(&client, "get_messages", json!({})).await;
+        let uri = "messages://telegram/*?chat=Antti&sender=ANTTI";
+        let mut listener = Listener::of(client, uri).await;
+        append(&place, ANTTI, "13/01/2025, 09:01 - Antti: New.\n");
+        assert_eq!(listener.message(uri).await["content"], "New.");
+        let read = json!({ "uri": uri });
+        let read = listener.client.request("resources/read", read).await;
+        assert_eq!(
+            read.unwrap()["contents"][0]["text"],
+            "[2025-01-13T09:01:00Z] Antti: New.\n[2025-01-13T09:00:00Z] Antti: Old."
+        );
+    }
+}
+
+#[tokio::test]
 async fn a_thousand_messages_at_once_are_told_once_each_in_order() {
     for era in BOTH {
         let place = place();
