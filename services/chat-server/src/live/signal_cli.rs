@@ -4,6 +4,7 @@
 //! and what was heard is kept in the index alone.
 
 mod envelope;
+mod hearing;
 mod lines;
 mod names;
 
@@ -24,6 +25,7 @@ use super::back_off::BackOff;
 use super::status::Status;
 use crate::config::SignalAddress;
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
+use hearing::{CONTACTS, GROUPS, Hearing};
 use lines::Lines;
 use names::Names;
 
@@ -34,15 +36,13 @@ const MAX_LINE_BYTES: usize = 16 * 1024 * 1024;
 const PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// How long a connection may take to come about, and then how long the first answer.
+/// How long a connection may take to come about, and then how long the first answer, and the names.
 const CONNECT_TIME: Duration = Duration::from_secs(30);
 
 /// How long it must be silent before the program ends.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 
-/// The ids of the requests that are sent.
-const GROUPS: u64 = 1;
-const CONTACTS: u64 = 2;
+/// The id of the request to be told of messages; the others are in [`hearing`].
 const SUBSCRIBE: u64 = 3;
 
 /// A source that listens to signal-cli.
@@ -78,6 +78,7 @@ impl SignalCli {
     /// Connects and listens, again and again.
     async fn listen(&self, sink: &dyn Sink, stop: &CancellationToken) -> Result<(), SourceError> {
         let mut back_off = BackOff::new(PAUSE, LONGEST_PAUSE);
+        let mut names = Names::default();
         loop {
             let connected = tokio::select! {
                 () = stop.cancelled() => return Ok(()),
@@ -85,7 +86,11 @@ impl SignalCli {
             };
             let ended = match connected {
                 // The writing half is held: without it the connection counts as ended.
-                Ok((reader, _writer)) => self.hear(reader, sink, &mut back_off, stop).await,
+                Ok((reader, _writer)) => {
+                    let account = self.account.as_deref();
+                    let hearing = Hearing::new(&self.id, account, &mut names);
+                    self.hear(reader, hearing, sink, &mut back_off, stop).await
+                }
                 Err(ended) => ended,
             };
             let problem = match ended {
@@ -107,34 +112,40 @@ impl SignalCli {
     async fn hear(
         &self,
         reader: Reader,
+        mut hearing: Hearing<'_>,
         sink: &dyn Sink,
         back_off: &mut BackOff,
         stop: &CancellationToken,
     ) -> Ended {
         let mut lines = FramedRead::new(reader, Lines::new(MAX_LINE_BYTES));
-        let mut names = Names::default();
-        let mut silence = pin!(tokio::time::sleep(CONNECT_TIME));
+        let mut late = pin!(tokio::time::sleep(CONNECT_TIME));
         let mut has_spoken = false;
         loop {
-            let line = tokio::select! {
+            let mut events = Vec::new();
+            let mut read = tokio::select! {
                 biased;
-                line = lines.next() => line,
+                line = lines.next() => self.read(line, &mut hearing, &mut events),
                 () = stop.cancelled() => match tokio::time::timeout(LAST_WORDS, lines.next()).await {
-                    Ok(line) => line,
-                    Err(_silent) => return Ended::Stopped,
+                    Ok(line) => self.read(line, &mut hearing, &mut events),
+                    Err(_silent) => Err(Ended::Stopped),
                 },
-                () = &mut silence, if !has_spoken => {
-                    return Ended::Daemon("it does not answer within 30 s".to_owned());
+                () = &mut late, if hearing.waits() => {
+                    if !has_spoken {
+                        return Ended::Daemon("it does not answer within 30 s".to_owned());
+                    }
+                    hearing.wait_no_longer(&mut events);
+                    Ok(())
                 }
             };
-            let mut events = Vec::new();
-            let mut read = self.read(line, &mut names, &mut events);
             // What has arrived already is kept together, also if the connection breaks after it.
             while read.is_ok()
                 && events.len() < MAX_BATCH / 2
                 && let Some(line) = lines.next().now_or_never()
             {
-                read = self.read(line, &mut names, &mut events);
+                read = self.read(line, &mut hearing, &mut events);
+            }
+            if read.is_err() {
+                hearing.wait_no_longer(&mut events);
             }
             for chunk in events.chunks(MAX_BATCH) {
                 let batch = Batch {
@@ -203,11 +214,11 @@ impl SignalCli {
     fn read(
         &self,
         line: Option<io::Result<Result<String, &'static str>>>,
-        names: &mut Names,
+        hearing: &mut Hearing<'_>,
         events: &mut Vec<Event>,
     ) -> Result<(), Ended> {
         match line {
-            Some(Ok(Ok(line))) => self.read_line(&line, names, events),
+            Some(Ok(Ok(line))) => hearing.line(&line, events),
             Some(Ok(Err(problem))) => {
                 tracing::warn!(source = self.id, problem, "passed over a line");
             }
@@ -218,36 +229,6 @@ impl SignalCli {
             }
         }
         Ok(())
-    }
-
-    fn read_line(&self, line: &str, names: &mut Names, events: &mut Vec<Event>) {
-        let Ok(message) = serde_json::from_str::<Value>(line) else {
-            let problem = "it is no JSON";
-            tracing::warn!(source = self.id, problem, "passed over a line");
-            return;
-        };
-        match message.get("id").and_then(Value::as_u64) {
-            Some(GROUPS) => names.groups(message.get("result"), events),
-            Some(CONTACTS) => names.contacts(message.get("result"), events),
-            Some(_) => {}
-            None => {
-                let params = message.get("params");
-                // In manual mode the envelope is one level deeper, below the number of the subscription.
-                let params = params.map(|params| params.get("result").unwrap_or(params));
-                let account = params.and_then(|params| params.get("account")?.as_str());
-                let other = self
-                    .account
-                    .as_deref()
-                    .zip(account)
-                    .is_some_and(|(ours, theirs)| ours != theirs);
-                let envelope = params
-                    .and_then(|params| params.get("envelope"))
-                    .filter(|_| !other);
-                if let Some(envelope) = envelope {
-                    envelope::read(envelope, names, events);
-                }
-            }
-        }
     }
 }
 

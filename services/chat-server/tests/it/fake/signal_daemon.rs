@@ -49,7 +49,14 @@ impl Door {
 
     /// Waits for the client and answers what it asks first.
     pub(crate) async fn accept(&self) -> Daemon {
-        let mut daemon = match self {
+        let mut daemon = self.meet().await;
+        daemon.answer().await;
+        daemon
+    }
+
+    /// Waits for the client.
+    pub(crate) async fn meet(&self) -> Daemon {
+        match self {
             Self::Unix(listener, _) => Daemon::Unix(listener.accept().await.unwrap().0),
             Self::Tcp(listener, _) => {
                 let stream = listener.accept().await.unwrap().0;
@@ -57,20 +64,7 @@ impl Door {
                 stream.set_nodelay(true).unwrap();
                 Daemon::Tcp(stream)
             }
-        };
-        for request in daemon.requests().await {
-            let answer = match request["method"].as_str().unwrap() {
-                "listGroups" => json!({"id": request["id"], "result": [
-                    {"id": "Zm9v", "name": "Team", "isMember": true, "members": [{}, {}, {}]}]}),
-                "listContacts" => json!({"id": request["id"], "result": [
-                    {"number": "+1", "uuid": "u-anna", "name": "Anna"}, {"number": "+2", "uuid": null, "name": ""}]}),
-                _ => {
-                    json!({"id": request["id"], "error": {"code": -1, "message": "not in manual mode"}})
-                }
-            };
-            daemon.write(format!("{answer}\n").as_bytes()).await;
         }
-        daemon
     }
 
     /// The place after the daemon has died, and before it is there again. A port stays, so that nobody else takes it.
@@ -102,6 +96,22 @@ impl Gone {
 }
 
 impl Daemon {
+    /// Answers what the client asks first.
+    pub(crate) async fn answer(&mut self) {
+        for request in self.requests().await {
+            let answer = match request["method"].as_str().unwrap() {
+                "listGroups" => json!({"id": request["id"], "result": [
+                    {"id": "Zm9v", "name": "Team", "isMember": true, "members": [{}, {}, {}]}]}),
+                "listContacts" => json!({"id": request["id"], "result": [
+                    {"number": "+1", "uuid": "u-anna", "name": "Anna"}, {"number": "+2", "uuid": null, "name": ""}]}),
+                _ => {
+                    json!({"id": request["id"], "error": {"code": -1, "message": "not in manual mode"}})
+                }
+            };
+            self.write(format!("{answer}\n").as_bytes()).await;
+        }
+    }
+
     /// What the client asks first.
     async fn requests(&mut self) -> Vec<Value> {
         let reader: &mut (dyn AsyncRead + Unpin + Send) = match self {

@@ -1,17 +1,21 @@
 //! signal-cli, played by a daemon of our own.
 
-use std::sync::Arc;
+use std::future::ready;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use chat_server::index::MessageQuery;
 use chat_server::live::signal_cli::SignalCli;
 use chat_server::model::{AttachmentPlace, Body, ChatKind};
-use chat_server::source::Connection;
+use chat_server::source::{Batch, ChatSource as _, Connection, Event, Sink, SourceError};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
 use serde_json::json;
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
 
-use super::{Live, hear};
+use super::{LONG, Live, hear};
 use crate::fake::signal_daemon::{Door, Gone, from_anna, numbered, receive};
 
 fn source(door: &Door) -> Arc<SignalCli> {
@@ -248,4 +252,63 @@ async fn a_daemon_that_does_not_let_in_or_does_not_answer_is_given_thirty_second
     let took = given_up(&live, "does not answer within 30 s").await;
     assert!(right.contains(&took), "{took:?}");
     live.end().await;
+}
+
+/// Everything a source says, in order.
+#[derive(Default)]
+struct Said(Mutex<Vec<Event>>);
+
+impl Sink for Said {
+    fn keep(&self, batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
+        self.0.lock().unwrap().extend(batch.events);
+        ready(Ok(())).boxed()
+    }
+
+    fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {
+        ready(Ok(None)).boxed()
+    }
+}
+
+/// A chat may be denied by its name: a message that does not say it is not told before the name is known, and is told
+/// although the daemon dies before it says a name.
+#[tokio::test]
+async fn what_comes_before_the_names_waits_for_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let door = Door::unix(&dir.path().join("signal.sock"));
+    let (said, stop) = (Arc::new(Said::default()), CancellationToken::new());
+    let run = tokio::spawn(source(&door).run(said.clone(), stop.clone()));
+    let to_team = |at: i64| {
+        let group = json!({"groupId": "Zm9v", "type": "DELIVER"});
+        from_anna(at, json!({"message": "to all", "groupInfo": group}))
+    };
+    let mut daemon = door.meet().await;
+    daemon.tell(to_team(1_700_000_000_001)).await;
+    daemon.answer().await;
+    drop(daemon);
+    let mut daemon = door.meet().await;
+    daemon.tell(to_team(1_700_000_000_002)).await;
+    drop(daemon);
+    let _daemon = door.accept().await;
+    stop.cancel();
+    tokio::time::timeout(LONG, run)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+
+    let said = said.0.lock().unwrap();
+    let told: Vec<_> = said
+        .iter()
+        .filter_map(|event| match event {
+            Event::Chat(chat) if chat.id == "Zm9v" => Some(chat.name.clone()),
+            Event::Message { chat, message } if chat == "Zm9v" => Some(message.id.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(told.len(), 3, "{told:?}");
+    assert_eq!(told[0], "Team");
+    assert!(
+        told[1].contains("1700000000001") && told[2].contains("1700000000002"),
+        "{told:?}"
+    );
 }

@@ -1,0 +1,94 @@
+//! What the daemon says on one connection: names first, then what came before them.
+
+use serde_json::Value;
+
+use super::envelope;
+use super::names::Names;
+use crate::source::Event;
+
+/// The ids of the questions that ask for names.
+pub(super) const GROUPS: u64 = 1;
+pub(super) const CONTACTS: u64 = 2;
+
+/// The most envelopes that wait for names, and the most bytes of their lines. One more, and all are read.
+const MAX_WAITING: usize = 1_000;
+const MAX_WAITING_BYTES: usize = 16 * 1024 * 1024;
+
+/// The lines of one connection, one after the other.
+///
+/// An envelope may leave out the name of a chat, and a chat may be denied by its name, so envelopes wait until the
+/// questions for names have an answer, whatever it is.
+#[derive(Debug)]
+pub(super) struct Hearing<'a> {
+    source: &'a str,
+    account: Option<&'a str>,
+    names: &'a mut Names,
+    /// The questions whose answers are waited for.
+    unanswered: Vec<u64>,
+    waiting: Vec<Value>,
+    waiting_bytes: usize,
+}
+
+impl<'a> Hearing<'a> {
+    pub(super) fn new(source: &'a str, account: Option<&'a str>, names: &'a mut Names) -> Self {
+        Self {
+            source,
+            account,
+            names,
+            unanswered: vec![GROUPS, CONTACTS],
+            waiting: Vec::new(),
+            waiting_bytes: 0,
+        }
+    }
+
+    /// Whether envelopes wait for names.
+    pub(super) fn waits(&self) -> bool {
+        !self.unanswered.is_empty()
+    }
+
+    /// Reads a line.
+    pub(super) fn line(&mut self, line: &str, events: &mut Vec<Event>) {
+        let Ok(message) = serde_json::from_str::<Value>(line) else {
+            let problem = "it is no JSON";
+            tracing::warn!(source = self.source, problem, "passed over a line");
+            return;
+        };
+        let id = message.get("id").and_then(Value::as_u64);
+        match id {
+            Some(GROUPS) => self.names.groups(message.get("result"), events),
+            Some(CONTACTS) => self.names.contacts(message.get("result"), events),
+            Some(_) => {}
+            None => {
+                self.waiting.push(message);
+                self.waiting_bytes += line.len();
+            }
+        }
+        self.unanswered.retain(|one| Some(*one) != id);
+        let is_full = self.waiting.len() >= MAX_WAITING || self.waiting_bytes >= MAX_WAITING_BYTES;
+        if is_full || !self.waits() {
+            self.wait_no_longer(events);
+        }
+    }
+
+    /// Reads what waits with the names that there are, and from here on everything at once.
+    pub(super) fn wait_no_longer(&mut self, events: &mut Vec<Event>) {
+        self.unanswered.clear();
+        self.waiting_bytes = 0;
+        for message in std::mem::take(&mut self.waiting) {
+            let params = message.get("params");
+            // In manual mode the envelope is one level deeper, below the number of the subscription.
+            let params = params.map(|params| params.get("result").unwrap_or(params));
+            let account = params.and_then(|params| params.get("account")?.as_str());
+            let other = self
+                .account
+                .zip(account)
+                .is_some_and(|(ours, theirs)| ours != theirs);
+            let envelope = params
+                .and_then(|params| params.get("envelope"))
+                .filter(|_| !other);
+            if let Some(envelope) = envelope {
+                envelope::read(envelope, self.names, events);
+            }
+        }
+    }
+}
