@@ -56,6 +56,8 @@ pub(crate) struct CompiledSchema {
     has_choices: bool,
     /// The most values of an instance whose findings are told one by one.
     max_explained: usize,
+    /// How many times as often a part of an instance is looked at as what it is in ([`references::check`]).
+    again: usize,
 }
 
 /// The plain schema of what `T` deserialises from, an object.
@@ -134,7 +136,7 @@ impl CompiledSchema {
     fn compile(schema: Value) -> Result<Self, SchemaError> {
         let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
         let dialect = dialect::of(&schema)?;
-        references::check(&schema)?;
+        let again = references::check(&schema)?;
         let validator = jsonschema::options()
             .with_draft(dialect)
             .offline()
@@ -146,6 +148,7 @@ impl CompiledSchema {
             validator,
             has_choices,
             max_explained: (MAX_EXPLAINED_WORK / nodes).clamp(MIN_EXPLAINED, MAX_EXPLAINED),
+            again,
         })
     }
 
@@ -163,7 +166,8 @@ impl CompiledSchema {
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
     /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
-    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000) they are findings like others.
+    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested too
+    /// deep for a schema that refers back to itself in several alternatives, they are findings like others.
     pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
         if self.validator.is_valid(&instance) {
             return Ok(instance);
@@ -191,6 +195,9 @@ impl CompiledSchema {
     /// The one finding of an instance that is too large for all of them; it names the first wrong place unless even
     /// that could bring the findings of a whole instance along.
     fn first_finding(&self, instance: &Value) -> Finding {
+        if !references::is_quick(instance, self.again) {
+            return explain::too_deep();
+        }
         let first = if self.has_choices {
             None
         } else {
@@ -199,7 +206,10 @@ impl CompiledSchema {
         explain::too_large(first.as_ref(), self.max_explained)
     }
 
+    /// Whether it takes bounded work to find all that is wrong with it. To find that something is always does: the
+    /// validator remembers what it has seen, but not when it collects.
     fn explains(&self, instance: &Value) -> bool {
         json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
+            && references::is_quick(instance, self.again)
     }
 }

@@ -137,6 +137,14 @@ pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Find
     }
 }
 
+/// What is said of an instance whose nesting leaves too many ways to read it.
+pub(super) fn too_deep() -> Finding {
+    Finding::new(
+        "",
+        "nested too deep to be explained in full: some value in it is not what the schema says",
+    )
+}
+
 /// Where the instance has a null although the member may be left out, as JSON Pointers. There are no more of them than
 /// values in the instance, which the caller bounds.
 pub(super) fn nulls(schema: &Value, errors: &[ValidationError<'_>]) -> Vec<String> {
