@@ -1,8 +1,9 @@
 //! From a Rust type to the plain JSON Schema that clients accept; compiling it, enforcing it, explaining its findings.
 //!
-//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` at its root, no `null` among the types
-//! of an optional member, no machine-oriented `format`. Several clients drop a tool, or every tool of the server, for
-//! less. Schemas written by hand are published as they are, in 2020-12 or draft-07.
+//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no boolean
+//! in the place of a schema, no `null` among the types of an optional member, no machine-oriented `format`. Several
+//! clients drop a tool, or every tool of the server, for less. Schemas written by hand are published as they are, in
+//! 2020-12 or draft-07.
 
 mod dialect;
 mod explain;
@@ -13,7 +14,7 @@ mod walk;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json;
 
@@ -62,18 +63,24 @@ pub(crate) struct CompiledSchema {
 
 /// The plain schema of what `T` deserialises from, an object.
 pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
-    let schema = plain::make(
+    let mut schema = plain::make(
         SchemaSettings::draft2020_12().for_deserialize(),
         plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )?;
-    if schema.get("type").is_none_or(|kind| kind != "object") {
-        return Err(SchemaError(
-            "the type must be a struct, one without members where nothing is asked for: the root of its schema is no object"
+    match schema.as_object_mut() {
+        Some(members) if members.get("type").is_some_and(|kind| kind == "object") => {
+            // There may be none, but providers of models want to be told so.
+            let properties = members.entry("properties");
+            properties.or_insert_with(|| Value::Object(Map::new()));
+            Ok(schema)
+        }
+        _ => Err(SchemaError(
+            "the type must be a struct, one without members where nothing is asked for: the root of its schema is no \
+             object"
                 .to_owned(),
-        ));
+        )),
     }
-    Ok(schema)
 }
 
 /// The plain schema of what `T` serialises to.
