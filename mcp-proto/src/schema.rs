@@ -10,6 +10,7 @@ mod explain;
 mod mirror;
 mod plain;
 mod references;
+mod unique;
 mod walk;
 
 use schemars::JsonSchema;
@@ -147,6 +148,9 @@ impl CompiledSchema {
         let validator = jsonschema::options()
             .with_draft(dialect)
             .offline()
+            .with_keyword(unique::KEYWORD, |_, wanted, _| {
+                Ok(Box::new(unique::UniqueItems::new(wanted)))
+            })
             .build(&schema)
             .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))?;
         let has_choices = plain::has_choices(&schema);

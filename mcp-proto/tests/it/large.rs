@@ -59,6 +59,13 @@ fn server() -> Server {
             async |(), arguments, _| CallToolResult::structured(&arguments),
         )
         .raw_tool(
+            Tool::new("unique", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {"list": {"type": "array", "uniqueItems": true}},
+            })),
+            async |(), _, _| Ok(CallToolResult::text("unique")),
+        )
+        .raw_tool(
             // Two alternatives for the same member: looked at twice on each level.
             Tool::new("again", "").with_input_schema(json!({
                 "type": "object",
@@ -163,6 +170,44 @@ async fn a_schema_that_refers_back_in_alternatives_is_explained_as_deep_as_that_
     let told = findings("tree", nested(100, json!(1))).await;
     let message = "1 is not of type \"object\"".to_owned();
     assert_eq!(told, [("/part".repeat(100), message)]);
+}
+
+#[tokio::test]
+async fn items_that_must_differ_are_compared_in_bounded_work() {
+    // Arrays of arrays alone, each another; compared each with each they would take minutes.
+    let brackets = |number: u32| {
+        (0..16).fold(json!([]), |inner, bit| match number >> bit & 1 {
+            0 => json!([inner]),
+            _ => json!([inner, []]),
+        })
+    };
+    let mut list: Vec<Value> = (0..40_000).map(brackets).collect();
+    let result = call("unique", json!({ "list": list })).await;
+    assert_eq!(result["content"][0]["text"], "unique");
+    list.push(brackets(0));
+    let told = findings("unique", json!({ "list": list })).await;
+    assert_eq!(told[0].0, "/list");
+    assert!(told[0].1.ends_with("has non-unique elements"), "{told:?}");
+    let text = |list: Value| async move {
+        let result = call("unique", json!({ "list": list })).await;
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    for same in [
+        json!([1, 1.0]),
+        json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]),
+        json!([null, "", null]),
+    ] {
+        let told = text(same).await;
+        assert!(told.contains("the value has non-unique elements"), "{told}");
+    }
+    let large: Vec<_> = (0..3_000).map(|number| (1_u64 << 63) + number).collect();
+    for other in [
+        json!([]),
+        json!([0, false, null, "", "0", [], {}, [[]]]),
+        json!(large),
+    ] {
+        assert_eq!(text(other).await, "unique");
+    }
 }
 
 #[tokio::test]
