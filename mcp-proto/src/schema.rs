@@ -1,19 +1,21 @@
 //! From a Rust type to the plain JSON Schema that clients accept; compiling it, enforcing it, explaining its findings.
 //!
-//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` at its root, no `null` among the types
-//! of an optional member, no machine-oriented `format`. Several clients drop a tool, or every tool of the server, for
-//! less. Schemas written by hand are published as they are, in 2020-12 or draft-07.
+//! *Plain* means: one object without `$ref`, for arguments with `type: "object"` and `properties` at its root, no boolean
+//! in the place of a schema, no `null` among the types of an optional member, no machine-oriented `format`. Several
+//! clients drop a tool, or every tool of the server, for less. Schemas written by hand are published as they are, in
+//! 2020-12 or draft-07.
 
 mod dialect;
 mod explain;
 mod mirror;
 mod plain;
 mod references;
+mod unique;
 mod walk;
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json;
 
@@ -56,22 +58,30 @@ pub(crate) struct CompiledSchema {
     has_choices: bool,
     /// The most values of an instance whose findings are told one by one.
     max_explained: usize,
+    /// How many times as often a part of an instance is looked at as what it is in ([`references::check`]).
+    again: usize,
 }
 
 /// The plain schema of what `T` deserialises from, an object.
 pub(crate) fn input_schema_of<T: JsonSchema>() -> Result<Value, SchemaError> {
-    let schema = plain::make(
+    let mut schema = plain::make(
         SchemaSettings::draft2020_12().for_deserialize(),
         plain::without_nulls,
         |generator| generator.into_root_schema_for::<T>(),
     )?;
-    if schema.get("type").is_none_or(|kind| kind != "object") {
-        return Err(SchemaError(
-            "the type must be a struct, one without members where nothing is asked for: the root of its schema is no object"
+    match schema.as_object_mut() {
+        Some(members) if members.get("type").is_some_and(|kind| kind == "object") => {
+            // There may be none, but providers of models want to be told so.
+            let properties = members.entry("properties");
+            properties.or_insert_with(|| Value::Object(Map::new()));
+            Ok(schema)
+        }
+        _ => Err(SchemaError(
+            "the type must be a struct, one without members where nothing is asked for: the root of its schema is no \
+             object"
                 .to_owned(),
-        ));
+        )),
     }
-    Ok(schema)
 }
 
 /// The plain schema of what `T` serialises to.
@@ -134,10 +144,13 @@ impl CompiledSchema {
     fn compile(schema: Value) -> Result<Self, SchemaError> {
         let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
         let dialect = dialect::of(&schema)?;
-        references::check(&schema)?;
+        let again = references::check(&schema)?;
         let validator = jsonschema::options()
             .with_draft(dialect)
             .offline()
+            .with_keyword(unique::KEYWORD, |_, wanted, _| {
+                Ok(Box::new(unique::UniqueItems::new(wanted)))
+            })
             .build(&schema)
             .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))?;
         let has_choices = plain::has_choices(&schema);
@@ -146,6 +159,7 @@ impl CompiledSchema {
             validator,
             has_choices,
             max_explained: (MAX_EXPLAINED_WORK / nodes).clamp(MIN_EXPLAINED, MAX_EXPLAINED),
+            again,
         })
     }
 
@@ -163,7 +177,8 @@ impl CompiledSchema {
 
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
     /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
-    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000) they are findings like others.
+    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested too
+    /// deep for a schema that refers back to itself in several alternatives, they are findings like others.
     pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
         if self.validator.is_valid(&instance) {
             return Ok(instance);
@@ -191,6 +206,9 @@ impl CompiledSchema {
     /// The one finding of an instance that is too large for all of them; it names the first wrong place unless even
     /// that could bring the findings of a whole instance along.
     fn first_finding(&self, instance: &Value) -> Finding {
+        if !references::is_quick(instance, self.again) {
+            return explain::too_deep();
+        }
         let first = if self.has_choices {
             None
         } else {
@@ -199,7 +217,10 @@ impl CompiledSchema {
         explain::too_large(first.as_ref(), self.max_explained)
     }
 
+    /// Whether it takes bounded work to find all that is wrong with it. To find that something is always does: the
+    /// validator remembers what it has seen, but not when it collects.
     fn explains(&self, instance: &Value) -> bool {
         json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
+            && references::is_quick(instance, self.again)
     }
 }

@@ -1,5 +1,7 @@
 //! What is wrong with an instance, in words a model can act on.
 
+use std::collections::BTreeSet;
+
 use jsonschema::ValidationError;
 use jsonschema::error::ValidationErrorKind;
 use serde::Serialize;
@@ -69,14 +71,15 @@ pub(super) fn findings(errors: &[ValidationError<'_>]) -> Vec<Finding> {
         });
     }
     // "None of the alternatives fits" says nothing beside a finding inside the same value.
-    let told: Vec<_> = findings
+    let told: BTreeSet<_> = findings
         .iter()
         .filter(|(_, vague)| !vague)
         .map(|(finding, _)| finding.path.clone())
         .collect();
     let says_nothing = |path: &str| {
-        told.iter()
-            .any(|told| told.len() > path.len() && told.starts_with(path))
+        let inside = format!("{path}/");
+        let mut behind = told.range(inside.clone()..);
+        behind.next().is_some_and(|told| told.starts_with(&inside))
     };
     findings.retain(|(finding, vague)| !vague || !says_nothing(&finding.path));
     findings.truncate(MAX_FINDINGS);
@@ -135,6 +138,14 @@ pub(super) fn too_large(first: Option<&ValidationError<'_>>, max: usize) -> Find
             &format!("{why}: some value in it is not what the schema says"),
         ),
     }
+}
+
+/// What is said of an instance whose nesting leaves too many ways to read it.
+pub(super) fn too_deep() -> Finding {
+    Finding::new(
+        "",
+        "nested too deep to be explained in full: some value in it is not what the schema says",
+    )
 }
 
 /// Where the instance has a null although the member may be left out, as JSON Pointers. There are no more of them than

@@ -1,6 +1,7 @@
-//! References inside a schema: each leads somewhere, and all of them followed make no bomb.
+//! References inside a schema: each leads somewhere, and all of them followed make no bomb, neither when the schema is
+//! compiled nor when it is explained what is wrong with an instance.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
@@ -14,6 +15,10 @@ const MAX_EXPANDED: usize = 1_000_000;
 /// The deepest nesting when references are followed; one that leads back to where it stands is not followed again.
 const MAX_FOLLOWED: usize = 256;
 
+/// The most looks at parts of an instance that explaining it may take, by a schema that refers back to itself. Each of
+/// them brings the findings of all below along.
+const MAX_LOOKS: usize = 4_096;
+
 /// The keywords that refer.
 const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 
@@ -22,16 +27,29 @@ const REFERENCES: [&str; 2] = ["$ref", "$dynamicRef"];
 enum Node {
     /// It is being looked at: a reference to it leads back.
     Open,
-    /// Its size, and how deep it nests.
-    Known { size: usize, depth: usize },
+    Known(Extent),
+}
+
+/// What a node comes to with its references followed.
+#[derive(Clone, Copy, Default)]
+struct Extent {
+    size: usize,
+    /// How deep it nests.
+    depth: usize,
+    /// How many references in it, for one path through an instance, lead back.
+    back: usize,
 }
 
 /// A node whose parts are being looked at.
 struct Frame<'s> {
     node: &'s Value,
-    parts: Vec<&'s Value>,
-    size: usize,
-    depth: usize,
+    /// The parts, and whether they describe one property each: of these, one alone is for a path through an instance.
+    parts: Vec<(bool, &'s Value)>,
+    /// Whether the part that was taken last is one of a property.
+    in_property: bool,
+    extent: Extent,
+    /// The most ways back that a property has.
+    back_by_property: usize,
 }
 
 /// The schemas of a document that have names in it.
@@ -39,7 +57,11 @@ type Anchors<'s> = HashMap<&'s str, &'s Value>;
 
 /// Checks the references of a schema to itself. What the compiler does not need, it does not look at; but clients may.
 /// References to anywhere else are the compiler's to refuse, which fetches nothing.
-pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
+///
+/// Gives how many times as often the schema looks at a part of an instance as at what it is directly in, at most: 1 or
+/// less unless it refers back to itself in several alternatives. Where it is more, [`is_quick`] tells which instances can
+/// be explained.
+pub(super) fn check(schema: &Value) -> Result<usize, SchemaError> {
     let mut anchors = Anchors::new();
     let mut references = Vec::new();
     // Identifiers below the root make fragments mean something else: such schemas the compiler judges alone.
@@ -53,39 +75,80 @@ pub(super) fn check(schema: &Value) -> Result<(), SchemaError> {
         has_bases |= text("$id").is_some() && !std::ptr::eq(part, schema);
         Ok(())
     })?;
-    let lost = references.into_iter().find(|reference| {
-        !has_bases && reference.starts_with('#') && target(schema, &anchors, reference).is_none()
-    });
-    match lost {
-        Some(reference) => Err(SchemaError(format!(
+    let is_here = |reference: &str| !has_bases && reference.starts_with('#');
+    let lost = references
+        .iter()
+        .find(|reference| is_here(reference) && target(schema, &anchors, reference).is_none());
+    if let Some(reference) = lost {
+        return Err(SchemaError(format!(
             "the reference {reference:?} leads nowhere in the schema"
-        ))),
-        None => expand(schema, &anchors),
+        )));
     }
+    let again = expand(schema, &anchors)?;
+    // Where others lead is not known here: each may lead back.
+    Ok(
+        match references.iter().all(|reference| is_here(reference)) {
+            true => again,
+            false => again.max(references.len()).max(2),
+        },
+    )
+}
+
+/// Whether all looks at an instance by such a schema are few: those at each part are `again` times as many as those at
+/// what it is in.
+pub(super) fn is_quick(instance: &Value, again: usize) -> bool {
+    if again <= 1 {
+        return true;
+    }
+    let mut all: usize = 0;
+    let mut open = vec![(instance, 1_usize)];
+    while let Some((value, looks)) = open.pop() {
+        all = all.saturating_add(looks);
+        if all > MAX_LOOKS {
+            return false;
+        }
+        let below = looks.saturating_mul(again);
+        match value {
+            Value::Array(items) => open.extend(items.iter().map(|item| (item, below))),
+            Value::Object(members) => {
+                open.extend(members.values().map(|member| (member, below)));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    true
 }
 
 /// Bounds the schema with its references followed. A stack of its own, each node once.
-fn expand<'s>(schema: &'s Value, anchors: &Anchors<'s>) -> Result<(), SchemaError> {
+fn expand<'s>(schema: &'s Value, anchors: &Anchors<'s>) -> Result<usize, SchemaError> {
     let mut nodes: HashMap<*const Value, Node> = HashMap::new();
+    let mut recurs: HashSet<*const Value> = HashSet::new();
+    let mut again = 0;
     let mut frames = vec![frame(schema, schema, anchors)];
     nodes.insert(schema, Node::Open);
     while let Some(top) = frames.last_mut() {
-        let Some(part) = top.parts.pop() else {
-            let done = Node::Known {
-                size: top.size,
-                depth: top.depth,
-            };
-            let (size, depth) = (top.size, top.depth);
-            nodes.insert(top.node, done);
+        let Some((is_property, part)) = top.parts.pop() else {
+            let extent = top.extent();
+            if recurs.contains(&std::ptr::from_ref(top.node)) {
+                again = again.max(extent.back);
+            }
+            nodes.insert(top.node, Node::Known(extent));
             frames.pop();
             if let Some(above) = frames.last_mut() {
-                above.add(size, depth)?;
+                above.add(extent)?;
             }
             continue;
         };
+        top.in_property = is_property;
         match nodes.get(&std::ptr::from_ref(part)) {
-            Some(Node::Known { size, depth }) => top.add(*size, *depth)?,
-            Some(Node::Open) => {}
+            Some(Node::Known(extent)) => {
+                let extent = *extent;
+                top.add(extent)?;
+            }
+            Some(Node::Open) => {
+                recurs.insert(part);
+                top.add_back(1);
+            }
             None => {
                 nodes.insert(part, Node::Open);
                 frames.push(frame(part, schema, anchors));
@@ -95,36 +158,59 @@ fn expand<'s>(schema: &'s Value, anchors: &Anchors<'s>) -> Result<(), SchemaErro
             }
         }
     }
-    Ok(())
+    Ok(again)
 }
 
 fn frame<'s>(node: &'s Value, root: &'s Value, anchors: &Anchors<'s>) -> Frame<'s> {
-    let mut parts: Vec<_> = subschemas(node).map(|(_, part)| part).collect();
+    let below = subschemas(node).map(|(property, part)| (property.is_some(), part));
     let references = REFERENCES.into_iter();
-    parts.extend(
-        references.filter_map(|keyword| target(root, anchors, node.get(keyword)?.as_str()?)),
-    );
+    let references = references
+        .filter_map(|keyword| target(root, anchors, node.get(keyword)?.as_str()?))
+        .map(|part| (false, part));
     Frame {
         node,
-        parts,
-        size: 1,
-        depth: 1,
+        parts: below.chain(references).collect(),
+        extent: Extent {
+            size: 1,
+            depth: 1,
+            back: 0,
+        },
+        in_property: false,
+        back_by_property: 0,
     }
 }
 
 impl Frame<'_> {
-    fn add(&mut self, size: usize, depth: usize) -> Result<(), SchemaError> {
-        self.size = self.size.saturating_add(size);
-        self.depth = self.depth.max(depth.saturating_add(1));
-        if self.size > MAX_EXPANDED {
+    /// Adds the part that was taken last.
+    fn add(&mut self, part: Extent) -> Result<(), SchemaError> {
+        let extent = &mut self.extent;
+        extent.size = extent.size.saturating_add(part.size);
+        extent.depth = extent.depth.max(part.depth.saturating_add(1));
+        if extent.size > MAX_EXPANDED {
             return Err(SchemaError(format!(
                 "the schema has more than {MAX_EXPANDED} nodes when its references are followed"
             )));
         }
-        if self.depth > MAX_FOLLOWED {
+        if extent.depth > MAX_FOLLOWED {
             return Err(too_deep());
         }
+        self.add_back(part.back);
         Ok(())
+    }
+
+    fn add_back(&mut self, back: usize) {
+        if self.in_property {
+            self.back_by_property = self.back_by_property.max(back);
+        } else {
+            self.extent.back = self.extent.back.saturating_add(back);
+        }
+    }
+
+    fn extent(&self) -> Extent {
+        Extent {
+            back: self.extent.back.saturating_add(self.back_by_property),
+            ..self.extent
+        }
     }
 }
 

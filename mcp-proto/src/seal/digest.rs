@@ -20,28 +20,40 @@ pub(crate) fn digest(method: &str, params: &Map<String, Value>, except: &[&str])
         .iter()
         .filter(|(name, _)| !except.contains(&name.as_str()));
     push_members(&mut hash, &mut open, members);
+    write_values(&mut hash, open);
+    hash.finalize().into()
+}
+
+/// The SHA-256 of a value, of which the same is true.
+pub(crate) fn digest_value(value: &Value) -> [u8; 32] {
+    let mut hash = Sha256::new();
+    write_values(&mut hash, vec![(None, value)]);
+    hash.finalize().into()
+}
+
+/// Hashes what is on the stack.
+fn write_values(hash: &mut Sha256, mut open: Vec<Open<'_>>) {
     while let Some((name, value)) = open.pop() {
         if let Some(name) = name {
-            write_text(&mut hash, name);
+            write_text(hash, name);
         }
         match value {
             Value::Null => hash.update(b"n"),
             Value::Bool(false) => hash.update(b"f"),
             Value::Bool(true) => hash.update(b"t"),
-            Value::Number(number) => write_number(&mut hash, number),
+            Value::Number(number) => write_number(hash, number),
             Value::String(text) => {
                 hash.update(b"s");
-                write_text(&mut hash, text);
+                write_text(hash, text);
             }
             Value::Array(items) => {
                 hash.update(b"a");
-                write_count(&mut hash, items.len());
+                write_count(hash, items.len());
                 open.extend(items.iter().rev().map(|item| (None, item)));
             }
-            Value::Object(members) => push_members(&mut hash, &mut open, members.iter()),
+            Value::Object(members) => push_members(hash, &mut open, members.iter()),
         }
     }
-    hash.finalize().into()
 }
 
 /// A value that is still to be hashed, after its name if it is a member.

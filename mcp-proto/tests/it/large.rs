@@ -58,8 +58,53 @@ fn server() -> Server {
             })),
             async |(), arguments, _| CallToolResult::structured(&arguments),
         )
+        .raw_tool(
+            Tool::new("unique", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {"list": {"type": "array", "uniqueItems": true}},
+            })),
+            async |(), _, _| Ok(CallToolResult::text("unique")),
+        )
+        .raw_tool(
+            // Two alternatives for the same member: looked at twice on each level.
+            Tool::new("again", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {"part": {"$ref": "#/$defs/part"}},
+                "$defs": {"part": {"anyOf": [
+                    {"type": "object", "properties": {"part": {"$ref": "#/$defs/part"}}, "required": ["part"]},
+                    {"type": "object", "properties": {"part": {"$ref": "#/$defs/part"}}, "required": ["part", "x"]},
+                    {"type": "string"},
+                ]}},
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
+        .raw_tool(
+            // The same by its address, which is not followed when the schema is judged.
+            Tool::new("address", "").with_input_schema(json!({
+                "$id": "https://example.com/part",
+                "type": "object",
+                "anyOf": [
+                    {"properties": {"part": {"$ref": "https://example.com/part"}}, "required": ["part"]},
+                    {"properties": {"part": {"$ref": "https://example.com/part"}}, "required": ["x"]},
+                ],
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
+        .raw_tool(
+            // Once on each level, whichever the member is.
+            Tool::new("tree", "").with_input_schema(json!({
+                "type": "object",
+                "properties": {"left": {"$ref": "#"}, "part": {"$ref": "#"}},
+            })),
+            async |(), arguments, _| CallToolResult::structured(&arguments),
+        )
         .build()
         .unwrap()
+}
+
+/// A value so deep in members `part`.
+fn nested(depth: usize, innermost: Value) -> Value {
+    (0..depth).fold(innermost, |inner, _| json!({ "part": inner }))
 }
 
 async fn call(tool: &str, arguments: Value) -> Value {
@@ -107,6 +152,62 @@ async fn alternatives_that_all_fail_are_not_explained_above_the_bound() {
     let told = findings("choose", json!({ "either": mixed })).await;
     let message = "too large to be explained in full (more than 10000 values): some value in it is not what the schema says";
     assert_eq!(told, [(String::new(), message.to_owned())]);
+}
+
+#[tokio::test]
+async fn a_schema_that_refers_back_in_alternatives_is_explained_as_deep_as_that_is_quick() {
+    // Each level would double the work: an answer at all is the test.
+    let message =
+        "nested too deep to be explained in full: some value in it is not what the schema says";
+    let vague = [(String::new(), message.to_owned())];
+    for tool in ["again", "address"] {
+        assert_eq!(findings(tool, nested(100, json!(1))).await, vague, "{tool}");
+        assert_ne!(findings(tool, nested(2, json!(1))).await, vague, "{tool}");
+    }
+    let fine = nested(100, json!("x"));
+    let result = call("again", fine.clone()).await;
+    assert_eq!(result["structuredContent"], fine);
+    let told = findings("tree", nested(100, json!(1))).await;
+    let message = "1 is not of type \"object\"".to_owned();
+    assert_eq!(told, [("/part".repeat(100), message)]);
+}
+
+#[tokio::test]
+async fn items_that_must_differ_are_compared_in_bounded_work() {
+    // Arrays of arrays alone, each another; compared each with each they would take minutes.
+    let brackets = |number: u32| {
+        (0..16).fold(json!([]), |inner, bit| match number >> bit & 1 {
+            0 => json!([inner]),
+            _ => json!([inner, []]),
+        })
+    };
+    let mut list: Vec<Value> = (0..40_000).map(brackets).collect();
+    let result = call("unique", json!({ "list": list })).await;
+    assert_eq!(result["content"][0]["text"], "unique");
+    list.push(brackets(0));
+    let told = findings("unique", json!({ "list": list })).await;
+    assert_eq!(told[0].0, "/list");
+    assert!(told[0].1.ends_with("has non-unique elements"), "{told:?}");
+    let text = |list: Value| async move {
+        let result = call("unique", json!({ "list": list })).await;
+        result["content"][0]["text"].as_str().unwrap().to_owned()
+    };
+    for same in [
+        json!([1, 1.0]),
+        json!([{"a": 1, "b": [2]}, {"b": [2], "a": 1}]),
+        json!([null, "", null]),
+    ] {
+        let told = text(same).await;
+        assert!(told.contains("the value has non-unique elements"), "{told}");
+    }
+    let large: Vec<_> = (0..3_000).map(|number| (1_u64 << 63) + number).collect();
+    for other in [
+        json!([]),
+        json!([0, false, null, "", "0", [], {}, [[]]]),
+        json!(large),
+    ] {
+        assert_eq!(text(other).await, "unique");
+    }
 }
 
 #[tokio::test]

@@ -51,6 +51,9 @@ struct Loose {
     rest: BTreeMap<String, Value>,
 }
 
+#[derive(Debug, Deserialize, JsonSchema)]
+struct Nothing {}
+
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 struct Tree {
     children: Vec<Self>,
@@ -83,6 +86,9 @@ fn not_plain(schema: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     if schema["type"] != "object" {
         faults.push("the root is no object".to_owned());
+    }
+    if !schema["properties"].is_object() {
+        faults.push("the root has no properties".to_owned());
     }
     let mut open = vec![schema];
     while let Some(value) = open.pop() {
@@ -136,19 +142,21 @@ fn derived_schemas_are_plain() {
     let server = Server::builder("s", "1", ())
         .tool(Tool::new("body", ""), same::<Body>)
         .tool(Tool::new("loose", ""), same::<Loose>)
+        .content_tool(Tool::new("nothing", ""), async |(), Nothing {}, _| {
+            Ok(CallToolResult::text(""))
+        })
         .build()
         .unwrap();
     for tool in tools(&server) {
         assert_eq!(not_plain(&tool.input_schema), Vec::<String>::new());
-        assert_eq!(
-            not_plain(&tool.output_schema.unwrap()),
-            Vec::<String>::new()
-        );
+        for schema in tool.output_schema.iter() {
+            assert_eq!(not_plain(schema), Vec::<String>::new());
+        }
     }
     // The checker itself can fail.
     assert_eq!(
         not_plain(&json!({"type": ["object", "null"], "$ref": "#", "format": "uint8"})).len(),
-        4
+        5
     );
     assert_eq!(
         not_plain(&json!({"type": "object", "properties": {"a": true, "b": {"items": true}}}))

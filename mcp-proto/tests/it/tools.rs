@@ -196,6 +196,40 @@ async fn what_is_wrong_with_arguments_is_told_all_at_once_and_exactly() {
     }
 }
 
+#[tokio::test]
+async fn a_vague_finding_gives_way_to_those_inside_it_and_to_no_others() {
+    let either = json!({"anyOf": [{"type": "string"}, {"type": "integer"}]});
+    let tagged = json!({"oneOf": [
+        {"properties": {"kind": {"const": "a"}, "size": {"type": "integer"}, "of": either}, "required": ["kind"]},
+        {"properties": {"kind": {"const": "b"}}, "required": ["kind"]},
+    ]});
+    let schema = json!({
+        "type": "object",
+        "properties": {"part": either, "parts": {"type": "integer"}, "one": tagged, "two": tagged},
+    });
+    let server = Server::builder("s", "1", ())
+        .raw_tool(
+            Tool::new("t", "").with_input_schema(schema),
+            async |(), _, _| Ok(CallToolResult::text("")),
+        )
+        .build()
+        .unwrap();
+    let arguments = json!({
+        // A name that only begins alike is another value.
+        "part": {}, "parts": "x",
+        "one": {"kind": "a", "size": "x", "of": []},
+        "two": {},
+    });
+    let params = json!({ "name": "t", "arguments": arguments });
+    let request = Request::new(1, "tools/call", params);
+    let result = server.handle(request, Context::test()).await;
+    let result = result.outcome.unwrap().to_value();
+    let findings = &result["structuredContent"]["error"]["data"]["findings"];
+    let paths = findings.as_array().unwrap().iter();
+    let paths: Vec<_> = paths.map(|one| one["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["/one/of", "/one/size", "/part", "/parts", "/two"]);
+}
+
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Strict {
