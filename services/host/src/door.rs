@@ -1,10 +1,14 @@
 //! The arguments that say where a server is reached and by whom.
 
+use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
+
+/// The most bytes of a token: more does not fit into the header that shows it.
+const TOKEN_BYTES: u64 = 4_096;
 
 /// Where the server is reached: on stdin and stdout unless it is told to listen.
 #[derive(Debug, Clone, Default, Args)]
@@ -98,11 +102,18 @@ impl Door {
             file: file.display().to_string(),
             problem,
         };
-        let text = std::fs::read_to_string(file).map_err(|error| wrong(error.to_string()))?;
-        let token = text.lines().next().unwrap_or_default().trim();
-        if token.is_empty() {
-            return Err(wrong("its first line is empty".to_owned()));
+        let mut text = String::new();
+        std::fs::File::open(file)
+            .and_then(|file| file.take(TOKEN_BYTES + 1).read_to_string(&mut text))
+            .map_err(|error| wrong(error.to_string()))?;
+        let line = text.lines().next().unwrap_or_default();
+        if line.len() as u64 > TOKEN_BYTES {
+            let problem = format!("its first line has more than {TOKEN_BYTES} bytes");
+            return Err(wrong(problem));
         }
-        Ok(Some(token.to_owned()))
+        match line.trim() {
+            "" => Err(wrong("its first line is empty".to_owned())),
+            token => Ok(Some(token.to_owned())),
+        }
     }
 }

@@ -189,17 +189,23 @@ async fn an_address_that_others_reach_needs_a_name() -> Outcome {
 async fn a_token_file_without_a_token_is_named() -> Outcome {
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("token");
-    fs::write(&file, "\nsecret\n")?;
-    let door = Door {
-        port: Some(0),
-        token_file: Some(file.clone()),
-        ..Door::default()
-    };
-    let server = Server::builder("x", "1", ()).build()?;
-    let refused = Host::default()
-        .run(server, &door, "x", CancellationToken::new())
-        .await;
-    assert!(refused.is_err_and(|error| error.to_string().contains("its first line is empty")));
+    let long = "s".repeat(4_097);
+    for (text, problem) in [
+        ("\nsecret\n", "its first line is empty"),
+        (&long, "more than 4096 bytes"),
+    ] {
+        fs::write(&file, text)?;
+        let door = Door {
+            port: Some(0),
+            token_file: Some(file.clone()),
+            ..Door::default()
+        };
+        let server = Server::builder("x", "1", ()).build()?;
+        let refused = Host::default()
+            .run(server, &door, "x", CancellationToken::new())
+            .await;
+        assert!(refused.is_err_and(|error| error.to_string().contains(problem)));
+    }
     Ok(())
 }
 

@@ -55,7 +55,7 @@ enum Command {
     /// Finds requirements by words.
     Search(search::Arguments),
     /// Builds the search index, for servers that run with --index explicit.
-    Index(index::Arguments),
+    Index,
 }
 
 /// Does what the arguments of the process say. What goes wrong is one line on stderr.
@@ -89,17 +89,17 @@ pub fn main() -> ExitCode {
 /// # Errors
 /// [`CliError`], in a sentence for whoever gave the arguments; the exit code is 1 then.
 pub fn run<W: Write>(arguments: &Arguments, mut output: Output<W>) -> Result<u8, CliError> {
-    let place = &arguments.place;
+    let project = || arguments.place.project();
     let code = match &arguments.command {
         Command::Mcp(_) => {
             let problem = "a server does not write its answers here";
             return Err(CliError::Usage(problem.to_owned()));
         }
-        Command::List(asked) => asked.run(place, &mut output),
-        Command::Show(asked) => asked.run(place, &mut output),
-        Command::Validate(asked) => asked.run(place, &mut output),
-        Command::Search(asked) => asked.run(place, &mut output),
-        Command::Index(asked) => asked.run(place, &mut output),
+        Command::List(asked) => asked.run(&project()?, &mut output),
+        Command::Show(asked) => asked.run(&project()?, &mut output),
+        Command::Validate(asked) => asked.run(&project()?, &mut output),
+        Command::Search(asked) => asked.run(&project()?, &mut output),
+        Command::Index => index::run(&project()?, &mut output),
     }?;
     output.finish()?;
     Ok(code)

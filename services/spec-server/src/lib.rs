@@ -8,6 +8,7 @@ pub mod archive;
 pub mod cli;
 pub mod mcp;
 pub mod model;
+mod parallel;
 pub mod parse;
 pub mod project;
 pub mod search;

@@ -11,7 +11,6 @@ mod folders;
 mod id;
 mod layout;
 mod listing;
-mod parallel;
 mod walk;
 
 use std::path::{Path, PathBuf};
@@ -23,7 +22,7 @@ use change::Folder;
 use files::Reader;
 
 use crate::model::{Change, Source, Spec};
-use crate::parse;
+use crate::{parallel, parse};
 
 pub(crate) use files::RawFile;
 

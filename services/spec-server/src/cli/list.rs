@@ -5,10 +5,10 @@ use std::io::Write;
 use clap::Args;
 use serde::Serialize;
 
+use super::CliError;
 use super::output::{Ink, Output};
-use super::{CliError, Place};
 use crate::model::{Change, Spec};
-use crate::project::{Listing, Unreadable};
+use crate::project::{Listing, Project, Unreadable};
 use crate::view::TaskProgress;
 
 #[derive(Debug, Clone, Args)]
@@ -58,10 +58,9 @@ struct ListedChange {
 impl Arguments {
     pub(super) fn run<W: Write>(
         &self,
-        place: &Place,
+        project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let project = place.project()?;
         let specs = (!self.changes && !self.archived).then(|| project.specs());
         let changes = (!self.specs).then(|| match self.archived {
             true => project.archive(),

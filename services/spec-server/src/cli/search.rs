@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::CliError;
 use super::output::{Ink, Output};
-use super::{CliError, Place};
+use crate::project::Project;
 use crate::search::{Freshness, Searcher, Settings, TOP_K, Thresholds};
 use crate::view::SearchResults;
 
@@ -65,10 +66,9 @@ enum When {
 impl Arguments {
     pub(super) fn run<W: Write>(
         &self,
-        place: &Place,
+        project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let project = place.project()?;
         let searcher = Searcher::open(project.root(), self.options.settings()?)?;
         let specs = project.specs()?;
         searcher.update(&specs.items)?;

@@ -6,8 +6,9 @@ use std::sync::Arc;
 use clap::Args;
 
 use super::output::{Ink, Output};
-use super::{CliError, Place, find};
+use super::{CliError, find};
 use crate::model::{Change, Source, Spec};
+use crate::project::Project;
 use crate::view::{Budget, ChangeView, Requirements, TaskProgress};
 
 #[derive(Debug, Clone, Args)]
@@ -25,10 +26,9 @@ pub(super) struct Arguments {
 impl Arguments {
     pub(super) fn run<W: Write>(
         &self,
-        place: &Place,
+        project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let project = place.project()?;
         let wanted = if self.change {
             find::Wanted::Change
         } else {
@@ -36,7 +36,7 @@ impl Arguments {
         };
         // Nothing is left out here: who does not want all of it cuts it himself.
         let all = Budget(usize::MAX);
-        match (find::find(&project, &self.id, wanted)?, self.json) {
+        match (find::find(project, &self.id, wanted)?, self.json) {
             (find::Found::Spec(spec), true) => output.json(&Requirements::of(&spec, 0, all))?,
             (find::Found::Change(change), true) => output.json(&ChangeView::whole(&change, all))?,
             (find::Found::Spec(spec), false) => write_spec(&spec, output)?,

@@ -6,7 +6,7 @@ use clap::Args;
 use serde::Serialize;
 
 use super::output::{Ink, Output};
-use super::{CliError, Place, find};
+use super::{CliError, find};
 use crate::project::Project;
 use crate::validate::{self, Finding, Item, Report, Rules, Severity};
 use crate::view::FindingView;
@@ -54,11 +54,10 @@ struct Issue {
 impl Arguments {
     pub(super) fn run<W: Write>(
         &self,
-        place: &Place,
+        project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let project = place.project()?;
-        let items = self.items(&project)?;
+        let items = self.items(project)?;
         let report = Report::of(&items, self.strict);
         if self.json {
             output.json(&self.validated(&items, &report))?;

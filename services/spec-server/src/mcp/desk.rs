@@ -1,5 +1,6 @@
 //! What the handlers share: the project, found when it is first needed, and turns to read it.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -49,8 +50,8 @@ struct Inner {
     settings: Settings,
     /// `None` until there is one.
     project: Mutex<Option<Project>>,
-    /// `None` until somebody searches.
-    searcher: Mutex<Option<Arc<Searcher>>>,
+    /// That of the project at this root; `None` until somebody searches.
+    searcher: Mutex<Option<(PathBuf, Arc<Searcher>)>>,
     /// Held by who tells the searcher what the specs are.
     updating: Mutex<()>,
     turns: Arc<Semaphore>,
@@ -93,12 +94,8 @@ impl Desk {
         done.unwrap_or_else(|error| Err(Failure::internal(&error)))
     }
 
-    /// The project. Blocks.
+    /// The project as it is now: the same as before unless it has moved, or its configuration says something else. Blocks.
     pub(super) fn project(&self) -> Result<Project, Failure> {
-        let known = self.known_project();
-        if let Some(project) = known {
-            return Ok(project);
-        }
         let found = self.0.settings.place.project();
         let found = found.map_err(|error| Failure::no_project(&error))?;
         let mut known = self
@@ -106,13 +103,13 @@ impl Desk {
             .project
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        // Somebody else may have found it meanwhile: one is enough, for it keeps what it has read.
-        Ok(known.get_or_insert(found).clone())
-    }
-
-    fn known_project(&self) -> Option<Project> {
-        let known = self.0.project.lock();
-        known.unwrap_or_else(PoisonError::into_inner).clone()
+        // One is enough as long as it can be, for it keeps what it has read.
+        let is_same =
+            |known: &Project| known.root() == found.root() && known.layout() == found.layout();
+        match &*known {
+            Some(known) if is_same(known) => Ok(known.clone()),
+            _ => Ok(known.insert(found).clone()),
+        }
     }
 
     /// The searcher of the project; a model is read when the first one searches. Blocks.
@@ -124,11 +121,14 @@ impl Desk {
             .searcher
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        if let Some(searcher) = &*searcher {
+        if let Some((root, searcher)) = &*searcher
+            && root == project.root()
+        {
             return Ok(Arc::clone(searcher));
         }
         let made = Searcher::open(project.root(), self.0.settings.search.clone())?;
-        Ok(Arc::clone(searcher.insert(Arc::new(made))))
+        let (_, made) = searcher.insert((project.root().to_owned(), Arc::new(made)));
+        Ok(Arc::clone(made))
     }
 
     /// The searcher, which has been told what the specs are now, and how many of their files cannot be read. Blocks.

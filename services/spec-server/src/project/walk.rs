@@ -6,7 +6,8 @@ use super::error::{Kind, ReadError};
 use super::files::Reader;
 use super::folders::{MAX_ENTRIES, What};
 use super::layout::{Dialect, Layout};
-use super::{Unreadable, id, parallel};
+use super::{Unreadable, id};
+use crate::parallel;
 
 /// How many folders are looked at together.
 const BATCH: usize = 4_096;

@@ -5,7 +5,8 @@
 
 use super::bytes::{Format, Reader, put_number, put_text};
 use super::document::{Document, Field, Part};
-use super::index::{Index, Weights};
+use super::index::{BATCH, Index, Terms, Weights};
+use crate::parallel;
 
 pub use super::bytes::FileError;
 
@@ -44,11 +45,18 @@ pub fn decode(file: &[u8], weights: Weights) -> Result<Index, FileError> {
     if !body.is_empty() {
         return Err(FileError::Damaged);
     }
-    for (id, hash, documents) in specs {
-        if index.holds(id) {
-            return Err(FileError::Damaged);
+    let mut specs = specs.into_iter();
+    while specs.len() > 0 {
+        let batch: Vec<Spec<'_>> = specs.by_ref().take(BATCH).collect();
+        let terms = parallel::map(&batch, |(_, _, documents)| {
+            documents.iter().map(Terms::of).collect::<Vec<_>>()
+        });
+        for ((id, hash, documents), terms) in batch.into_iter().zip(terms) {
+            if index.holds(id) {
+                return Err(FileError::Damaged);
+            }
+            index.insert(id, hash, terms.into_iter().zip(documents));
         }
-        index.insert(id, hash, documents);
     }
     Ok(index)
 }

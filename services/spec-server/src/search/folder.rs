@@ -12,21 +12,28 @@ pub(super) fn path(root: &Path) -> PathBuf {
     root.join(".spec-server")
 }
 
-/// Makes the folder if there is none. A link is refused: it may lead out of the project, and files would be written there.
+/// Makes the folder if there is none.
 pub(super) fn prepare(folder: &Path) -> io::Result<()> {
-    match fs::create_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-            if !fs::symlink_metadata(folder)?.is_dir() {
-                let problem = "is not a folder, or a link to one; remove it, it is made anew";
-                return Err(io::Error::other(problem));
-            }
-        }
-        made => made?,
-    }
+    make(folder)?;
     let ignore = folder.join(".gitignore");
     match fs::symlink_metadata(&ignore) {
         Ok(_) => Ok(()),
         Err(_) => fs::write(ignore, "*\n"),
+    }
+}
+
+/// Makes a folder if there is none. A link is refused: it may lead out of the project, and files would be written there.
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    match fs::create_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            match fs::symlink_metadata(folder)?.is_dir() {
+                true => Ok(()),
+                false => Err(io::Error::other(
+                    "is not a folder, or a link to one; remove it, it is made anew",
+                )),
+            }
+        }
+        made => made,
     }
 }
 

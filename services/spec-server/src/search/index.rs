@@ -10,6 +10,7 @@ use super::document::{Document, Field, documents};
 use super::query::Query;
 use super::terms::tokens;
 use crate::model::Spec;
+use crate::parallel;
 
 /// How fast a term that is repeated stops to count more.
 const K1: f64 = 1.2;
@@ -63,6 +64,18 @@ pub struct Index {
     count: usize,
 }
 
+/// How many specs are taken apart together: enough for several threads, and little memory meanwhile.
+pub(super) const BATCH: usize = 512;
+
+/// What a document is taken apart into.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// How often each term occurs in each field; 255 stands for more.
+    counts: HashMap<String, [u8; Field::COUNT]>,
+    /// How long each field is, identifiers counted by their parts.
+    lengths: [u32; Field::COUNT],
+}
+
 #[derive(Debug)]
 struct Held {
     hash: [u8; 32],
@@ -108,10 +121,16 @@ impl Index {
         for id in fresh.iter().map(|spec| &spec.id).chain(&gone) {
             update.vacated.extend(self.remove(id));
         }
-        for spec in fresh {
-            update
-                .occupied
-                .extend(self.insert(&spec.id, spec.source.hash, documents(spec)));
+        for batch in fresh.chunks(BATCH) {
+            let taken_apart = parallel::map(batch, |spec| {
+                let documents = documents(spec).into_iter();
+                let with_terms = documents.map(|document| (Terms::of(&document), document));
+                with_terms.collect::<Vec<_>>()
+            });
+            for (spec, documents) in batch.iter().zip(taken_apart) {
+                let occupied = self.insert(&spec.id, spec.source.hash, documents);
+                update.occupied.extend(occupied);
+            }
         }
         update
     }
@@ -121,16 +140,15 @@ impl Index {
         &mut self,
         id: &str,
         hash: [u8; 32],
-        documents: Vec<Document>,
+        documents: impl IntoIterator<Item = (Terms, Document)>,
     ) -> Vec<Slot> {
-        let mut slots = Vec::with_capacity(documents.len());
-        for document in documents {
+        let mut slots = Vec::new();
+        for (Terms { counts, lengths }, document) in documents {
             let slot = self.vacant.pop().unwrap_or_else(|| {
                 self.documents.push(None);
                 Slot(u32::try_from(self.documents.len() - 1).unwrap_or(u32::MAX))
             });
-            let (terms, lengths) = count(&document);
-            for (term, counts) in terms {
+            for (term, counts) in counts {
                 let postings = self.postings.entry(term).or_default();
                 // A new document mostly has the last place.
                 let place = match postings.last() {
@@ -165,7 +183,7 @@ impl Index {
         for slot in &held.slots {
             let entry = self.documents.get_mut(slot.index()).and_then(Option::take);
             let Some(entry) = entry else { continue };
-            for term in count(&entry.document).0.into_keys() {
+            for term in Terms::of(&entry.document).counts.into_keys() {
                 if let Some(postings) = self.postings.get_mut(&term) {
                     if let Ok(place) = postings.binary_search_by_key(slot, |posting| posting.slot) {
                         postings.remove(place);
@@ -190,6 +208,7 @@ impl Index {
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![0.0; self.documents.len()];
         let mut best = 0.0;
+        let average = self.average();
         for (term, whole) in query.terms() {
             let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
             // An identifier may well be written as words; only its parts are expected.
@@ -200,7 +219,7 @@ impl Index {
             best += rarity;
             for posting in postings {
                 if let Some(score) = scores.get_mut(posting.slot.index()) {
-                    *score += rarity * self.saturation(posting);
+                    *score += rarity * self.saturation(posting, average);
                 }
             }
         }
@@ -302,28 +321,27 @@ impl Index {
         ((all - with + 0.5) / (with + 0.5)).ln_1p()
     }
 
-    /// BM25's term frequency as a share of its bound, `k1 + 1`.
-    fn saturation(&self, posting: &Posting) -> f64 {
-        let Weights(weights) = self.weights;
-        let weigh = |counts: [f64; Field::COUNT]| -> f64 {
-            weights
-                .iter()
-                .zip(counts)
-                .map(|(weight, count)| weight * count)
-                .sum()
-        };
+    /// BM25's term frequency as a share of its bound, `k1 + 1`, where documents are `average` long.
+    fn saturation(&self, posting: &Posting, average: f64) -> f64 {
         let entry = self
             .documents
             .get(posting.slot.index())
             .and_then(Option::as_ref);
-        let length = weigh(
-            entry
-                .map_or([0; Field::COUNT], |entry| entry.lengths)
-                .map(f64::from),
-        );
-        let average = weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64;
-        let frequency = weigh(posting.counts.map(f64::from));
+        let lengths = entry.map_or([0; Field::COUNT], |entry| entry.lengths);
+        let length = self.weigh(lengths.map(f64::from));
+        let frequency = self.weigh(posting.counts.map(f64::from));
         frequency / (frequency + K1 * (1.0 - B + B * length / average))
+    }
+
+    /// How long a document is on average.
+    fn average(&self) -> f64 {
+        self.weigh(self.lengths.map(|sum| sum as f64)) / self.count.max(1) as f64
+    }
+
+    fn weigh(&self, counts: [f64; Field::COUNT]) -> f64 {
+        let Weights(weights) = self.weights;
+        let weighed = weights.iter().zip(counts);
+        weighed.map(|(weight, count)| weight * count).sum()
     }
 }
 
@@ -336,20 +354,22 @@ impl Slot {
 /// About how many terms a document has.
 const TERMS: usize = 112;
 
-/// How often each term occurs in each field, and how long each field is, identifiers counted by their parts.
-fn count(document: &Document) -> (HashMap<String, [u8; Field::COUNT]>, [u32; Field::COUNT]) {
-    let mut terms: HashMap<String, [u8; Field::COUNT]> = HashMap::with_capacity(TERMS);
-    let mut lengths = [0_u32; Field::COUNT];
-    for part in &document.parts {
-        let field = part.field as usize;
-        for token in tokens(&part.text) {
-            if let Some(count) = terms.entry(token.term()).or_default().get_mut(field) {
-                *count = count.saturating_add(1);
-            }
-            if let Some(length) = lengths.get_mut(field).filter(|_| !token.whole) {
-                *length = length.saturating_add(1);
+impl Terms {
+    /// Of a document.
+    pub(super) fn of(document: &Document) -> Self {
+        let mut counts: HashMap<String, [u8; Field::COUNT]> = HashMap::with_capacity(TERMS);
+        let mut lengths = [0_u32; Field::COUNT];
+        for part in &document.parts {
+            let field = part.field as usize;
+            for token in tokens(&part.text) {
+                if let Some(count) = counts.entry(token.term()).or_default().get_mut(field) {
+                    *count = count.saturating_add(1);
+                }
+                if let Some(length) = lengths.get_mut(field).filter(|_| !token.whole) {
+                    *length = length.saturating_add(1);
+                }
             }
         }
+        Self { counts, lengths }
     }
-    (terms, lengths)
 }

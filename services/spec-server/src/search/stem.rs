@@ -139,8 +139,11 @@ fn past_and_gerund(word: &mut String) {
 
 /// Replaces the longest of the endings if what stands before it has the measure.
 fn replace_ending(word: &mut String, endings: &[(&str, &str)], least: usize) {
+    let last = word.as_bytes().last();
     let longest = endings
         .iter()
+        // Most differ in the last letter, and are not looked at any further.
+        .filter(|(ending, _)| ending.as_bytes().last() == last)
         .filter_map(|(ending, instead)| Some((word.strip_suffix(ending)?, ending, instead)))
         .min_by_key(|(front, _, _)| front.len());
     let Some((front, ending, instead)) = longest else {

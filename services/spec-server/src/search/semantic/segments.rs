@@ -159,7 +159,7 @@ impl Segments {
         if let Some(folder) = self.folder.parent() {
             folder::prepare(folder).map_err(|error| failed(&error))?;
         }
-        fs::create_dir_all(&self.folder).map_err(|error| failed(&error))?;
+        folder::make(&self.folder).map_err(|error| failed(&error))?;
         replace(&path, &FORMAT.seal(&body)).map_err(|error| failed(&error))?;
         let keys = vectors.iter().map(|(key, _)| *key).collect();
         Ok(Some(Segment { path, keys }))

@@ -34,7 +34,7 @@ pub(in crate::validate) fn check(project: &Project, change: &Change, findings: &
         return;
     }
     if folder.is_partial {
-        let message = "not all of this folder was looked at: it has more than 10,000 files or 16 levels, or files that \
+        let message = "not all of this folder was looked at: it has more than 10,000 files and folders or 16 levels, or files that \
                        cannot be read";
         findings.add(
             rules::FOLDER_PARTIAL,

@@ -7,8 +7,8 @@ use std::path::Path;
 /// The deepest folder that is looked into, counted from the change's own.
 const MAX_DEPTH: usize = 16;
 
-/// The most files of one change that are looked at.
-const MAX_FILES: usize = 10_000;
+/// The most files and folders of one change that are looked at.
+const MAX_ENTRIES: usize = 10_000;
 
 /// The files of a change, those in folders whose name begins with a dot left out.
 #[derive(Debug, Default)]
@@ -29,6 +29,7 @@ impl Folder {
     /// Looks at everything below `root`. A folder that is not there is empty.
     pub(super) fn at(root: &Path) -> Self {
         let mut folder = Self::default();
+        let mut looked_at = 0;
         let mut waiting = vec![(root.to_owned(), String::new(), 0)];
         while let Some((path, prefix, depth)) = waiting.pop() {
             let entries = match fs::read_dir(&path) {
@@ -39,6 +40,11 @@ impl Folder {
                 }
             };
             for entry in entries {
+                looked_at += 1;
+                if looked_at > MAX_ENTRIES {
+                    folder.is_partial = true;
+                    break;
+                }
                 let Some((name, kind)) = entry.ok().and_then(|entry| {
                     Some((
                         entry.file_name().into_string().ok()?,
@@ -57,10 +63,8 @@ impl Folder {
                         true => waiting.push((path.join(name), format!("{below}/"), depth + 1)),
                         false => folder.is_partial = true,
                     }
-                } else if folder.files.len() < MAX_FILES {
-                    folder.files.push(File { path: below });
                 } else {
-                    folder.is_partial = true;
+                    folder.files.push(File { path: below });
                 }
             }
         }

@@ -3,10 +3,10 @@
 use std::collections::{HashMap, HashSet};
 use std::hash::Hash;
 
-use super::block::{Block, is_normative};
+use super::block::Block;
 use super::delta::{Plan, Rename};
 use super::rules;
-use super::spec::{not_normative, text_missing};
+use super::spec::check_text;
 use crate::model::{Line, Operation};
 use crate::parse::{Outline, is_space};
 use crate::validate::finding::{Findings, Place, Rule};
@@ -95,22 +95,7 @@ fn check_block(
     place: Place<'_>,
     findings: &mut Findings,
 ) {
-    let prose = block.prose(outline);
-    if prose.is_empty() {
-        findings.add(
-            rules::TEXT_MISSING,
-            place,
-            block.line(),
-            text_missing(block.name),
-        );
-    } else if !is_normative(&prose) {
-        findings.add(
-            rules::NORMATIVE_WORD,
-            place,
-            block.line(),
-            not_normative(block.name),
-        );
-    }
+    check_text(block, outline, place, findings);
     if let Some((line, message)) = block.scenarios(outline).problem(block.name) {
         findings.add(
             rules::SCENARIO_MISSING,

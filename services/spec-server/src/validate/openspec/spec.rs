@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use super::block::{Scenarios, blocks, is_normative, prose};
+use super::block::{Block, Scenarios, blocks, is_normative, prose};
 use super::heading::{below, children, headings, is_delta_title, is_titled, requirement_name};
 use super::purpose::is_placeholder;
 use super::rules;
@@ -191,34 +191,35 @@ fn check_prose(
     findings: &mut Findings,
 ) {
     for block in section.map_or_else(Vec::new, |section| blocks(outline, section)) {
-        let prose = block.prose(outline);
-        if prose.is_empty() {
-            findings.add(
-                rules::TEXT_MISSING,
-                place,
-                block.line(),
-                text_missing(block.name),
-            );
-        } else if !is_normative(&prose) {
-            findings.add(
-                rules::NORMATIVE_WORD,
-                place,
-                block.line(),
-                not_normative(block.name),
-            );
-        }
+        check_text(&block, outline, place, findings);
     }
 }
 
-/// The message for a requirement that is a heading and no text.
-pub(super) fn text_missing(name: &str) -> String {
-    format!(
-        "the requirement {name:?} has no text; write below its heading what the system SHALL or MUST do"
-    )
+/// What a requirement says, in a spec or a delta.
+pub(super) fn check_text(
+    block: &Block<'_>,
+    outline: &Outline<'_>,
+    place: Place<'_>,
+    findings: &mut Findings,
+) {
+    let (name, prose) = (block.name, block.prose(outline));
+    if prose.is_empty() {
+        let message = format!(
+            "the requirement {name:?} has no text; write below its heading what the system SHALL or MUST do"
+        );
+        findings.add(rules::TEXT_MISSING, place, block.line(), message);
+    } else if !is_normative(&prose) {
+        findings.add(
+            rules::NORMATIVE_WORD,
+            place,
+            block.line(),
+            not_normative(name),
+        );
+    }
 }
 
 /// The message for a requirement whose text does not oblige anybody.
-pub(super) fn not_normative(name: &str) -> String {
+fn not_normative(name: &str) -> String {
     match is_normative(name) {
         true => format!(
             "the requirement {name:?} says SHALL or MUST in its heading only; say it in the text below"

@@ -1,9 +1,11 @@
 //! Which workflow a change follows, as far as validation has to know: which files hold its tasks.
 
+use std::path::Path;
+
 use super::schema::tracked;
-use crate::model::{Change, Metadata};
+use crate::model::{Change, Metadata, Source};
 use crate::parse::yaml;
-use crate::project::Project;
+use crate::project::{Project, ReadError};
 
 /// The workflow everybody has.
 const SPEC_DRIVEN: &str = "spec-driven";
@@ -73,7 +75,7 @@ fn named(project: &Project, name: &str) -> Workflow {
         return Workflow::Unknown;
     };
     let path = folder.join("schemas").join(name).join("schema.yaml");
-    match project.source(&path) {
+    match within(project, &path) {
         Ok(Some(source)) => match yaml(&source.text).ok().as_ref().and_then(tracked) {
             Some(files) => Workflow::Own(files),
             None => Workflow::Unknown,
@@ -89,11 +91,17 @@ fn configured(project: &Project) -> Option<String> {
     let mut files = ["config.yaml", "config.yml"]
         .iter()
         .map(|name| folder.join(name));
-    let source = files.find_map(|path| project.source(&path).ok().flatten())?;
+    let source = files.find_map(|path| within(project, &path).ok().flatten())?;
     let config = yaml(&source.text).ok()?;
     Some(config.get("schema")?.filled()?.to_owned())
 }
 
-fn openspec(project: &Project) -> Option<&std::path::Path> {
+/// A file whose folder may be a link; one that leads out of the project is not followed.
+fn within(project: &Project, path: &Path) -> Result<Option<Source>, ReadError> {
+    project.holds(path)?;
+    project.source(path)
+}
+
+fn openspec(project: &Project) -> Option<&Path> {
     project.layout().changes.parent()
 }

@@ -200,6 +200,32 @@ async fn nulls_and_members_nobody_knows_are_passed_over() {
     }
 }
 
+#[tokio::test]
+async fn a_configuration_that_changes_counts_at_once() {
+    let project = Copy::of("library");
+    project.write("other/fees/spec.md", "# Fees\n\n## Purpose\nServes.\n");
+    let config = project.read(".spox/config.toml");
+    for client in both_eras(&settings(project.root())).await {
+        project.write(".spox/config.toml", &config);
+        let before = structured(&client, "list_specs", json!({})).await;
+        assert_ne!(before["specs"][0]["id"], "fees");
+        let other =
+            "[paths]\nspec_folder = \"other\"\nchanges_folder = \"c\"\narchive_folder = \"a\"\n";
+        project.write(".spox/config.toml", other);
+        let after = structured(&client, "list_specs", json!({})).await;
+        assert_eq!(
+            (&after["total"], &after["specs"][0]["id"]),
+            (&json!(1), &json!("fees"))
+        );
+        let found = structured(&client, "search_specs", json!({"query": "serves"})).await;
+        assert_eq!(found["results"][0]["spec_id"], "fees");
+        project.write(".spox/config.toml", "[paths");
+        let broken = error_of(&client, "list_specs", json!({})).await;
+        assert_eq!(broken["code"], "NO_PROJECT");
+        assert!(broken["message"].as_str().unwrap().contains("is not TOML"));
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn who_has_written_finds_it_whoever_else_asks() {
     let project = std::sync::Arc::new(Copy::of("library"));

@@ -145,6 +145,35 @@ fn a_folder_too_deep_to_look_through_is_told() {
 }
 
 #[test]
+fn a_folder_of_more_entries_than_are_looked_at_is_told() {
+    let (root, project, rules) = project(&[("openspec/changes/go/specs/gate/spec.md", DELTA)]);
+    let folder = root.path().join("openspec/changes/go/empty");
+    for number in 0..10_000 {
+        std::fs::create_dir_all(folder.join(number.to_string())).expect("a folder");
+    }
+    let items = validate::changes(&project, rules, Some("go")).expect("read");
+    let rules: Vec<_> = items[0].findings.iter().map(|found| found.rule).collect();
+    assert!(rules.contains(&"folder-partial"), "{rules:?}");
+}
+
+#[test]
+fn a_workflow_behind_a_link_out_of_the_project_is_none() {
+    let schema = "name: own\nversion: 1\nartifacts:\n  - id: tasks\n    generates: tasks.md\n    description: t\n    \
+                  template: t.md\n";
+    let outside = crate::project::folder(&[("schema.yaml", schema)]);
+    let metadata = "schema: own\nskip_specs: true\n";
+    let (root, project, rules) = project(&[
+        ("openspec/changes/go/.openspec.yaml", metadata),
+        ("openspec/schemas/other/x", ""),
+    ]);
+    let link = root.path().join("openspec/schemas/own");
+    std::os::unix::fs::symlink(outside.path(), link).expect("a link");
+    let items = validate::changes(&project, rules, Some("go")).expect("read");
+    let rules: Vec<_> = items[0].findings.iter().map(|found| found.rule).collect();
+    assert_eq!(rules, ["deltas-missing", "metadata-invalid"]);
+}
+
+#[test]
 fn what_cannot_be_read_is_an_item_of_its_own() {
     let root = crate::project::folder(&[("openspec/specs/ok/spec.md", super::GATE)]);
     for path in ["openspec/specs/deep/bad", "openspec/changes/bad/specs/gate"] {

@@ -6,11 +6,11 @@ use std::thread;
 /// The most threads that one call has.
 const MAX_THREADS: usize = 4;
 
-/// The fewest things that are worth a thread of their own.
-const SHARE: usize = 256;
+/// The fewest things that are worth a thread of their own: to start one takes as long as to look at some ten files.
+const SHARE: usize = 64;
 
 /// What `work` makes of each of `items`, in their order. Few of them are done one after the other, many by several threads.
-pub(super) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub(crate) fn map<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let processors = thread::available_parallelism().map_or(1, NonZero::get);
     let threads = processors.min(MAX_THREADS).min(items.len() / SHARE);
     if threads < 2 {
