@@ -20,7 +20,7 @@ use serde_json::{Map, Value};
 use crate::json;
 
 pub use explain::Finding;
-pub(crate) use mirror::{MirroredParam, params_to_mirror};
+pub(crate) use mirror::{MirroredParam, header_value, params_to_mirror};
 
 /// The most schema nodes and the deepest nesting that are compiled: a bound against schema bombs.
 const MAX_NODES: usize = 20_000;

@@ -9,8 +9,7 @@ use serde_json::{Map, Value};
 
 use super::ClientError;
 use super::http::header_text;
-use crate::json;
-use crate::schema::{MirroredParam, params_to_mirror};
+use crate::schema::{MirroredParam, header_value, params_to_mirror};
 use crate::tool::Tool;
 
 /// The most tools that are remembered. Calls of others are refused, listed again and refused again.
@@ -50,7 +49,7 @@ impl Mirrored {
         let mirrored = tool.and_then(|tool| table.get(tool));
         let arguments = params.get("arguments");
         let said = mirrored.into_iter().flatten().filter_map(|param| {
-            let text = text(param.value(arguments)?)?;
+            let text = header_value(param.value(arguments)?)?;
             Some(header_text(&text).map(|value| (param.header.clone(), value)))
         });
         said.collect()
@@ -59,18 +58,5 @@ impl Mirrored {
     fn table(&self) -> MutexGuard<'_, HashMap<String, Vec<MirroredParam>>> {
         // Nothing panics while it holds the table.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A value as a header repeats it; `None` for those that have no such form, which the server refuses by their schema.
-fn text(value: &Value) -> Option<String> {
-    match value {
-        Value::String(text) => Some(text.clone()),
-        Value::Bool(flag) => Some(flag.to_string()),
-        Value::Number(number) => Some(match json::whole(number) {
-            Some(whole) => whole.to_string(),
-            None => number.to_string(),
-        }),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }

@@ -11,6 +11,8 @@ use serde::Serialize;
 use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
+use tokio::runtime::Handle;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, broadcast, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -52,6 +54,8 @@ struct Waiting(Mutex<Option<HashMap<RequestId, oneshot::Sender<Response>>>>);
 struct Entry<'p> {
     pipe: &'p Pipe,
     request: &'p Request,
+    /// It is on its way to the peer.
+    sent: bool,
 }
 
 impl Pipe {
@@ -121,11 +125,13 @@ impl Pipe {
             Some(table) => table.insert(request.id.clone(), sender),
             None => return Err(ClientError::Closed),
         };
-        let _entry = Entry {
+        let mut entry = Entry {
             pipe: self,
             request,
+            sent: false,
         };
         self.send(request).await?;
+        entry.sent = true;
         answer.await.map_err(|_| ClientError::Closed)
     }
 
@@ -135,6 +141,15 @@ impl Pipe {
             .send(line)
             .await
             .map_err(|_| ClientError::Closed)
+    }
+
+    /// Sends a line once the peer reads again. There are no more of these than requests that it was sent.
+    fn send_later(&self, line: Vec<u8>) {
+        let outgoing = self.outgoing.clone();
+        if let Ok(runtime) = Handle::try_current() {
+            // Fails when the client closes or is gone, and then all calls end.
+            runtime.spawn(async move { drop(outgoing.send(line).await) });
+        }
     }
 
     /// Closes the peer's input and waits for its end; ends it by force after `limit`.
@@ -182,16 +197,16 @@ impl Drop for Entry<'_> {
             Some(table) => table.remove(&self.request.id).is_some(),
             None => false,
         };
-        // `initialize` must not be cancelled (MCP, "Cancellation").
-        if waited && self.request.method != "initialize" {
+        // What the peer does not get cannot be cancelled, and `initialize` must not be (MCP, "Cancellation").
+        if waited && self.sent && self.request.method != "initialize" {
             let cancelled = Notification::new(
                 "notifications/cancelled",
                 json!({ "requestId": self.request.id }),
             );
             if let Ok(line) = line(&cancelled)
-                && self.pipe.outgoing.try_send(line).is_err()
+                && let Err(TrySendError::Full(line)) = self.pipe.outgoing.try_send(line)
             {
-                tracing::debug!(id = %self.request.id, "a cancellation was not sent: the peer does not read");
+                self.pipe.send_later(line);
             }
         }
     }

@@ -1,14 +1,12 @@
 //! Headers that repeat parameters of a tool: `Mcp-Param-…` against the arguments (2026-07-28, Streamable HTTP, "Custom
 //! headers from tool parameters"). Whoever routes by the header and whoever acts on the body must not be told two things.
 
-use std::borrow::Cow;
-
 use http::header::HeaderMap;
 use serde_json::{Map, Number, Value};
 
 use super::head;
 use crate::jsonrpc::ErrorObject;
-use crate::schema::MirroredParam;
+use crate::schema::{MirroredParam, header_value};
 
 /// The integers that every reader of JSON can tell exactly, ±(2^53−1): what a header may repeat.
 const MAX_SAFE: f64 = 9_007_199_254_740_991.0;
@@ -27,7 +25,7 @@ pub(super) fn match_mirrored(
     for param in mirrored {
         let said = head::only(headers, &param.header)?;
         let value = param.value(arguments);
-        match (said, value.and_then(text)) {
+        match (said, value.and_then(header_value)) {
             (None, None) => {}
             (None, Some(expected)) => return Err(head::missing(&param.header, &expected)),
             (Some(_), None) => {
@@ -58,17 +56,6 @@ pub(super) fn match_mirrored(
         }
     }
     Ok(())
-}
-
-/// A value as the text that a header repeats.
-fn text(value: &Value) -> Option<Cow<'_, str>> {
-    match value {
-        Value::String(text) => Some(Cow::Borrowed(text)),
-        Value::Bool(true) => Some(Cow::Borrowed("true")),
-        Value::Bool(false) => Some(Cow::Borrowed("false")),
-        Value::Number(number) => Some(Cow::Owned(number.to_string())),
-        Value::Null | Value::Array(_) | Value::Object(_) => None,
-    }
 }
 
 /// Numbers are the same if their values are: `42.0` is 42. None is that not every reader can tell from its neighbours.

@@ -150,6 +150,12 @@ impl EventReader {
             let event = std::mem::take(&mut self.current);
             return std::mem::take(&mut self.has_data).then_some(event);
         }
+        if self.line.first() == Some(&b':') {
+            // A comment is part of no event, however many keep a quiet stream alive.
+            self.size = self.size.saturating_sub(self.line.len());
+            self.line.clear();
+            return None;
+        }
         let line = String::from_utf8_lossy(&self.line).into_owned();
         self.line.clear();
         let (field, value) = line.split_once(':').unwrap_or((&line, ""));

@@ -1,10 +1,13 @@
 //! Parameters that are mirrored into headers: `x-mcp-header` (2026-07-28, "Custom headers from tool parameters").
 
+use std::borrow::Cow;
+
 use http::HeaderName;
 use serde_json::{Map, Value};
 
 use super::SchemaError;
 use super::walk::walk;
+use crate::json;
 
 /// The keyword.
 const KEYWORD: &str = "x-mcp-header";
@@ -34,6 +37,20 @@ impl MirroredParam {
     /// Where it stands in the params of `tools/call`, for people.
     pub(crate) fn place(&self) -> String {
         format!("params.arguments.{}", self.path.join("."))
+    }
+}
+
+/// A value as the text that a header repeats; `None` for those that have no such form.
+pub(crate) fn header_value(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Bool(true) => Some(Cow::Borrowed("true")),
+        Value::Bool(false) => Some(Cow::Borrowed("false")),
+        Value::Number(number) => Some(Cow::Owned(match json::whole(number) {
+            Some(whole) => whole.to_string(),
+            None => number.to_string(),
+        })),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
     }
 }
 

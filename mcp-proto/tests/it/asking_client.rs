@@ -228,10 +228,12 @@ async fn an_answer_that_never_comes_ends_with_the_request() {
     let served = Served::new(server.clone()).await;
     for era in [Era::Legacy, Era::Modern] {
         let (sender, mut dropped) = mpsc::unbounded_channel();
-        let limit = Duration::from_millis(100);
+        let (begun, mut begins) = mpsc::unbounded_channel();
+        let limit = Duration::from_secs(10);
         let mut config = ClientConfig::new(era).with_answers(move |_| {
-            let guard = Guard(sender.clone());
+            let (guard, begun) = (Guard(sender.clone()), begun.clone());
             async move {
+                begun.send(()).unwrap();
                 std::future::pending::<()>().await;
                 drop(guard);
                 Ok(Value::Null)
@@ -240,7 +242,13 @@ async fn an_answer_that_never_comes_ends_with_the_request() {
         config.capabilities = all_capabilities();
         config.timeout = limit;
         let client = Client::http(&served.url(), config).await.unwrap();
-        let result = client.call_tool("ask", json!({})).await;
+        let asking = tokio::spawn(async move { client.call_tool("ask", json!({})).await });
+        begins.recv().await.unwrap();
+        // The time is over at once; from there on it is real again.
+        tokio::time::pause();
+        tokio::time::advance(limit).await;
+        tokio::time::resume();
+        let result = asking.await.unwrap();
         assert_eq!(result, Err(ClientError::Timeout(limit)), "{era:?}");
         let gone = tokio::time::timeout(PATIENCE, dropped.recv()).await;
         gone.expect("the answer is still on its way");

@@ -24,6 +24,8 @@ mod caching;
 mod cancel;
 mod client;
 mod client_headers;
+#[cfg(unix)]
+mod client_pipe;
 mod common;
 mod completion;
 mod degrade;

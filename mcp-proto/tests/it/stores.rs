@@ -120,15 +120,19 @@ async fn of_two_gets_at_once_one_lives_whichever_is_answered_first() {
     let (service, store) = over(&server);
     let session = open_session(&service).await;
     store.waits.store(true, Ordering::SeqCst);
-    let begin = async |waiting: usize| {
+    let begin = || {
         let (service, raw) = (service.clone(), get(&session, None));
-        let begun = tokio::spawn(async move { open(&service, raw).await });
-        while store.waiting.lock().unwrap().len() < waiting {
+        tokio::spawn(async move { open(&service, raw).await })
+    };
+    let asked = async |wanted| {
+        while store.waiting.lock().unwrap().len() < wanted {
             tokio::task::yield_now().await;
         }
-        begun
     };
-    let (first, second) = (begin(1).await, begin(2).await);
+    let first = begin();
+    asked(1).await;
+    let second = begin();
+    asked(2).await;
     store.answer_last();
     assert_eq!(second.await.unwrap().status, 409);
     store.answer_last();

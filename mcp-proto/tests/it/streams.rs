@@ -2,6 +2,7 @@
 
 use http_body_util::BodyExt as _;
 use mcp_proto::StreamableHttpService;
+use mcp_proto::http::EventReader;
 use serde_json::{Value, json};
 
 use crate::common::{Raw, every_client, open_session, say, server, service};
@@ -114,4 +115,18 @@ async fn every_transport_tells_progress_before_the_answer() {
         client.close().await.unwrap();
     }
     served.ended().await;
+}
+
+#[test]
+fn comments_belong_to_no_event_and_count_for_none() {
+    let mut reader = EventReader::new(50);
+    assert!(reader.push(b"data: one\n").unwrap().is_empty());
+    for _ in 0..1_000 {
+        assert!(reader.push(b":\r\n: keep-alive\n").unwrap().is_empty());
+    }
+    let events = reader.push(b"data: two\n\n").unwrap();
+    assert_eq!(events.len(), 1);
+    assert_eq!(events[0].data, "one\ntwo");
+    // One that does not end is too large as any other line.
+    assert!(reader.push(&[b':'; 51]).is_err());
 }

@@ -156,15 +156,15 @@ impl Stream {
     /// Forgets old events, but none that the connection has yet to read.
     pub(super) fn trim(&self, max_events: usize, max_bytes: usize) {
         let mut state = self.state();
-        let kept = state.reader.as_ref().map_or(u64::MAX, |reader| reader.next);
-        state.ring.trim(max_events, max_bytes, kept);
+        let needed = state.needed();
+        state.ring.trim(max_events, max_bytes, needed);
     }
 
     /// Forgets everything that no connection has yet to read, the last event too.
     pub(super) fn empty(&self) {
         let mut state = self.state();
-        let kept = state.reader.as_ref().map_or(u64::MAX, |reader| reader.next);
-        state.ring.forget_before(kept);
+        let needed = state.needed();
+        state.ring.forget_before(needed);
     }
 
     /// The connection may go once it has read the event of this number.
@@ -245,7 +245,8 @@ impl Stream {
         else {
             return Found::End;
         };
-        if reader.key != key || reader.until.is_some_and(|until| reader.next > until) {
+        let goes = |until| reader.next > until || reader.next < ring.first();
+        if reader.key != key || reader.until.is_some_and(goes) {
             return Found::End;
         }
         let was_quiet = std::mem::take(is_quiet);
@@ -288,6 +289,14 @@ impl Stream {
 }
 
 impl State {
+    /// The number of the first event that a connection has yet to read. One that was told to go holds nothing up: its
+    /// client comes back for what is left then.
+    fn needed(&self) -> u64 {
+        let reader = self.reader.as_ref();
+        let reader = reader.filter(|reader| reader.until.is_none());
+        reader.map_or(u64::MAX, |reader| reader.next)
+    }
+
     fn read_from(&mut self, next: u64) -> u64 {
         self.next_key += 1;
         self.is_quiet = false;

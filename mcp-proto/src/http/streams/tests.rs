@@ -12,13 +12,22 @@ use crate::server::Server;
 use crate::session::SessionId;
 use crate::tool::{CallToolResult, Tool, ToolError};
 
-/// Says something much, waits for its seconds, answers.
+/// Says something much, lets its connection go and goes on to talk if it shall, waits for its seconds, answers.
 async fn talk(
     (): (),
     arguments: Map<String, Value>,
     context: Context,
 ) -> Result<CallToolResult, ToolError> {
     context.progress(1.0, None, Some(&"x".repeat(1_000))).await;
+    if arguments.contains_key("leaves") {
+        context.release_connection(Duration::from_secs(1)).await;
+        for step in 2..5_000 {
+            let message = "x".repeat(1_000);
+            context
+                .progress(f64::from(step), None, Some(&message))
+                .await;
+        }
+    }
     let seconds = arguments["seconds"].as_u64().unwrap();
     if seconds > 0 {
         tokio::time::sleep(Duration::from_secs(seconds)).await;
@@ -170,6 +179,27 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
     drop(service);
     settle().await;
     assert!(streams.upgrade().is_none(), "kept for nobody");
+}
+
+/// A connection that was told to go and is not read holds nothing up, and nothing is kept for it beyond the bounds.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_others() {
+    let config = HttpConfig::default();
+    let (max_events, max_bytes) = (config.max_kept_events, config.max_kept_bytes_per_stream);
+    let service = service(config);
+    let session = session(&service).await;
+    let params = json!({"name": "talk", "arguments": {"seconds": 0, "leaves": true}, "_meta": {"progressToken": 1}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let unread = send(&service, Method::POST, Some(&session), &body).await;
+    // The call is over: its answer is kept.
+    while sizes(&service).1 == 0 {
+        tokio::task::yield_now().await;
+    }
+    let (_, _, bytes) = sizes(&service);
+    assert!((max_events * 1_000..max_bytes).contains(&bytes), "{bytes}");
+    let rest = tokio::time::timeout(Duration::from_secs(1), unread.into_body().collect());
+    let rest = rest.await.expect("it does not end").unwrap().to_bytes();
+    assert!(!String::from_utf8_lossy(&rest).contains("result"));
 }
 
 #[tokio::test(start_paused = true)]
