@@ -10,6 +10,7 @@ use std::fmt;
 
 pub use judge::MapError;
 use names::Names;
+pub(crate) use names::plain;
 pub use parts::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts,
     PartsConstellation, PartsRegion, PartsSystem, Warning,
@@ -22,6 +23,9 @@ pub struct Map {
     regions: Vec<Region>,
     constellations: Vec<Constellation>,
     systems: Vec<System>,
+    /// The class of each system once more: searches look at it at every jump, and side by side all fit into the fastest
+    /// memory.
+    classes: Vec<SecurityClass>,
     /// Where the neighbours of each system begin in `neighbours`, and one more for the end.
     starts: Vec<u32>,
     neighbours: Vec<SystemIndex>,
@@ -156,6 +160,19 @@ impl Map {
         &self.systems[index.0 as usize]
     }
 
+    /// The class of a system of this map: [`System::class`], without a look at all the rest of it.
+    ///
+    /// # Panics
+    /// With a handle of another, larger map.
+    #[must_use]
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "handles are made by the map that has their places"
+    )]
+    pub fn class(&self, index: SystemIndex) -> SecurityClass {
+        self.classes[index.0 as usize]
+    }
+
     /// A constellation of this map.
     ///
     /// # Panics
@@ -210,6 +227,11 @@ impl Map {
     #[must_use]
     pub fn system_by_name(&self, name: &str) -> Option<SystemIndex> {
         self.names.system(name)
+    }
+
+    /// The name of a system as it is typed in a hurry, see [`plain`].
+    pub(crate) fn plain_name(&self, index: SystemIndex) -> &str {
+        self.names.plain(index)
     }
 
     /// The constellation of this name, without regard to case and to blanks around it.

@@ -1,7 +1,7 @@
 //! Which systems are looked for.
 
 use super::{Invalid, adjacent_lower};
-use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
+use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex, plain};
 
 /// Which systems are looked for: those for which all of it holds. [`Filter::default`] holds for all.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,15 +79,8 @@ impl Checked<'_> {
                 .constellation
                 .is_none_or(|it| system.constellation == it)
             && filter.border.is_none_or(|border| system.border == border)
-            && adjacent_lower(map, index).count() >= filter.min_adjacent_lower
-            && (self.name.as_deref()).is_none_or(|name| plain(&system.name).contains(name))
+            && (filter.min_adjacent_lower == 0
+                || adjacent_lower(map, index).count() >= filter.min_adjacent_lower)
+            && (self.name.as_deref()).is_none_or(|name| map.plain_name(index).contains(name))
     }
-}
-
-/// A name as it is typed in a hurry.
-fn plain(name: &str) -> String {
-    name.chars()
-        .filter(|c| !c.is_whitespace() && *c != '-')
-        .flat_map(char::to_lowercase)
-        .collect()
 }

@@ -81,7 +81,7 @@ pub fn nearest(map: &Map, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
 /// With handles of another, larger map.
 pub fn adjacent_lower(map: &Map, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
     let neighbours = map.neighbours(system).iter().copied();
-    neighbours.filter(|far| map.system(*far).class != SecurityClass::High)
+    neighbours.filter(|far| map.class(*far) != SecurityClass::High)
 }
 
 fn by_distance_then_name(map: &Map, a: &Near, b: &Near) -> Ordering {
@@ -98,7 +98,7 @@ fn around(
 ) -> Vec<Near> {
     let mut walk = Walk::new(map);
     walk.run(map, Extras::none(), origin, max_jumps, |system| {
-        travel.admits(map.system(system).class)
+        travel.admits(map.class(system))
     });
     let reached = walk.reached().iter().copied().filter(|it| wanted(*it));
     let near = reached.filter_map(|system| {

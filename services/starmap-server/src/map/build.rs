@@ -46,12 +46,14 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
         &mut regions,
         &mut warnings,
     )?;
-    mark_borders(&mut systems, &starts, &neighbours);
+    let classes: Vec<SecurityClass> = systems.iter().map(|system| system.class).collect();
+    mark_borders(&mut systems, &classes, &starts, &neighbours);
     let mut map = Map {
         version: parts.version.trim().to_owned(),
         regions,
         constellations,
         systems,
+        classes,
         connections: neighbours.len() / 2,
         starts,
         neighbours,
@@ -186,8 +188,12 @@ fn warn_of_one_way(arcs: &[(u32, u32)], systems: &[System], warnings: &mut Vec<W
     }));
 }
 
-fn mark_borders(systems: &mut [System], starts: &[u32], neighbours: &[SystemIndex]) {
-    let classes: Vec<SecurityClass> = systems.iter().map(|system| system.class).collect();
+fn mark_borders(
+    systems: &mut [System],
+    classes: &[SecurityClass],
+    starts: &[u32],
+    neighbours: &[SystemIndex],
+) {
     let lower = |to: &SystemIndex| {
         classes
             .get(to.place())

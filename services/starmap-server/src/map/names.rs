@@ -15,6 +15,10 @@ pub(super) struct Names {
     systems: HashMap<Box<str>, u32>,
     constellations: HashMap<Box<str>, u32>,
     regions: HashMap<Box<str>, u32>,
+    /// The names of all systems as they are typed in a hurry, one after the other, and where each ends: a search by a part
+    /// of the name then reads one text from front to back.
+    plain: String,
+    plain_ends: Vec<usize>,
 }
 
 impl Names {
@@ -28,12 +32,24 @@ impl Names {
     ) -> Result<Self, MapError> {
         let regions = regions.iter_mut().map(|it| (it.id, &mut it.name));
         let constellations = constellations.iter_mut().map(|it| (it.id, &mut it.name));
-        let systems = systems.iter_mut().map(|it| (it.id, &mut it.name));
-        Ok(Self {
+        let named = systems.iter_mut().map(|it| (it.id, &mut it.name));
+        let mut names = Self {
             regions: places(Kind::Region, regions, warnings)?,
             constellations: places(Kind::Constellation, constellations, warnings)?,
-            systems: places(Kind::System, systems, warnings)?,
-        })
+            systems: places(Kind::System, named, warnings)?,
+            ..Self::default()
+        };
+        for system in systems {
+            names.plain.extend(plain_chars(&system.name));
+            names.plain_ends.push(names.plain.len());
+        }
+        Ok(names)
+    }
+
+    pub(super) fn plain(&self, system: SystemIndex) -> &str {
+        let end = |place: usize| self.plain_ends.get(place).copied().unwrap_or_default();
+        let start = system.place().checked_sub(1).map_or(0, end);
+        (self.plain.get(start..end(system.place()))).unwrap_or_default()
     }
 
     pub(super) fn system(&self, name: &str) -> Option<SystemIndex> {
@@ -58,37 +74,34 @@ impl Names {
         let Some(typed) = typed(name) else {
             return Vec::new();
         };
-        let far = (typed.chars().count() / 3).max(2);
         let named = |place: u32| systems.get(place as usize).map(|system| &*system.name);
-        let mut holding = Vec::new();
-        let mut near = Vec::new();
-        for (folded, place) in &self.systems {
-            if folded.contains(&typed) {
-                holding.push((!folded.starts_with(&typed), named(*place)));
-            } else if holding.is_empty()
-                && let Some(distance) = distance_within(&typed, folded, far)
-            {
-                near.push((distance, named(*place)));
-            }
-        }
-        holding.sort_unstable();
-        near.sort_unstable();
-        let holding = holding.into_iter().filter_map(|(_, name)| name);
-        let found: Vec<&str> = holding.take(limit).collect();
+        let holding = self
+            .systems
+            .iter()
+            .filter(|(name, _)| name.contains(&typed));
+        let mut found: Vec<(usize, Option<&str>)> = holding
+            .map(|(name, place)| (usize::from(!name.starts_with(&typed)), named(*place)))
+            .collect();
         if found.is_empty() {
-            let near = near.into_iter().filter_map(|(_, name)| name);
-            near.take(limit).collect()
-        } else {
-            found
+            let far = (typed.chars().count() / 3).max(2);
+            let near = Typed::new(&typed);
+            let near = self.systems.iter().filter_map(|(name, place)| {
+                Some((near.distance_within(name, far)?, named(*place)))
+            });
+            found = near.collect();
         }
+        found.sort_unstable();
+        let names = found.into_iter().filter_map(|(_, name)| name);
+        names.take(limit).collect()
     }
 
     pub(super) fn correct(&self, name: &str) -> Option<SystemIndex> {
         let typed = typed(name)?;
+        let typed = Typed::new(&typed);
         let mut near = self
             .systems
             .iter()
-            .filter(|(folded, _)| distance_within(&typed, folded, 1) == Some(1));
+            .filter(|(folded, _)| typed.distance_within(folded, 1) == Some(1));
         let (_, only) = near.next()?;
         near.next().is_none().then_some(SystemIndex(*only))
     }
@@ -101,13 +114,39 @@ fn typed(name: &str) -> Option<String> {
     (!typed.is_empty() && typed.len() <= super::MAX_NAME_BYTES).then_some(typed)
 }
 
-/// How many letters two names are apart, if that is at most `far`. Each letter more or less is one, so lengths that
-/// differ by more need no look at the letters.
-fn distance_within(a: &str, b: &str, far: usize) -> Option<usize> {
-    if a.chars().count().abs_diff(b.chars().count()) > far {
-        return None;
+/// A name that was typed, to be compared with many.
+struct Typed<'n> {
+    name: &'n str,
+    length: usize,
+    letters: u64,
+}
+
+impl<'n> Typed<'n> {
+    fn new(name: &'n str) -> Self {
+        Self {
+            name,
+            length: name.chars().count(),
+            letters: letters(name),
+        }
     }
-    Some(strsim::osa_distance(a, b)).filter(|distance| *distance <= far)
+
+    /// How many letters another name is apart, if that is at most `far`.
+    ///
+    /// Counting them takes time, and most names are farther: each letter more or less makes a name longer or shorter by one,
+    /// and each that is changed takes one letter out of the set of all and puts another in.
+    fn distance_within(&self, other: &str, far: usize) -> Option<usize> {
+        let differing = (self.letters ^ letters(other)).count_ones() as usize;
+        if differing > 2 * far || self.length.abs_diff(other.chars().count()) > far {
+            return None;
+        }
+        Some(strsim::osa_distance(self.name, other)).filter(|distance| *distance <= far)
+    }
+}
+
+/// Which letters a name has, each as a bit. Two letters may share one; by 37 hardly any of a name do.
+fn letters(name: &str) -> u64 {
+    let bits = name.chars().map(|letter| 1 << (u32::from(letter) % 37));
+    bits.fold(0, |all, bit: u64| all | bit)
 }
 
 fn places<'n>(
@@ -145,6 +184,16 @@ fn places<'n>(
         });
     }
     Ok(places)
+}
+
+/// A name as it is typed in a hurry: whatever the case, without hyphens and blanks.
+pub(crate) fn plain(name: &str) -> String {
+    plain_chars(name).collect()
+}
+
+fn plain_chars(name: &str) -> impl Iterator<Item = char> {
+    let typed = |c: &char| !c.is_whitespace() && *c != '-';
+    name.chars().filter(typed).flat_map(char::to_lowercase)
 }
 
 /// Case and blanks around a name do not tell names apart.

@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem;
 
 use super::net::Net;
 use super::search::{Direction, Search};
@@ -25,6 +26,9 @@ pub struct CostOfSafety {
     /// The safe one.
     pub safe: Route,
 }
+
+/// Where a route leads from each system. It passes none twice.
+struct Steps(PerSystem<Option<SystemIndex>>);
 
 /// The best route, then others, dearer and dearer: at most `count`, and never more than [`MAX_ALTERNATIVES`].
 ///
@@ -70,9 +74,13 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             shown[*system] = Some(route.cost);
         }
     };
+    let mut steps = Vec::with_capacity(count);
     for route in &taken {
         show(&mut shown, route);
+        steps.push(Steps::new(map, route));
     }
+    // By system, the last way that passed it.
+    let mut passed = PerSystem::new(map, 0);
     let mut looked_at = 0;
     while let Some(Reverse((cost, _, via))) = waiting.pop() {
         if taken.len() >= count || looked_at >= MAX_LOOKED_AT {
@@ -90,7 +98,10 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
         route.by.extend(rest.by);
         route.cost = cost;
         show(&mut shown, &route);
-        if is_loopless(&route) && taken.iter().all(|other| differs(&route, other)) {
+        let mut systems = route.systems.iter();
+        let is_loopless = systems.all(|it| mem::replace(&mut passed[*it], looked_at) != looked_at);
+        if is_loopless && steps.iter().all(|other| differs(&route, other)) {
+            steps.push(Steps::new(map, &route));
             taken.push(route);
         }
     }
@@ -137,17 +148,19 @@ fn turns_back(head: &Search<'_>, tail: &Search<'_>, via: SystemIndex) -> bool {
     }
 }
 
-fn is_loopless(route: &Route) -> bool {
-    let mut systems = route.systems.clone();
-    systems.sort_unstable();
-    systems.windows(2).all(|pair| pair.first() != pair.last())
+fn differs(route: &Route, other: &Steps) -> bool {
+    let shared = jumps(route).filter(|(from, to)| other.0[**from] == Some(**to));
+    shared.count() * 100 <= route.jumps() * MOST_SHARED_PERCENT
 }
 
-fn differs(route: &Route, other: &Route) -> bool {
-    let mut jumps: Vec<_> = jumps(other).collect();
-    jumps.sort_unstable();
-    let shared = self::jumps(route).filter(|jump| jumps.binary_search(jump).is_ok());
-    shared.count() * 100 <= route.jumps() * MOST_SHARED_PERCENT
+impl Steps {
+    fn new(map: &Map, route: &Route) -> Self {
+        let mut steps = PerSystem::new(map, None);
+        for (from, to) in jumps(route) {
+            steps[*from] = Some(*to);
+        }
+        Self(steps)
+    }
 }
 
 fn jumps(route: &Route) -> impl Iterator<Item = (&SystemIndex, &SystemIndex)> {

@@ -109,6 +109,11 @@ impl Extras {
         self.leaving(system).iter().map(|arc| arc.far)
     }
 
+    /// All steps that they make possible: from where, and where to.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = (SystemIndex, SystemIndex)> {
+        self.out.iter().map(|arc| (arc.near, arc.far))
+    }
+
     /// Where connections lead from this system, by id.
     pub(super) fn leaving(&self, system: SystemIndex) -> &[Arc] {
         at(&self.out, system)

@@ -43,6 +43,11 @@ impl<'q> Net<'q> {
         self.same && !self.extras.have_costs()
     }
 
+    /// What jumps cost by the mode: all gates, and extras that have no cost of their own.
+    pub(super) fn costs(&self) -> [Cost; 6] {
+        self.weights.all()
+    }
+
     /// The jumps that lead from this system to where one may be: by gates, by the id of the other end, then by extras in
     /// the same order.
     pub(super) fn leaving(&self, system: SystemIndex) -> impl Iterator<Item = Jump> {
@@ -88,8 +93,7 @@ impl<'q> Net<'q> {
         if self.same {
             return Cost::JUMP;
         }
-        let (from, to) = (self.map.system(from), self.map.system(to));
-        self.weights.cost(from.class, to.class)
+        self.weights.cost(self.map.class(from), self.map.class(to))
     }
 
     fn is_open(&self, system: SystemIndex) -> bool {

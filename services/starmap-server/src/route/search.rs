@@ -44,7 +44,7 @@ impl<'q> Search<'q> {
         let (Direction::From(end) | Direction::To(end)) = direction;
         let method = match net.counts_jumps() {
             true => Method::Levels(ByLevels::new(map, end)),
-            false => Method::Cost(ByCost::new(map, end)),
+            false => Method::Cost(ByCost::new(map, end, net.costs())),
         };
         Self {
             net,

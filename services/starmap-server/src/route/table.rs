@@ -5,7 +5,7 @@ use std::ops::{Index, IndexMut};
 use crate::map::{Map, SystemIndex};
 
 /// One value for each system of a map, found by its handle.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct PerSystem<T>(Vec<T>);
 
 impl<T: Clone> PerSystem<T> {

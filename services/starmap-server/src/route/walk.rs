@@ -7,7 +7,9 @@ use crate::map::{Map, SystemIndex};
 #[derive(Debug)]
 pub(crate) struct Walk {
     jumps: PerSystem<u32>,
+    /// Room for all systems, and how many of them have been reached.
     reached: Vec<SystemIndex>,
+    count: usize,
 }
 
 const NOT_REACHED: u32 = u32::MAX;
@@ -16,7 +18,8 @@ impl Walk {
     pub(crate) fn new(map: &Map) -> Self {
         Self {
             jumps: PerSystem::new(map, NOT_REACHED),
-            reached: Vec::new(),
+            reached: map.indices().collect(),
+            count: 0,
         }
     }
 
@@ -30,41 +33,31 @@ impl Walk {
         may_enter: impl Fn(SystemIndex) -> bool,
     ) {
         self.clear();
-        self.reach(origin, 0);
+        self.reach_if(true, origin, 0);
         let mut at = 0;
-        while let Some(&here) = self.reached.get(at) {
+        while let Some(&here) = self.reached().get(at) {
             at += 1;
             let jumps = self.jumps[here];
             if jumps == most_jumps {
                 return;
             }
             let extra = extras.leading_from(here);
-            map.neighbours(here)
-                .iter()
-                .copied()
-                .chain(extra)
-                .for_each(|far| {
-                    if self.jumps[far] == NOT_REACHED && may_enter(far) {
-                        self.reach(far, jumps + 1);
-                    }
-                });
+            let around = map.neighbours(here).iter().copied().chain(extra);
+            around.for_each(|far| self.reach_if(may_enter(far), far, jumps + 1));
         }
     }
 
     /// The same against the direction of the extra connections: from where this system can be reached.
     pub(super) fn run_back(&mut self, map: &Map, extras: &Extras, destination: SystemIndex) {
         self.clear();
-        self.reach(destination, 0);
+        self.reach_if(true, destination, 0);
         let mut at = 0;
-        while let Some(&here) = self.reached.get(at) {
+        while let Some(&here) = self.reached().get(at) {
             at += 1;
             let jumps = self.jumps[here] + 1;
             let extra = extras.arriving(here).iter().map(|arc| arc.far);
-            for far in map.neighbours(here).iter().copied().chain(extra) {
-                if self.jumps[far] == NOT_REACHED {
-                    self.reach(far, jumps);
-                }
-            }
+            let around = map.neighbours(here).iter().copied().chain(extra);
+            around.for_each(|far| self.reach_if(true, far, jumps));
         }
     }
 
@@ -76,17 +69,25 @@ impl Walk {
 
     /// Where the walk came to, nearest first, its origin included.
     pub(crate) fn reached(&self) -> &[SystemIndex] {
-        &self.reached
+        self.reached.get(..self.count).unwrap_or_default()
     }
 
-    fn reach(&mut self, system: SystemIndex, jumps: u32) {
-        self.jumps[system] = jumps;
-        self.reached.push(system);
+    /// Puts a system behind those that have been reached, and lets it stay there if it may and was not among them. Which of
+    /// the two it will be no processor can guess, so there is no branch for it.
+    fn reach_if(&mut self, may: bool, system: SystemIndex, jumps: u32) {
+        let known = &mut self.jumps[system];
+        let new = may & (*known == NOT_REACHED);
+        *known = if new { jumps } else { *known };
+        if let Some(next) = self.reached.get_mut(self.count) {
+            *next = system;
+        }
+        self.count += usize::from(new);
     }
 
     fn clear(&mut self) {
-        for system in self.reached.drain(..) {
-            self.jumps[system] = NOT_REACHED;
+        for system in self.reached.iter().take(self.count) {
+            self.jumps[*system] = NOT_REACHED;
         }
+        self.count = 0;
     }
 }

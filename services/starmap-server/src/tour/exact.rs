@@ -9,43 +9,52 @@ pub const MAX_EXACT: usize = 12;
 #[derive(Debug)]
 pub(super) struct Exact<'p> {
     problem: &'p Problem,
-    /// By set, then by last stop; `u32::MAX` where the last is not in the set.
-    lengths: Vec<u32>,
+    /// By set, then by last stop; [`NEVER`] where the last is not in the set.
+    lengths: Vec<Row>,
 }
+
+/// A number for each stop: always as many, so that sums and comparisons are made for several at a time.
+type Row = [u32; MAX_EXACT];
+
+/// Longer than any way, and no sum of two is too large.
+const NEVER: u32 = u32::MAX / 2;
 
 impl<'p> Exact<'p> {
     /// Solves a problem of at most [`MAX_EXACT`] stops; of a larger one, those that come first.
     pub(super) fn new(problem: &'p Problem) -> Self {
         let count = problem.len().min(MAX_EXACT);
-        let mut it = Self {
-            problem,
-            lengths: vec![u32::MAX; count << count],
-        };
+        // What it takes to each stop from each.
+        let steps: Vec<Row> = (0..count)
+            .map(|last| std::array::from_fn(|before| problem.cost(Some(before), Some(last))))
+            .collect();
+        let mut lengths: Vec<Row> = vec![[NEVER; MAX_EXACT]; 1 << count];
         for set in 1..1_usize << count {
-            for last in bits(set) {
+            for (last, step) in steps
+                .iter()
+                .enumerate()
+                .filter(|(last, _)| set & (1 << last) != 0)
+            {
                 let others = set & !(1 << last);
                 let shortest = match others {
-                    0 => Some(problem.cost(None, Some(last))),
-                    _ => bits(others)
-                        .map(|it_before| {
-                            it.length(others, it_before)
-                                .saturating_add(problem.cost(Some(it_before), Some(last)))
-                        })
-                        .min(),
+                    0 => problem.cost(None, Some(last)),
+                    _ => {
+                        let before = lengths.get(others).unwrap_or(&[NEVER; MAX_EXACT]);
+                        let both = before.iter().zip(step);
+                        both.map(|(length, step)| length + step)
+                            .fold(NEVER, u32::min)
+                    }
                 };
-                if let (Some(cell), Some(shortest)) =
-                    (it.lengths.get_mut(set * count + last), shortest)
-                {
+                if let Some(cell) = lengths.get_mut(set).and_then(|row| row.get_mut(last)) {
                     *cell = shortest;
                 }
             }
         }
-        it
+        Self { problem, lengths }
     }
 
     /// All sets of stops but the empty one.
     pub(super) fn sets(&self) -> impl Iterator<Item = usize> + use<> {
-        1..1_usize << self.count()
+        1..self.lengths.len()
     }
 
     /// The shortest tour through a set.
@@ -63,7 +72,7 @@ impl<'p> Exact<'p> {
             set &= !(1 << stop);
             last = bits(set).min_by_key(|before| {
                 let step = self.problem.cost(Some(*before), Some(stop));
-                self.length(set, *before).saturating_add(step)
+                self.length(set, *before) + step
             });
         }
         order.reverse();
@@ -72,16 +81,12 @@ impl<'p> Exact<'p> {
 
     fn closed(&self, set: usize, last: usize) -> u32 {
         let home = self.problem.cost(Some(last), None);
-        self.length(set, last).saturating_add(home)
+        self.length(set, last) + home
     }
 
     fn length(&self, set: usize, last: usize) -> u32 {
-        let at = set * self.count() + last;
-        self.lengths.get(at).copied().unwrap_or(u32::MAX)
-    }
-
-    fn count(&self) -> usize {
-        self.problem.len().min(MAX_EXACT)
+        let row = self.lengths.get(set).and_then(|row| row.get(last));
+        row.copied().unwrap_or(NEVER)
     }
 }
 

@@ -1,5 +1,7 @@
 //! The map: what is put together from parts, and what is asked of it.
 
+mod names;
+
 use starmap_server::map::{
     Kind, Map, MapError, Parts, PartsRegion, SecurityClass, Warning, shown_security,
 };

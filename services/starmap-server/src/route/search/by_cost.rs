@@ -1,9 +1,9 @@
 //! The cheapest first, by Dijkstra's algorithm.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
-use super::super::PerSystem;
+use super::super::{Cost, PerSystem};
 use super::{Far, Jump};
 use crate::map::{Map, SystemIndex};
 
@@ -11,16 +11,31 @@ use crate::map::{Map, SystemIndex};
 #[derive(Debug)]
 pub(super) struct ByCost {
     far: PerSystem<Far>,
-    waiting: BinaryHeap<Reverse<(Far, SystemIndex)>>,
+    waiting: Waiting,
 }
 
+/// What was found, by how far it is.
+///
+/// The gates of a mode have few costs. Systems are followed the nearest first, so those that are found by jumps of the same
+/// cost are found in order: they need a queue, not a heap.
+#[derive(Debug)]
+struct Waiting {
+    /// A queue for each cost of the mode.
+    queues: Vec<(Cost, VecDeque<Found>)>,
+    /// What was found by extra connections with costs of their own.
+    others: BinaryHeap<Reverse<Found>>,
+}
+
+type Found = (Far, SystemIndex);
+
 impl ByCost {
-    pub(super) fn new(map: &Map, end: SystemIndex) -> Self {
+    /// Begins at an end; `costs` are those of most jumps.
+    pub(super) fn new(map: &Map, end: SystemIndex, costs: [Cost; 6]) -> Self {
         let mut far = PerSystem::new(map, Far::NOT_REACHED);
         far[end] = Far(0);
         Self {
             far,
-            waiting: BinaryHeap::from([Reverse((Far(0), end))]),
+            waiting: Waiting::new((Far(0), end), costs),
         }
     }
 
@@ -35,11 +50,7 @@ impl ByCost {
         stop: impl Fn(SystemIndex, Far) -> bool,
         enter: impl Fn(SystemIndex, Far) -> bool,
     ) {
-        while let Some(&Reverse((far, here))) = self.waiting.peek() {
-            if stop(here, far) {
-                return;
-            }
-            self.waiting.pop();
+        while let Some((far, here)) = self.waiting.pop_unless(&stop) {
             // A nearer way to it was found while this one waited.
             if far > self.far[here] {
                 continue;
@@ -49,9 +60,46 @@ impl ByCost {
                 let known = &mut self.far[jump.far];
                 if longer < *known && enter(jump.far, longer) {
                     *known = longer;
-                    self.waiting.push(Reverse((longer, jump.far)));
+                    self.waiting.push(jump.cost, (longer, jump.far));
                 }
             });
+        }
+    }
+}
+
+impl Waiting {
+    fn new(first: Found, mut costs: [Cost; 6]) -> Self {
+        costs.sort_unstable();
+        let mut queues: Vec<_> = costs.map(|cost| (cost, VecDeque::new())).into();
+        queues.dedup_by_key(|(cost, _)| *cost);
+        Self {
+            queues,
+            others: BinaryHeap::from([Reverse(first)]),
+        }
+    }
+
+    fn push(&mut self, cost: Cost, found: Found) {
+        match self.queues.iter_mut().find(|(of, _)| *of == cost) {
+            Some((_, queue)) => queue.push_back(found),
+            None => self.others.push(Reverse(found)),
+        }
+    }
+
+    /// Takes out the nearest, unless the search is to stop at it.
+    fn pop_unless(&mut self, stop: impl Fn(SystemIndex, Far) -> bool) -> Option<Found> {
+        let queues = self.queues.iter_mut().map(|(_, queue)| queue);
+        let first = queues
+            .filter(|queue| !queue.is_empty())
+            .min_by_key(|queue| queue.front().copied());
+        let queued = first.as_ref().and_then(|queue| queue.front().copied());
+        let other = self.others.peek().map(|Reverse(found)| *found);
+        let nearest = queued.into_iter().chain(other).min()?;
+        if stop(nearest.1, nearest.0) {
+            return None;
+        }
+        match first {
+            Some(queue) if queued == Some(nearest) => queue.pop_front(),
+            _ => self.others.pop().map(|Reverse(found)| found),
         }
     }
 }

@@ -3,9 +3,10 @@
 use proptest::prelude::*;
 use starmap_server::explore::{distances, within};
 use starmap_server::map::{Map, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, Extras, SecurityFilter};
+use starmap_server::route::{Avoid, Avoided, Extra, Extras, Mode, Query, SecurityFilter, find};
 
 use super::super::brute::{all_jumps, few_systems, nth};
+use super::super::common::{Random, generated};
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(500))]
@@ -43,5 +44,38 @@ proptest! {
         let found = within(&map, origin, most, travel);
         let found: Vec<_> = found.iter().map(|near| (near.system, near.jumps)).collect();
         prop_assert_eq!(found, expected);
+    }
+}
+
+/// Up to as many rows as there may be: sets of origins of every size, and more than one word of them.
+#[test]
+fn a_matrix_of_any_size_counts_the_jumps_of_shortest_routes() {
+    for (seed, count) in [(1, 1), (2, 30), (3, 64), (4, 65), (5, 100)] {
+        let (map, _) = Map::new(generated(seed, 200)).unwrap();
+        let mut random = Random(seed);
+        let mut some = |count: usize| -> Vec<SystemIndex> {
+            (0..count).map(|_| nth(&map, random.below(200))).collect()
+        };
+        let (from, to) = (some(count), some(20));
+        let avoid = Avoid::new(&map, some(10).into_iter().map(Avoided::System)).unwrap();
+        let ends = some(6).into_iter().zip(some(6));
+        let extra = |(at, (from, to))| Extra {
+            from,
+            to,
+            both_ways: at % 2 == 0,
+            cost: None,
+        };
+        let extras: Vec<Extra> = (0..).zip(ends.filter(|(a, b)| a != b)).map(extra).collect();
+        let extras = Extras::new(extras).unwrap();
+        let matrix = distances(&map, &from, &to, &avoid, &extras).unwrap();
+        let jumps = |from, to| {
+            let query = Query::new(from, to, Mode::Shortest);
+            let route = find(&map, &query.avoiding(&avoid).with(&extras)).ok()?;
+            Some(u32::try_from(route.jumps()).unwrap())
+        };
+        for (from, row) in from.iter().zip(&matrix) {
+            let expected: Vec<_> = to.iter().map(|to| jumps(*from, *to)).collect();
+            assert_eq!(row, &expected, "{seed}: {from:?} {to:?}");
+        }
     }
 }
