@@ -113,7 +113,7 @@ impl Daemon {
     }
 
     /// What the client asks first.
-    async fn requests(&mut self) -> Vec<Value> {
+    pub(crate) async fn requests(&mut self) -> Vec<Value> {
         let reader: &mut (dyn AsyncRead + Unpin + Send) = match self {
             Self::Unix(stream) => stream,
             Self::Tcp(stream) => stream,

@@ -286,6 +286,7 @@ async fn what_comes_before_the_names_waits_for_them() {
     daemon.answer().await;
     drop(daemon);
     let mut daemon = door.meet().await;
+    daemon.requests().await;
     daemon.tell(to_team(1_700_000_000_002)).await;
     drop(daemon);
     let _daemon = door.accept().await;
