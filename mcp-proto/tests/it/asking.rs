@@ -1,8 +1,10 @@
 //! Asking the client: the same handlers serve both eras over both transports.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use mcp_proto::client::{Client, ClientConfig, ClientError};
+use mcp_proto::http::{HttpConfig, ServeConfig};
 use mcp_proto::jsonrpc::{ErrorObject, Request};
 use mcp_proto::{
     CallToolResult, Context, CreateMessage, ElicitForm, ElicitUrl, Era, Field, Interrupt,
@@ -15,6 +17,9 @@ use serde_json::{Map, Value, json};
 use crate::asking_common::{all_capabilities, answer_to, asker, name_form};
 use crate::common::Served;
 
+/// However busy the machine is, only what hangs takes longer.
+const HANG: Duration = Duration::from_secs(600);
+
 /// The questions that clients were asked.
 type Asked = Arc<Mutex<Vec<Request>>>;
 
@@ -23,7 +28,10 @@ async fn answering_clients<F>(server: &Server, answers: F) -> (Vec<(String, Clie
 where
     F: Fn(&Request) -> Result<Value, ErrorObject> + Clone + Send + Sync + 'static,
 {
-    let served = Served::new(server.clone()).await;
+    // On a busy machine a connection that waits for its next request is not to be ended under that request.
+    let mut serving = ServeConfig::default();
+    serving.header_timeout = HANG;
+    let served = Served::with(server.clone(), HttpConfig::default(), serving).await;
     let asked = Asked::default();
     let mut clients = Vec::new();
     for era in [Era::Legacy, Era::Modern] {
@@ -34,8 +42,7 @@ where
                 std::future::ready(answers(&question))
             });
             config.capabilities = all_capabilities();
-            // For tests that fail, however busy the machine is.
-            config.timeout = std::time::Duration::from_secs(600);
+            config.timeout = HANG;
             config
         };
         let http = Client::http(&served.url(), config()).await.unwrap();
