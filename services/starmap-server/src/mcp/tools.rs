@@ -46,7 +46,7 @@ fn travelling(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
         "Plan a round trip from a system past border systems of high security, of about as many jumps as asked for.",
         tours::loop_,
     );
-    let builder = slow(
+    let builder = quick(
         builder,
         "optimize_waypoints",
         "Order waypoints",
@@ -61,7 +61,7 @@ fn travelling(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
          safer way if there is one.",
         ways::analyze,
     );
-    slow(
+    quick(
         builder,
         "distances",
         "Measure distances",
@@ -149,7 +149,7 @@ fn live(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
     )
 }
 
-/// Adds a tool whose work is done in a millisecond or so: where the request runs.
+/// Adds a tool whose work is done in a millisecond or two: where the request runs.
 fn quick<A, O>(
     builder: ServerBuilder<Universe>,
     name: &'static str,
