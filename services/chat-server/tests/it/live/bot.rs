@@ -63,20 +63,26 @@ async fn updates_whose_numbers_begin_anew_are_heard() {
     let live = Live::start(bot(&api.url, dir.path()));
     let mut follower = live.index.follow_after("bot", 0);
     hear(&mut follower, 1).await;
+    taken(&api).await;
     api.state().is_lenient = true;
     for n in 10..14 {
         api.push([numbered(n)], &[]);
         let heard = hear(&mut follower, 1).await;
         assert_eq!(heard.into_keys().collect::<Vec<_>>(), [n.to_string()]);
     }
-    // Telegram is told that they are kept, and does not tell them again and again.
+    // It does not tell them again and again.
+    taken(&api).await;
+    live.end().await;
+}
+
+/// Waits until Telegram was told that all is kept.
+async fn taken(api: &BotApi) {
     let taken = async {
         while !api.state().updates.is_empty() {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
     tokio::time::timeout(LONG, taken).await.unwrap();
-    live.end().await;
 }
 
 #[tokio::test]
