@@ -69,20 +69,19 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     // By system, what the last way past it cost: a system on a way that costs the same as the best through it has nothing
     // new to show.
     let mut shown = PerSystem::new(map, None);
-    let show = |shown: &mut PerSystem<_>, route: &Route| {
+    let mut steps = Vec::with_capacity(count);
+    for route in &taken {
         for system in &route.systems {
             shown[*system] = Some(route.cost);
         }
-    };
-    let mut steps = Vec::with_capacity(count);
-    for route in &taken {
-        show(&mut shown, route);
         steps.push(Steps::new(map, route));
     }
     // By system, the last way that passed it.
     let mut passed = PerSystem::new(map, 0);
     let mut looked_at = 0;
-    while let Some(Reverse((cost, _, via))) = waiting.pop() {
+    // By route in the answer, how many jumps a way shares with it.
+    let mut shared = Vec::with_capacity(count);
+    while let Some(Reverse((cost, jumps, via))) = waiting.pop() {
         if taken.len() >= count || looked_at >= MAX_LOOKED_AT {
             break;
         }
@@ -91,16 +90,37 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             continue;
         }
         looked_at += 1;
-        let (Some(mut route), Some(rest)) = (head.route_to(via), tail.route_from(via)) else {
-            continue;
+        shown[via] = Some(cost);
+        passed[via] = looked_at;
+        shared.clear();
+        shared.resize(steps.len(), 0);
+        let mut is_loopless = true;
+        // Few ways are taken, so one is looked at before a route is made of it.
+        let mut look = |from: SystemIndex, to: SystemIndex, reached: SystemIndex| {
+            shown[reached] = Some(cost);
+            is_loopless &= mem::replace(&mut passed[reached], looked_at) != looked_at;
+            for (Steps(other), shared) in steps.iter().zip(&mut shared) {
+                *shared += usize::from(other[from] == Some(to));
+            }
         };
-        route.systems.extend(rest.systems.into_iter().skip(1));
-        route.by.extend(rest.by);
-        route.cost = cost;
-        show(&mut shown, &route);
-        let mut systems = route.systems.iter();
-        let is_loopless = systems.all(|it| mem::replace(&mut passed[*it], looked_at) != looked_at);
-        if is_loopless && steps.iter().all(|other| differs(&route, other)) {
+        let mut here = via;
+        while let Some(before) = head.before(here) {
+            look(before.far, here, before.far);
+            here = before.far;
+        }
+        here = via;
+        while let Some(next) = tail.next(here) {
+            look(here, next.far, next.far);
+            here = next.far;
+        }
+        let differs = |shared: &usize| shared * 100 <= jumps as usize * MOST_SHARED_PERCENT;
+        if is_loopless
+            && shared.iter().all(differs)
+            && let (Some(mut route), Some(rest)) = (head.route_to(via), tail.route_from(via))
+        {
+            route.systems.extend(rest.systems.into_iter().skip(1));
+            route.by.extend(rest.by);
+            route.cost = cost;
             steps.push(Steps::new(map, &route));
             taken.push(route);
         }
@@ -148,21 +168,12 @@ fn turns_back(head: &Search<'_>, tail: &Search<'_>, via: SystemIndex) -> bool {
     }
 }
 
-fn differs(route: &Route, other: &Steps) -> bool {
-    let shared = jumps(route).filter(|(from, to)| other.0[**from] == Some(**to));
-    shared.count() * 100 <= route.jumps() * MOST_SHARED_PERCENT
-}
-
 impl Steps {
     fn new(map: &Map, route: &Route) -> Self {
         let mut steps = PerSystem::new(map, None);
-        for (from, to) in jumps(route) {
+        for (from, to) in route.systems.iter().zip(route.systems.iter().skip(1)) {
             steps[*from] = Some(*to);
         }
         Self(steps)
     }
-}
-
-fn jumps(route: &Route) -> impl Iterator<Item = (&SystemIndex, &SystemIndex)> {
-    route.systems.iter().zip(route.systems.iter().skip(1))
 }
