@@ -5,7 +5,6 @@ mod hostile;
 mod limits;
 mod mutations;
 mod openspec;
-mod pipe;
 mod tools;
 mod transcripts;
 mod writes;

@@ -2,12 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::sync::Arc;
 
 use mcp_conformance::{Era, Replay, Target, Transcript};
 
 use super::harness::Place;
-use super::pipe;
 
 /// The configurations that transcripts need: the name of the fixture, and its file.
 const CONFIGS: [(Option<&str>, &str); 2] = [
@@ -96,8 +94,11 @@ async fn all_transcripts_hold_over_http() {
 async fn all_transcripts_hold_on_pipes() {
     for (fixture, config) in CONFIGS {
         for era in Era::ALL {
-            let place = Arc::new(Place::of(config));
-            hold(Replay::new(pipe::target(&place)).eras([era]), fixture).await;
+            let place = Place::of(config);
+            let command = place.command("mcp");
+            let command = command.as_std();
+            let target = Target::command(command.get_program(), command.get_args());
+            hold(Replay::new(target).eras([era]), fixture).await;
         }
     }
 }

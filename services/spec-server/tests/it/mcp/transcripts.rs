@@ -12,7 +12,6 @@ use spec_server::mcp::{self, Settings};
 use spec_server::search::{self, Freshness};
 
 use super::harness::{Copy, listening, settings};
-use super::pipe;
 
 /// The servers that transcripts need: the name of the fixture, its project, and what it is started with.
 const SERVERS: [(Option<&str>, &str, &[&str]); 4] = [
@@ -128,7 +127,9 @@ async fn all_transcripts_hold_for_the_binary_on_pipes() {
     for (fixture, project, arguments) in SERVERS {
         let project = Copy::of(project);
         for era in Era::ALL {
-            let target = pipe::target(project.root(), arguments);
+            let mut words = vec!["mcp", "--root", project.root().to_str().unwrap()];
+            words.extend(arguments);
+            let target = Target::command(env!("CARGO_BIN_EXE_spec-server"), words);
             hold(Replay::new(target).eras([era]), fixture).await;
         }
     }
