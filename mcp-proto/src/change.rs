@@ -2,11 +2,9 @@
 
 use std::any::Any;
 use std::fmt;
-use std::sync::{Arc, Weak};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
-
-use crate::context::Context;
 
 /// Something the server offers has changed.
 #[derive(Debug, Clone)]
@@ -38,17 +36,6 @@ pub struct ResourceUpdate {
 pub(crate) trait Notify: fmt::Debug + Send + Sync {
     /// Tells every listener that wants to hear of it.
     fn notify(&self, change: Change);
-}
-
-impl Context {
-    /// Tells every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have no
-    /// handle of their server. In a context that no server made, nobody is told.
-    pub fn notify(&self, change: Change) {
-        let server = self.server.as_ref().and_then(Weak::upgrade);
-        if let Some(server) = server {
-            server.notify(change);
-        }
-    }
 }
 
 impl ResourceUpdate {

@@ -1,25 +1,29 @@
-//! What one request carries in ([`Context`]) and its way back out ([`Outbox`]).
+//! What one request carries in ([`Context`]), and what its handler can do with it.
 
-mod outbox;
+mod answers;
+mod asking;
 mod progress;
+mod tasks;
+mod telling;
 mod trace;
+mod urls;
 
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
 use http::Extensions;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::change::Notify;
 use crate::input::Input;
-use crate::jsonrpc::{Notification, RequestId};
+use crate::jsonrpc::RequestId;
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
-use crate::task::{Entry, TaskMode};
+use crate::outbox::Outbox;
+use crate::task::TaskMode;
 use crate::version::{Era, ProtocolVersion};
 use progress::Progress;
 
-pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
+pub use answers::Answers;
 
 /// Everything a handler may want to know of the request it serves.
 ///
@@ -74,9 +78,9 @@ pub(crate) struct Incoming {
     pub(crate) peer: Option<Arc<str>>,
 }
 
-/// What a legacy session tells the requests that come in it.
+/// What a request knows of its client: from its own `_meta` (modern), or from its session.
 #[derive(Clone)]
-pub(crate) struct LegacyClient {
+pub(crate) struct ClientSide {
     pub(crate) protocol_version: ProtocolVersion,
     pub(crate) client_info: Option<Arc<Implementation>>,
     pub(crate) client_capabilities: Arc<ClientCapabilities>,
@@ -124,88 +128,19 @@ impl Context {
             .map(|principal| principal.0.as_str())
     }
 
-    /// Reports progress, if the request asked for it by `_meta.progressToken`, an integer or a string of at most 1,024
-    /// bytes.
-    ///
-    /// `progress` grows with every report, one that does not is left out; `total` is its end where known; `message` is
-    /// told to clients of 2025-03-26 and later. Waits while
-    /// the client is slower than [`OUTBOX_CAPACITY`] messages; a client that is gone is no error, since the call is
-    /// about to be dropped.
-    pub async fn progress(&self, progress: f64, total: Option<f64>, message: Option<&str>) {
-        let Some(state) = &self.progress else {
-            return;
-        };
-        let mut params = Map::new();
-        params.insert("progressToken".to_owned(), state.token.clone());
-        params.insert("progress".to_owned(), json!(progress));
-        // JSON has no other numbers.
-        if let Some(total) = total.filter(|total| total.is_finite()) {
-            params.insert("total".to_owned(), json!(total));
-        }
-        // `message` is new in 2025-03-26.
-        if let Some(message) = message
-            && self.protocol_version > ProtocolVersion::V2024_11_05
-        {
-            params.insert("message".to_owned(), json!(message));
-        }
-        let notification = Notification {
-            method: "notifications/progress".to_owned(),
-            params,
-        };
-        // Judged as it joins the queue: the reports of several tasks grow in the order they are sent in.
-        let mut grows = true;
-        let judge = || {
-            grows = state.grows(progress);
-            grows
-        };
-        // The only failure is a reader that is gone, and then there is nobody to tell.
-        let _gone = self.outbox.send_if(notification, judge).await;
-        if !grows {
-            tracing::debug!(
-                progress,
-                "a report of progress that does not grow was left out"
-            );
-        }
-    }
-
-    /// Sends a log message about this request to the client, if it wants messages of this level. `data` is any JSON;
-    /// `logger` names the part of the server that speaks. Never put secrets into it.
-    ///
-    /// The server must offer logging ([`ServerBuilder::logging`](crate::ServerBuilder::logging)).
-    pub async fn log(&self, level: LogLevel, logger: Option<&str>, data: impl Into<Value> + Send) {
-        if self.log_level.is_none_or(|wanted| level < wanted) {
-            return;
-        }
-        let mut params = Map::new();
-        params.insert("level".to_owned(), json!(level));
-        if let Some(logger) = logger {
-            params.insert("logger".to_owned(), json!(logger));
-        }
-        params.insert("data".to_owned(), data.into());
-        self.say("notifications/message", params).await;
-    }
-
-    /// Lets go of the client's connection while the call goes on: a legacy client over Streamable HTTP comes back for
-    /// the rest, no sooner than after `retry` (2025-11-25, "Streamable HTTP": the server may close the stream). Every
-    /// other client keeps its connection, and nothing happens.
-    pub async fn release_connection(&self, retry: Duration) {
-        // The only failure is a reader that is gone, and then the connection is free.
-        let _gone = self.outbox.release(retry).await;
-    }
-
     pub(crate) fn modern(incoming: Incoming, modern: ModernMeta) -> Self {
         let mut incoming = incoming;
         let (client, capabilities) = ModernMeta::take_client(&mut incoming.meta);
-        let client = LegacyClient {
+        let client = ClientSide {
             protocol_version: modern.version,
             client_info: client.map(Arc::new),
             client_capabilities: Arc::new(capabilities),
             log_level: modern.log_level,
         };
-        Self::legacy(incoming, client)
+        Self::new(incoming, client)
     }
 
-    pub(crate) fn legacy(incoming: Incoming, client: LegacyClient) -> Self {
+    pub(crate) fn new(incoming: Incoming, client: ClientSide) -> Self {
         Self {
             request_id: incoming.request_id,
             protocol_version: client.protocol_version,
@@ -231,26 +166,5 @@ impl Context {
             progress: None,
             ..self.clone()
         }
-    }
-
-    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
-    pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
-        if self.era() == Era::Modern {
-            self.progress = None;
-            self.log_level = None;
-        }
-        self.outbox = outbox;
-        self.task = TaskMode::Running(task);
-        self
-    }
-
-    /// Sends a notification about this request.
-    pub(crate) async fn say(&self, method: &str, params: Map<String, Value>) {
-        let notification = Notification {
-            method: method.to_owned(),
-            params,
-        };
-        // The only failure is a reader that is gone, and then there is nobody to tell.
-        let _gone = self.outbox.send(notification).await;
     }
 }

@@ -160,6 +160,7 @@ pub mod json;
 pub mod jsonrpc;
 mod lifecycle;
 mod logging;
+mod outbox;
 mod prompt;
 mod resource;
 mod schema;
@@ -181,14 +182,12 @@ pub use content::{
     Annotations, ContentBlock, EmbeddedResource, Icon, IconTheme, MediaContent, Resource,
     ResourceContents, Role, TextContent,
 };
-pub use context::{
-    Context, OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing, Principal,
-};
+pub use context::{Answers, Context, Principal};
 pub use http::StreamableHttpService;
 pub use input::{
-    Answers, Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult,
-    ElicitUrl, Field, MAX_QUESTION_KEY_BYTES, MAX_QUESTIONS, ModelHint, ModelPreferences,
-    Questions, Root, SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
+    Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult, ElicitUrl,
+    Field, MAX_QUESTION_KEY_BYTES, MAX_QUESTIONS, ModelHint, ModelPreferences, Questions, Root,
+    SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
 pub use lifecycle::{
@@ -198,6 +197,7 @@ pub use lifecycle::{
     META_SUBSCRIPTION_ID, SessionChange,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
+pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 pub use schema::{Finding, SchemaError};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 
-use crate::context::LegacyClient;
+use crate::context::ClientSide;
 use crate::lifecycle::{
     ClientCapabilities, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, SessionChange,
 };
@@ -159,8 +159,8 @@ impl Session {
     }
 
     /// What its requests are told of its client.
-    pub(crate) fn client(&self) -> LegacyClient {
-        LegacyClient {
+    pub(crate) fn client(&self) -> ClientSide {
+        ClientSide {
             protocol_version: self.protocol_version,
             client_info: Some(self.client_info.clone()),
             client_capabilities: self.client_capabilities.clone(),

@@ -21,11 +21,6 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::context::Context;
-use crate::interrupt::{Interrupt, Reason};
-use crate::jsonrpc::ErrorObject;
-use crate::lifecycle::EXTENSION_TASKS;
-
 pub(crate) use entry::{Entry, Open, Stage, Step, relate, relate_params};
 pub(crate) use owner::Owner;
 pub(crate) use size::json_size;
@@ -33,7 +28,7 @@ pub(crate) use store::{NewTask, Tasks};
 pub(crate) use view::TaskView;
 pub(crate) use watched::Watched;
 
-/// The longest [`Context::task_status`], in characters; what is longer is cut.
+/// The longest [`Context::task_status`](crate::Context::task_status), in characters; what is longer is cut.
 pub const MAX_TASK_STATUS: usize = 1_000;
 
 /// Whether a call of a tool may become a task (schema 2025-11-25: `ToolExecution.taskSupport`).
@@ -46,7 +41,7 @@ pub enum TaskSupport {
     /// It does for clients that can take one; for others it runs within its call.
     Optional,
     /// It is for clients that can take one; others are refused before the handler runs: −32021 in the modern era, −32601
-    /// before. In the modern era it is the handler that starts the task ([`Context::start_task`]); one that returns
+    /// before. In the modern era it is the handler that starts the task ([`Context::start_task`](crate::Context::start_task)); one that returns
     /// before that has answered its call.
     Required,
 }
@@ -91,50 +86,6 @@ pub(crate) enum TaskMode {
     Startable,
     /// It is one.
     Running(Arc<Entry>),
-}
-
-impl Context {
-    /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
-    ///
-    /// Goes on as it is where the call is a task already, and where the tool's support is
-    /// [`Optional`](TaskSupport::Optional) and the client takes no task.
-    ///
-    /// # Errors
-    /// Leaves the handler until it is called again as a task. For good (−32603) in a tool that does not declare its
-    /// support, and when the server has no place for another task.
-    pub fn start_task(&self) -> Result<(), Interrupt> {
-        match &self.task {
-            TaskMode::Within | TaskMode::Running(_) => Ok(()),
-            TaskMode::Startable => Err(Interrupt(Reason::StartTask)),
-            TaskMode::None => {
-                tracing::error!("start_task was called by what does not declare task support");
-                Err(ErrorObject::internal().into())
-            }
-        }
-    }
-
-    /// The name of the task that the call runs as, if it does.
-    #[must_use]
-    pub fn task_id(&self) -> Option<&str> {
-        match &self.task {
-            TaskMode::Running(entry) => Some(&entry.id),
-            _ => None,
-        }
-    }
-
-    /// Says how the task is doing, in a sentence for people (`statusMessage`), and tells those who listen. The last one
-    /// stays when the task completes. At most [`MAX_TASK_STATUS`] characters; without a task, nothing happens.
-    pub fn task_status(&self, message: impl Into<String>) {
-        if let TaskMode::Running(entry) = &self.task {
-            entry.say(message.into());
-        }
-    }
-
-    /// Whether the client takes tasks of the extension.
-    pub(crate) fn takes_tasks(&self) -> bool {
-        let declared = self.client_capabilities.extension(EXTENSION_TASKS);
-        declared.is_some_and(|settings| !settings.is_null())
-    }
 }
 
 impl TaskSupport {

@@ -14,8 +14,8 @@ use tokio::time::Sleep;
 use super::detached::{Detached, Place};
 use super::live::CallGuard;
 use super::sessions::Hold;
-use crate::context::{Outbox, OutboxReader, Outgoing};
 use crate::jsonrpc::{Message, Response};
+use crate::outbox::{Outbox, OutboxReader, Outgoing};
 
 /// A call on its way, as the stream of what it says. Its answer or its cancellation is the last item.
 pub(super) struct Exchange {

@@ -17,9 +17,10 @@ use super::head::{self, Accepts, SESSION_ID};
 use super::live::CallGuard;
 use super::rejection::{Rejection, json_response};
 use super::{StreamableHttpService, sse};
-use crate::context::{Context, Incoming, Outbox, Principal};
+use crate::context::{Context, Incoming, Principal};
 use crate::jsonrpc::{Notification, Request, Response as RpcResponse};
 use crate::lifecycle::SessionChange;
+use crate::outbox::Outbox;
 use crate::server::{read_initialize, too_many_subscriptions};
 use crate::session::{Session, SessionId};
 use crate::version::{Era, ProtocolVersion};
@@ -90,7 +91,7 @@ impl StreamableHttpService {
             extensions,
             peer: Some(session.id.shared()),
         };
-        let context = Context::legacy(incoming, session.client());
+        let context = Context::new(incoming, session.client());
         let call = match SessionChange::of(&request) {
             None => self.0.server.handle_owned(request, context),
             Some(change) => {

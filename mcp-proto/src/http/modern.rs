@@ -9,9 +9,10 @@ use super::head::{self, Accepts};
 use super::params;
 use super::rejection::Rejection;
 use super::{ResponseBody, StreamableHttpService};
-use crate::context::{Context, Incoming, Outbox};
+use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
+use crate::outbox::Outbox;
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 

@@ -119,7 +119,7 @@ impl ElicitForm {
     }
 
     /// An answer with the fields of this form alone, or what is wrong with it.
-    pub(super) fn read(&self, answer: &Value) -> Result<ElicitResult, String> {
+    pub(crate) fn read(&self, answer: &Value) -> Result<ElicitResult, String> {
         let action = read_action(answer)?;
         let mut content = Map::new();
         if action == ElicitAction::Accept {
@@ -168,7 +168,7 @@ impl ElicitUrl {
     }
 
     /// A URL has no content to bring back.
-    pub(super) fn read(answer: &Value) -> Result<ElicitResult, String> {
+    pub(crate) fn read(answer: &Value) -> Result<ElicitResult, String> {
         Ok(ElicitResult {
             action: read_action(answer)?,
             content: Map::new(),

@@ -1,6 +1,4 @@
-//! What is asked at once, and what came back.
-
-use std::collections::BTreeMap;
+//! What is asked at once, and how one answer is read.
 
 use serde::Deserialize as _;
 use serde_json::{Map, Value, json};
@@ -9,7 +7,6 @@ use super::{
     CreateMessage, CreateMessageResult, ElicitForm, ElicitResult, ElicitUrl, Root, balance,
     missing_capability,
 };
-use crate::interrupt::Interrupt;
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::ClientCapabilities;
 use crate::version::ProtocolVersion;
@@ -18,10 +15,6 @@ use crate::version::ProtocolVersion;
 #[derive(Debug, Clone, Default, PartialEq)]
 #[must_use]
 pub struct Questions(Vec<(String, Question)>);
-
-/// The answers to [`Questions`], by the same keys.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Answers(pub(super) BTreeMap<String, Answer>);
 
 /// One question.
 #[derive(Debug, Clone, PartialEq)]
@@ -103,51 +96,6 @@ impl Questions {
             None => self.0.push((key, question)),
         }
     }
-}
-
-impl Answers {
-    /// What the user made of a form or a URL.
-    ///
-    /// # Errors
-    /// −32603 for a key that was not asked this.
-    pub fn elicited(&self, key: &str) -> Result<ElicitResult, Interrupt> {
-        match self.0.get(key) {
-            Some(Answer::Elicited(answer)) => Ok(answer.clone()),
-            other => Err(not_asked(key, other)),
-        }
-    }
-
-    /// What the client's model said.
-    ///
-    /// # Errors
-    /// −32603 for a key that was not asked this.
-    pub fn sampled(&self, key: &str) -> Result<CreateMessageResult, Interrupt> {
-        match self.0.get(key) {
-            Some(Answer::Sampled(answer)) => Ok(CreateMessageResult::clone(answer)),
-            other => Err(not_asked(key, other)),
-        }
-    }
-
-    /// The client's roots.
-    ///
-    /// # Errors
-    /// −32603 for a key that was not asked this.
-    pub fn roots(&self, key: &str) -> Result<Vec<Root>, Interrupt> {
-        match self.0.get(key) {
-            Some(Answer::Roots(roots)) => Ok(roots.clone()),
-            other => Err(not_asked(key, other)),
-        }
-    }
-}
-
-/// The handler's mistake: it reads what it has not asked.
-fn not_asked(key: &str, answer: Option<&Answer>) -> Interrupt {
-    tracing::error!(
-        key,
-        ?answer,
-        "a handler reads the answer to a question that it did not ask under this key"
-    );
-    ErrorObject::internal().into()
 }
 
 impl Question {

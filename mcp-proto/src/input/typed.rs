@@ -1,13 +1,9 @@
 //! Forms that fill in a Rust type: its schema is the form, its value the answer.
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::{Choice, ElicitForm, Field};
-use crate::context::Context;
-use crate::interrupt::Interrupt;
-use crate::jsonrpc::ErrorObject;
 use crate::schema::{self, SchemaError};
 
 /// What a field may say besides its type and its choices.
@@ -24,30 +20,6 @@ const KEYWORDS: [&str; 11] = [
     "minItems",
     "maxItems",
 ];
-
-impl Context {
-    /// Asks the user to fill in a `T`; `None` if the user would not. Every member of `T` is a field of the form, with
-    /// its documentation as its description; see [`ElicitForm::of`] for what it may be.
-    ///
-    /// # Errors
-    /// As for [`Context::elicit`]; −32603 and a line in the log for a type that is no form.
-    pub fn elicit_typed<T: JsonSchema + DeserializeOwned>(
-        &self,
-        key: &str,
-        message: impl Into<String>,
-    ) -> Result<Option<T>, Interrupt> {
-        let form = ElicitForm::of::<T>(message)
-            .map_err(|problem| super::cannot_be_asked(key, &problem.to_string()))?;
-        let answer = self.elicit(key, &form)?;
-        let content = answer.accepted().cloned().map(Value::Object);
-        let filled_in = content.map(serde_json::from_value).transpose();
-        // The type may ask for more than its schema says.
-        filled_in.map_err(|problem| {
-            let error: ErrorObject = self.bad_answer(key, &problem.to_string());
-            error.into()
-        })
-    }
-}
 
 impl ElicitForm {
     /// The form of a type: a struct whose members are texts, numbers, booleans, enumerations without data or lists of

@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::input::missing_capability;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::EXTENSION_TASKS;
-use crate::task::{Entry, NewTask, Owner, TaskMode, TaskSupport, TaskView, json_size};
+use crate::task::{Entry, NewTask, TaskMode, TaskSupport, TaskView, json_size};
 use crate::version::{Era, ProtocolVersion};
 use running::Start;
 
@@ -87,7 +87,7 @@ impl Server {
             .as_ref()
             .map_or(0, |input| json_size(&input.all()));
         let (entry, registration) = tasks.create(NewTask {
-            owner: Owner::of(&context),
+            owner: context.owner(),
             version: context.protocol_version,
             ttl,
             bytes: json_size(&params).saturating_add(answers),
@@ -164,7 +164,7 @@ impl Server {
 
     pub(super) fn find_task(&self, id: &str, context: &Context) -> Option<Arc<Entry>> {
         let tasks = self.0.tasks.as_ref()?;
-        tasks.find(id, &Owner::of(context), context.era())
+        tasks.find(id, &context.owner(), context.era())
     }
 }
 

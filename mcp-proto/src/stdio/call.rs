@@ -8,8 +8,8 @@ use futures_util::future::BoxFuture;
 
 use tokio::sync::oneshot;
 
-use crate::context::{OutboxReader, Outgoing};
 use crate::jsonrpc::{Notification, Request, Response};
+use crate::outbox::{OutboxReader, Outgoing};
 
 /// A running call and its own outbox.
 pub(super) struct Call {

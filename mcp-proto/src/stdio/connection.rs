@@ -22,9 +22,10 @@ use super::asked::Asked;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_answer, write_line};
-use crate::context::{Context, Incoming, LegacyClient, Outbox};
+use crate::context::{ClientSide, Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
 use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta, SessionChange};
+use crate::outbox::Outbox;
 use crate::server::{Listener, Server, read_initialize, too_many_subscriptions};
 use crate::session::Session;
 use crate::version::{Era, ProtocolVersion};
@@ -353,16 +354,13 @@ impl Connection {
             ));
         }
         let client = self.session.as_ref().map(Session::client);
-        let client = client.unwrap_or_else(|| LegacyClient {
+        let client = client.unwrap_or_else(|| ClientSide {
             protocol_version: ProtocolVersion::LATEST_LEGACY,
             client_info: None,
             client_capabilities: Arc::default(),
             log_level: None,
         });
-        Ok(Context::legacy(
-            self.incoming(request, meta, outbox),
-            client,
-        ))
+        Ok(Context::new(self.incoming(request, meta, outbox), client))
     }
 
     fn incoming(&self, request: &Request, meta: Map<String, Value>, outbox: Outbox) -> Incoming {

@@ -13,9 +13,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::{MAX_TASK_STATUS, Owner};
-use crate::context::Outbox;
 use crate::input::{Question, Questions};
 use crate::jsonrpc::{ErrorObject, Payload};
+use crate::outbox::Outbox;
 use crate::version::ProtocolVersion;
 
 pub(crate) use stream::{Step, relate, relate_params};
@@ -136,7 +136,7 @@ impl Entry {
         self.state.subscribe()
     }
 
-    pub(super) fn say(&self, mut message: String) {
+    pub(crate) fn say(&self, mut message: String) {
         if let Some((end, _)) = message.char_indices().nth(MAX_TASK_STATUS) {
             message.truncate(end);
         }

@@ -5,9 +5,10 @@ use std::time::Duration;
 use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Value, json};
 
-use crate::context::{Context, OutboxClosed};
+use crate::context::Context;
 use crate::input::Question;
 use crate::jsonrpc::{Notification, RequestId};
+use crate::outbox::OutboxClosed;
 use crate::task::relate_params;
 
 /// Why a question has no answer: a name for programs and a sentence.

@@ -7,7 +7,7 @@ use super::super::{Method, Server, wire};
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::seal::{cursor, open_cursor};
-use crate::task::{Entry, Open, Owner, Stage, Step, TaskView};
+use crate::task::{Entry, Open, Stage, Step, TaskView};
 use crate::version::Era;
 
 impl Server {
@@ -124,7 +124,7 @@ impl Server {
         let Some(tasks) = &self.0.tasks else {
             return Err(ErrorObject::method_not_found(list));
         };
-        let (page, more) = tasks.list(&Owner::of(context), Era::Legacy, after, self.0.page_size);
+        let (page, more) = tasks.list(&context.owner(), Era::Legacy, after, self.0.page_size);
         let next_cursor = match page.last().filter(|_| more) {
             None => None,
             Some(last) => {

@@ -9,10 +9,11 @@ use serde_json::{Map, Value};
 
 use super::super::rounds::MAX_ROUNDS;
 use super::super::{Inner, Server};
-use crate::context::{Context, Outbox, OutboxReader};
+use crate::context::Context;
 use crate::input::Input;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
+use crate::outbox::{Outbox, OutboxReader};
 use crate::task::{Entry, Stage, relate};
 use crate::tool::{CallToolResult, ToolError, ToolRegistry};
 use crate::version::Era;

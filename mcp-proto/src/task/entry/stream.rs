@@ -4,8 +4,8 @@ use futures_util::FutureExt as _;
 use serde_json::{Map, Value, json};
 
 use super::{Entry, Open, Stage, State};
-use crate::context::{Outbox, Outgoing};
 use crate::lifecycle::META_RELATED_TASK;
+use crate::outbox::{Outbox, Outgoing};
 
 /// A `tasks/result` at work: the newest of a task puts its questions to the client.
 pub(crate) struct Attached<'e> {

@@ -3,8 +3,8 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{ElicitAction, ElicitUrl, Questions};
-use crate::context::Context;
+use super::Context;
+use crate::input::{ElicitAction, ElicitUrl, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::version::{Era, ProtocolVersion};

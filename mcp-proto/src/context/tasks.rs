@@ -1,0 +1,76 @@
+//! Tasks as handlers see them: becoming one, and saying how it is doing.
+
+use std::sync::Arc;
+
+use super::Context;
+use crate::interrupt::{Interrupt, Reason};
+use crate::jsonrpc::ErrorObject;
+use crate::lifecycle::EXTENSION_TASKS;
+use crate::outbox::Outbox;
+use crate::task::{Entry, Owner, TaskMode};
+use crate::version::Era;
+
+impl Context {
+    /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
+    ///
+    /// Goes on as it is where the call is a task already, and where the tool's support is
+    /// [`Optional`](TaskSupport::Optional) and the client takes no task.
+    ///
+    /// # Errors
+    /// Leaves the handler until it is called again as a task. For good (−32603) in a tool that does not declare its
+    /// support, and when the server has no place for another task.
+    pub fn start_task(&self) -> Result<(), Interrupt> {
+        match &self.task {
+            TaskMode::Within | TaskMode::Running(_) => Ok(()),
+            TaskMode::Startable => Err(Interrupt(Reason::StartTask)),
+            TaskMode::None => {
+                tracing::error!("start_task was called by what does not declare task support");
+                Err(ErrorObject::internal().into())
+            }
+        }
+    }
+
+    /// The name of the task that the call runs as, if it does.
+    #[must_use]
+    pub fn task_id(&self) -> Option<&str> {
+        match &self.task {
+            TaskMode::Running(entry) => Some(&entry.id),
+            _ => None,
+        }
+    }
+
+    /// Says how the task is doing, in a sentence for people (`statusMessage`), and tells those who listen. The last one
+    /// stays when the task completes. At most [`MAX_TASK_STATUS`] characters; without a task, nothing happens.
+    pub fn task_status(&self, message: impl Into<String>) {
+        if let TaskMode::Running(entry) = &self.task {
+            entry.say(message.into());
+        }
+    }
+
+    /// Whether the client takes tasks of the extension.
+    pub(crate) fn takes_tasks(&self) -> bool {
+        let declared = self.client_capabilities.extension(EXTENSION_TASKS);
+        declared.is_some_and(|settings| !settings.is_null())
+    }
+
+    /// Who may come back for the tasks of this request.
+    pub(crate) fn owner(&self) -> Owner {
+        match (self.principal(), &self.peer) {
+            (Some(principal), _) => Owner::Principal(principal.into()),
+            // The modern era knows no connections.
+            (None, Some(peer)) if self.era() == Era::Legacy => Owner::Peer(Arc::clone(peer)),
+            (None, _) => Owner::Anyone,
+        }
+    }
+
+    /// The same for a task: what it says goes out by `outbox`. The modern era has no way out for progress and logs.
+    pub(crate) fn into_task(mut self, task: Arc<Entry>, outbox: Outbox) -> Self {
+        if self.era() == Era::Modern {
+            self.progress = None;
+            self.log_level = None;
+        }
+        self.outbox = outbox;
+        self.task = TaskMode::Running(task);
+        self
+    }
+}
