@@ -1,7 +1,6 @@
 //! Content blocks, annotations and icons: shared by tools, prompts and resources.
 
 mod icon;
-mod older;
 mod resource;
 
 use data_encoding::BASE64;
@@ -10,7 +9,6 @@ use serde_json::{Map, Value};
 
 pub(crate) use icon::check_icons;
 pub use icon::{Icon, IconTheme};
-pub(crate) use older::for_version;
 pub use resource::Resource;
 
 /// A piece of content (schema: `ContentBlock`).

@@ -8,27 +8,21 @@
 //! request (pipelining) hides its going until they are read, which is after the answer; its call runs on until then.
 //! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
-mod answer;
-mod batch;
-mod body;
-mod calls;
-mod config;
+pub(crate) mod answer;
+pub(crate) mod body;
+pub(crate) mod config;
 mod cors;
-mod deadline;
-mod detached;
-mod exchange;
-mod head;
-mod legacy;
-mod live;
-mod modern;
+pub(crate) mod deadline;
+pub(crate) mod endpoint;
+pub(crate) mod exchange;
+pub(crate) mod head;
+pub(crate) mod modern;
 mod params;
-mod rejection;
+pub(crate) mod reading;
+pub(crate) mod rejection;
 mod serve;
-mod sessions;
-mod sse;
-mod standalone;
+pub(crate) mod sse;
 mod strangers;
-mod streams;
 
 use std::convert::Infallible;
 use std::fmt::Display;
@@ -36,22 +30,20 @@ use std::sync::Arc;
 
 use bytes::Buf;
 use futures_util::future::BoxFuture;
-use http::{Request, Response, StatusCode, request};
+use http::{Request, Response, request};
 use http_body::Body;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::jsonrpc::{Message, RequestId};
+use crate::jsonrpc::Message;
+use crate::legacy::http::Legacy;
+use crate::legacy::session::{MemorySessions, SessionStore};
 use crate::server::Server;
-use crate::session::{MemorySessions, SessionStore};
-use body::Text;
-use detached::Detached;
+use endpoint::Endpoint;
 use head::{Accepts, Verb};
-use live::Live;
-use rejection::Rejection;
-use sessions::Sessions;
+use reading::Text;
+use rejection::{Refused, Rejection};
 use strangers::Strangers;
-use streams::Streams;
 
+pub use crate::legacy::http::config::LegacyConfig;
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, InvalidName, Origins};
 pub use serve::{ServeConfig, serve};
@@ -63,21 +55,10 @@ pub struct StreamableHttpService(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    server: Server,
-    config: HttpConfig,
-    sessions: Sessions,
-    live: Arc<Live>,
-    streams: Arc<Streams>,
-    detached: Detached,
-    /// A permit for each call that may run.
-    calls: Arc<Semaphore>,
-    /// A permit for each byte of bodies that may be held.
-    body_memory: Arc<Semaphore>,
+    endpoint: Arc<Endpoint>,
+    legacy: Legacy,
     strangers: Strangers,
 }
-
-/// A refusal and the id of the request it refuses, if that could be read.
-type Refused = (Rejection, Option<RequestId>);
 
 impl StreamableHttpService {
     /// The endpoint with default bounds and sessions in memory.
@@ -111,19 +92,11 @@ impl StreamableHttpService {
         config: HttpConfig,
         sessions: Arc<dyn SessionStore>,
     ) -> Self {
-        let detached = Detached::new(&config);
-        let sessions = Sessions::new(sessions, config.store_timeout);
-        let permits = |max: usize| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+        let endpoint = Arc::new(Endpoint::new(server, config));
         Self(Arc::new(Inner {
-            calls: permits(config.max_calls),
-            body_memory: permits(config.max_buffered_bytes),
+            legacy: Legacy::new(Arc::clone(&endpoint), sessions),
+            endpoint,
             strangers: Strangers::default(),
-            streams: Streams::new(&config),
-            server,
-            config,
-            sessions,
-            live: Arc::default(),
-            detached,
         }))
     }
 
@@ -153,7 +126,7 @@ impl StreamableHttpService {
             }
         };
         if let Some(origin) = origin {
-            cors::expose(&mut response, origin, &self.0.config.origins);
+            cors::expose(&mut response, origin, &self.0.endpoint.config.origins);
         }
         response
     }
@@ -162,18 +135,23 @@ impl StreamableHttpService {
     /// graceful shutdown until its deadline.
     ///
     /// From then on a legacy call ends when its connection does, and those that run without a client already end
-    /// within [`HttpConfig::max_detached_time_after_close`]; [`StreamableHttpService::ended`] waits for them.
+    /// within [`LegacyConfig::max_detached_time_after_close`]; [`StreamableHttpService::ended`] waits for them.
     pub fn close(&self) {
-        self.0.server.close();
-        self.0.detached.close();
+        self.0.endpoint.server.close();
+        self.0.legacy.close();
     }
 
     /// Waits until no call of a legacy client runs any more that went away or whose answer is an event stream, and no
     /// task: calls that went away run on without their connection, the others notice its end a moment later. For after
     /// [`close`](Self::close) and the end of [`serve`].
     pub async fn ended(&self) {
-        self.0.detached.ended().await;
-        self.0.server.tasks_ended().await;
+        self.0.legacy.ended().await;
+        self.0.endpoint.server.tasks_ended().await;
+    }
+
+    #[cfg(test)]
+    pub(crate) fn legacy(&self) -> &Legacy {
+        &self.0.legacy
     }
 
     async fn answer<B>(
@@ -185,38 +163,29 @@ impl StreamableHttpService {
         B: Body,
         B::Error: Display,
     {
-        let config = &self.0.config;
+        let Inner {
+            endpoint, legacy, ..
+        } = &*self.0;
+        let config = &endpoint.config;
         let (verb, accepts) = match head::judge(&head, config) {
             Ok(judged) => judged,
             Err(rejection) => {
-                body::discard(body, &head.headers, config).await;
+                reading::discard(body, &head.headers, config).await;
                 return Err((rejection, None));
             }
         };
+        let without_id = |rejection| (rejection, None);
         match verb {
             Verb::Preflight => Ok(cors::preflight(&head.headers)),
-            Verb::Get => self
-                .open_stream(&head)
-                .await
-                .map_err(|rejection| (rejection, None)),
-            Verb::Delete => self
-                .end_session(&head)
-                .await
-                .map_err(|rejection| (rejection, None)),
+            Verb::Get => legacy.open_stream(&head).await.map_err(without_id),
+            Verb::Delete => legacy.end_session(&head).await.map_err(without_id),
             Verb::Post => {
-                let text = body::read(body, &head.headers, config, &self.0.body_memory)
+                let text = reading::read(body, &head.headers, config, &endpoint.body_memory)
                     .await
-                    .map_err(|rejection| (rejection, None))?;
+                    .map_err(without_id)?;
                 self.post(&mut head, accepts, text).await
             }
         }
-    }
-
-    /// The place of one more call.
-    fn place(&self) -> Result<OwnedSemaphorePermit, Rejection> {
-        Arc::clone(&self.0.calls)
-            .try_acquire_owned()
-            .map_err(|_| Rejection::ServiceBusy(self.0.config.max_calls))
     }
 
     async fn post(
@@ -225,64 +194,31 @@ impl StreamableHttpService {
         accepts: Accepts,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
-        if Message::is_batch(text.as_ref())
-            && let Some(session) = self
-                .batch_session(head)
-                .await
-                .map_err(|rejection| (rejection, None))?
-        {
-            return self.call_batch(head, accepts, &session, text).await;
+        let Inner {
+            endpoint, legacy, ..
+        } = &*self.0;
+        if let Some(session) = legacy.batch_session(head, text.as_ref()).await? {
+            return legacy.call_batch(head, accepts, &session, text).await;
         }
         let message = Message::from_slice(text.as_ref())
             .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
         // The call may take its time; the text is not needed for it.
         drop(text);
         match message {
-            Message::Request(request) => {
+            Message::Request(request) if modern::is_modern(&head.headers, &request) => {
                 let id = request.id.clone();
-                let answered = if modern::is_modern(&head.headers, &request.method, &request.params)
-                {
-                    self.call_modern(head, accepts, request).await
-                } else {
-                    self.call_legacy(head, accepts, request).await
-                };
-                answered.map_err(|rejection| (rejection, Some(id)))
+                let called = endpoint.call_modern(head, accepts, request).await;
+                called.map_err(|rejection| (rejection, Some(id)))
             }
-            Message::Notification(notification) => {
-                let (method, params) = (&notification.method, &notification.params);
-                if modern::is_modern(&head.headers, method, params) {
-                    modern::judge_notification(&head.headers, params)
-                        .map_err(|error| (error.into(), None))?;
-                } else {
-                    self.notified(head, &notification)
-                        .await
-                        .map_err(|rejection| (rejection, None))?;
-                }
-                Ok(accepted())
+            Message::Notification(notification)
+                if modern::is_modern_notification(&head.headers, &notification) =>
+            {
+                modern::judge_notification(&head.headers, &notification.params)
+                    .map_err(|error| (error.into(), None))?;
+                Ok(answer::accepted())
             }
-            Message::Response(response) => {
-                // Only a legacy client answers, and only within its session.
-                if modern::names_modern(&head.headers)
-                    || head.headers.get(head::SESSION_ID).is_none()
-                {
-                    return Err((Rejection::UnexpectedResponse, response.id));
-                }
-                let id = response.id.clone();
-                let session = self
-                    .session(head)
-                    .await
-                    .map_err(|rejection| (rejection, id))?;
-                self.answered(&session, response);
-                Ok(accepted())
-            }
+            message => legacy.post(head, accepts, message).await,
         }
-    }
-}
-
-impl Drop for Inner {
-    fn drop(&mut self) {
-        // Nobody can come back.
-        self.streams.forget_kept();
     }
 }
 
@@ -300,15 +236,4 @@ where
         let service = self.clone();
         Box::pin(async move { Ok(service.handle(request).await) })
     }
-}
-
-/// 202 without a body: a notification or a response was taken.
-fn accepted() -> Response<ResponseBody> {
-    empty(StatusCode::ACCEPTED)
-}
-
-fn empty(status: StatusCode) -> Response<ResponseBody> {
-    let mut response = Response::new(ResponseBody::empty());
-    *response.status_mut() = status;
-    response
 }

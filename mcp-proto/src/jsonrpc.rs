@@ -3,7 +3,6 @@
 //! Everything that arrives passes [`Message::from_slice`], which says what is wrong in words and keeps the id of a
 //! broken request when it can be read, so that the sender can match the refusal to what it sent.
 
-mod batch;
 mod error;
 mod members;
 mod write;

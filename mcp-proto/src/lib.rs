@@ -158,6 +158,7 @@ mod input;
 mod interrupt;
 pub mod json;
 pub mod jsonrpc;
+mod legacy;
 mod lifecycle;
 mod logging;
 mod outbox;
@@ -166,7 +167,6 @@ mod resource;
 mod schema;
 mod seal;
 mod server;
-mod session;
 mod skill;
 pub mod stdio;
 mod task;
@@ -190,11 +190,15 @@ pub use input::{
     SamplingContent, SamplingMessage, SamplingTool, ToolChoice,
 };
 pub use interrupt::{Interrupt, RequestError};
+pub use legacy::handshake::{MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES};
+pub use legacy::session::{
+    MemorySessions, MemorySessionsConfig, Session, SessionChange, SessionId, SessionStore,
+    SessionStoreError,
+};
 pub use lifecycle::{
-    ClientCapabilities, Implementation, MAX_CAPABILITY_VALUES, MAX_CLIENT_BYTES,
-    MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, META_CLIENT_CAPABILITIES, META_CLIENT_INFO,
-    META_LOG_LEVEL, META_PROTOCOL_VERSION, META_RELATED_TASK, META_SERVER_INFO,
-    META_SUBSCRIPTION_ID, SessionChange,
+    ClientCapabilities, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS,
+    META_CLIENT_CAPABILITIES, META_CLIENT_INFO, META_LOG_LEVEL, META_PROTOCOL_VERSION,
+    META_RELATED_TASK, META_SERVER_INFO, META_SUBSCRIPTION_ID,
 };
 pub use logging::{LogLevel, UnknownLogLevel};
 pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
@@ -203,9 +207,6 @@ pub use resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, Reso
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
 pub use server::{BuildError, InputConfig, Server, ServerBuilder, WeakServer};
-pub use session::{
-    MemorySessions, MemorySessionsConfig, Session, SessionId, SessionStore, SessionStoreError,
-};
 pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
     Skills, SkillsConfig,

@@ -1,16 +1,15 @@
-//! Who is talking and what each side can do: the legacy handshake and the modern `_meta` and `server/discover`.
+//! Who is talking and what each side can do: `_meta` of every request and `server/discover`.
 
 mod meta_key;
 
 use std::borrow::Cow;
-use std::io;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::content::Icon;
 use crate::json;
-use crate::jsonrpc::{ErrorObject, Request};
+use crate::jsonrpc::ErrorObject;
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
 
@@ -35,13 +34,6 @@ pub const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// The identifier of the tasks extension.
 pub(crate) const EXTENSION_TASKS: &str = "io.modelcontextprotocol/tasks";
-
-/// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are
-/// display alone, are dropped first; an `initialize` that is still larger is refused.
-pub const MAX_CLIENT_BYTES: usize = 16 * 1024;
-
-/// The most JSON values in a session's `capabilities`: in memory, a small object takes far more than its text.
-pub const MAX_CAPABILITY_VALUES: usize = 256;
 
 /// The most resources that one session or one listen subscribes to.
 pub const MAX_SUBSCRIPTIONS: usize = 256;
@@ -153,26 +145,6 @@ pub(crate) struct ListCapability {
     pub(crate) subscribe: bool,
 }
 
-/// What a legacy request changes of its session.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SessionChange {
-    /// `resources/subscribe`: to hear of changes of this resource.
-    Subscribe(String),
-    /// `resources/unsubscribe`.
-    Unsubscribe(String),
-    /// `logging/setLevel`: to get log messages of this level and above.
-    LogLevel(LogLevel),
-}
-
-/// What a legacy client opens with (schema: `InitializeRequestParams`).
-#[derive(Debug, Clone)]
-pub(crate) struct InitializeParams {
-    pub(crate) protocol_version: String,
-    pub(crate) capabilities: ClientCapabilities,
-    pub(crate) client_info: Implementation,
-}
-
 /// What every modern request says of itself in `_meta`, judged; what the client says of itself stays there until it is
 /// taken out.
 #[derive(Debug, Clone, Copy)]
@@ -204,7 +176,7 @@ impl Implementation {
 }
 
 impl ClientCapabilities {
-    fn taken(value: Option<Value>) -> Self {
+    pub(crate) fn taken(value: Option<Value>) -> Self {
         match value {
             Some(Value::Object(members)) => Self(members),
             _ => Self::default(),
@@ -262,62 +234,6 @@ impl ClientCapabilities {
 impl From<Map<String, Value>> for ClientCapabilities {
     fn from(members: Map<String, Value>) -> Self {
         Self(members)
-    }
-}
-
-impl InitializeParams {
-    /// Reads and judges the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
-    /// `clientInfo.version`, or above [`MAX_CLIENT_BYTES`] or [`MAX_CAPABILITY_VALUES`].
-    pub(crate) fn read(mut params: Map<String, Value>) -> Result<Self, ErrorObject> {
-        let Some(Value::String(protocol_version)) = params.remove("protocolVersion") else {
-            return Err(ErrorObject::invalid_params(
-                "initialize needs params.protocolVersion, a string",
-            ));
-        };
-        let capabilities = match params.remove("capabilities") {
-            None | Some(Value::Null) => Value::Object(Map::new()),
-            Some(capabilities @ Value::Object(_)) => capabilities,
-            Some(_) => {
-                return Err(ErrorObject::invalid_params(
-                    "params.capabilities must be an object",
-                ));
-            }
-        };
-        if !json::is_small(&capabilities, MAX_CAPABILITY_VALUES, usize::MAX) {
-            return Err(ErrorObject::invalid_params(format!(
-                "params.capabilities has more than {MAX_CAPABILITY_VALUES} values"
-            )));
-        }
-        let mut client_info = params
-            .remove("clientInfo")
-            .and_then(|client| serde_json::from_value::<Implementation>(client).ok())
-            .ok_or_else(|| {
-                ErrorObject::invalid_params(
-                    "initialize needs params.clientInfo, an object with the strings name and version",
-                )
-            })?;
-        if !fits(&client_info, &capabilities) {
-            client_info.icons = Vec::new();
-            if !fits(&client_info, &capabilities) {
-                return Err(ErrorObject::invalid_params(format!(
-                    "params.clientInfo and params.capabilities are together longer than {MAX_CLIENT_BYTES} bytes"
-                )));
-            }
-        }
-        Ok(Self {
-            protocol_version,
-            capabilities: ClientCapabilities::taken(Some(capabilities)),
-            client_info,
-        })
-    }
-
-    /// The version to go on with: the client's if it has a handshake here, else our newest that has one.
-    pub(crate) fn negotiated(&self) -> ProtocolVersion {
-        self.protocol_version
-            .parse()
-            .ok()
-            .filter(|version: &ProtocolVersion| version.era() == Era::Legacy)
-            .unwrap_or(ProtocolVersion::LATEST_LEGACY)
     }
 }
 
@@ -388,43 +304,8 @@ impl ModernMeta {
     }
 }
 
-impl SessionChange {
-    /// What a legacy request changes of its session, once it is answered; `None` for requests that change nothing and
-    /// for params that will be refused.
-    pub(crate) fn of(request: &Request) -> Option<Self> {
-        let text = |name| request.params.get(name).and_then(Value::as_str);
-        match request.method.as_str() {
-            "resources/subscribe" => text("uri").map(|uri| Self::Subscribe(uri.to_owned())),
-            "resources/unsubscribe" => text("uri").map(|uri| Self::Unsubscribe(uri.to_owned())),
-            "logging/setLevel" => text("level")?.parse().ok().map(Self::LogLevel),
-            _ => None,
-        }
-    }
-}
-
 fn read_level(level: &Value) -> Option<LogLevel> {
     level.as_str()?.parse().ok()
-}
-
-/// Whether a session may keep both; stops to count where they do not.
-fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
-    struct Room(usize);
-    impl io::Write for Room {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0 = self
-                .0
-                .checked_sub(bytes.len())
-                .ok_or(io::ErrorKind::FileTooLarge)?;
-            Ok(bytes.len())
-        }
-
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let mut room = Room(MAX_CLIENT_BYTES);
-    serde_json::to_writer(&mut room, client_info).is_ok()
-        && serde_json::to_writer(&mut room, capabilities).is_ok()
 }
 
 /// −32022: names what was asked for and what is served in the modern form.

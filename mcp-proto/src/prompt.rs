@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::content::{ContentBlock, Icon, Role};
-use crate::version::ProtocolVersion;
 
 pub(crate) use registry::PromptRegistry;
 
@@ -189,15 +188,5 @@ impl GetPromptResult {
     pub(crate) fn size(&self) -> usize {
         let messages = self.messages.iter();
         messages.map(|message| message.content.size()).sum()
-    }
-
-    /// The same in the content of a revision.
-    pub(crate) fn for_version(mut self, version: ProtocolVersion) -> Self {
-        for message in &mut self.messages {
-            if let Some(older) = message.content.for_version(version) {
-                message.content = older;
-            }
-        }
-        self
     }
 }

@@ -4,14 +4,15 @@
 mod builder;
 mod changes;
 mod complete;
+mod dispatch;
 mod listen;
 mod lists;
 mod method;
-mod rounds;
+pub(crate) mod rounds;
 mod run;
 mod skills;
 mod tasks;
-mod wire;
+pub(crate) mod wire;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -21,7 +22,7 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde::Serialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 use tracing::{Instrument as _, Level, Span};
 
@@ -31,10 +32,7 @@ use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::RequestError;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
-use crate::lifecycle::{
-    Implementation, InitializeParams, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, ServerCapabilities,
-};
-use crate::logging::LogLevel;
+use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
 use crate::schema::MirroredParam;
@@ -42,11 +40,11 @@ use crate::skill::Skills;
 use crate::task::Tasks;
 use crate::tool::ToolRegistry;
 use crate::version::{Era, ProtocolVersion};
-use method::Method;
 use rounds::Rounds;
 
 pub use builder::{BuildError, ServerBuilder};
 pub(crate) use changes::{Changes, Interest, Listener};
+pub(crate) use method::Method;
 pub use rounds::InputConfig;
 
 /// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. Nothing of it
@@ -167,60 +165,6 @@ impl Server {
         }
     }
 
-    /// The one match from a method to its room.
-    async fn dispatch(
-        &self,
-        request: Request,
-        mut context: Context,
-    ) -> Result<Payload, ErrorObject> {
-        let Request {
-            id: _,
-            method,
-            params,
-        } = request;
-        let era = context.era();
-        let Some(method) = self.method(&method, era) else {
-            return Err(Self::unknown_method(&method, era));
-        };
-        if self.0.capabilities.logging.is_none() {
-            context.log_level = None;
-        }
-        if !method.may_ask()
-            && let Some(ready) = self.ready(method, &params, context.protocol_version)
-        {
-            return Ok(ready);
-        }
-        // What is not called all the time is boxed, so that the future of a plain call is small.
-        match method {
-            Method::CallTool | Method::ReadResource | Method::GetPrompt => {
-                self.in_rounds(method, params, context).await
-            }
-            Method::ListTools => self.list_tools(&params, &context),
-            Method::ListPrompts => self.list_prompts(&params, &context),
-            Method::ListResources => Box::pin(self.list_resources(&params, context)).await,
-            Method::ListTemplates => self.list_templates(&params, &context),
-            Method::ListSkills => self.list_skills(&params, &context),
-            Method::GetSkill => self.get_skill(&params, &context),
-            Method::ReadDirectory => self.read_directory(&params, &context),
-            Method::Complete => Box::pin(self.complete_argument(&params, context)).await,
-            Method::Listen => Box::pin(self.listen(params, context)).await,
-            Method::Subscribe => Box::pin(self.subscribe(&params, &context)).await,
-            Method::Unsubscribe => Self::unsubscribe(&params),
-            Method::SetLogLevel => set_log_level(&params),
-            Method::GetTask
-            | Method::CancelTask
-            | Method::UpdateTask
-            | Method::TaskResult
-            | Method::ListTasks => Box::pin(self.about_tasks(method, params, context)).await,
-            Method::Ping => Payload::of(&json!({})),
-            // It is ready whenever it is offered.
-            Method::Discover => Err(ErrorObject::internal()),
-            Method::Initialize => Err(ErrorObject::invalid_request(
-                "this connection is initialized already: open another one",
-            )),
-        }
-    }
-
     /// A result as it is sent in an era.
     fn complete<T: Serialize>(
         &self,
@@ -238,42 +182,9 @@ impl Server {
         ))
     }
 
-    /// A result that was made when the server was built.
-    fn ready(
-        &self,
-        method: Method,
-        params: &Map<String, Value>,
-        version: ProtocolVersion,
-    ) -> Option<Payload> {
-        if method == Method::Discover {
-            return self.0.ready.discover.clone();
-        }
-        if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
-            return None;
-        }
-        let mut lists = self.0.ready.lists.iter();
-        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
-        ready.map(|(_, _, list)| list.clone())
-    }
-
-    /// The result of a legacy `initialize`; the transport makes the session.
-    pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
-        Payload::of(&wire::InitializeResult {
-            protocol_version: version,
-            capabilities: &self.0.capabilities.told(version),
-            server_info: &self.0.info,
-            instructions: self.0.instructions.as_deref(),
-        })
-    }
-
-    /// Changes for one legacy listener.
+    /// The broadcast of changes.
     pub(crate) fn changes(&self) -> &Changes {
         &self.0.changes
-    }
-
-    /// Whether a method exists in an era: the transport answers 404 before it looks at anything else of the params.
-    pub(crate) fn knows(&self, method: &str, era: Era) -> bool {
-        self.method(method, era).is_some()
     }
 
     /// The parameters of a tool that headers repeat (2026-07-28).
@@ -281,28 +192,32 @@ impl Server {
         self.0.tools.mirrored(tool)
     }
 
-    /// The refusal of a method that there is not in an era. A handshake that comes in a modern request is told which
-    /// versions have one (2026-07-28, "Versioning").
-    pub(crate) fn unknown_method(method: &str, era: Era) -> ErrorObject {
-        let error = ErrorObject::method_not_found(method);
-        if method != "initialize" || era == Era::Legacy {
-            return error;
-        }
-        let legacy = ProtocolVersion::ALL.into_iter();
-        let legacy: Vec<_> = legacy
-            .filter(|version| version.era() == Era::Legacy)
-            .collect();
-        let message = format!(
-            "{}: this request names a version without a handshake; leave it out of params._meta to open a session",
-            error.message
-        );
-        ErrorObject::new(error.code, message)
-            .with_data(json!({ "supported": ProtocolVersion::ALL, "initialize": legacy }))
+    pub(crate) fn capabilities(&self) -> &ServerCapabilities {
+        &self.0.capabilities
     }
 
-    /// What a method's name means in an era, if this server offers it.
-    fn method(&self, name: &str, era: Era) -> Option<Method> {
-        Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
+    pub(crate) fn info(&self) -> &Implementation {
+        &self.0.info
+    }
+
+    pub(crate) fn rounds(&self) -> &Rounds {
+        &self.0.rounds
+    }
+
+    pub(crate) fn tools(&self) -> &ToolRegistry {
+        &self.0.tools
+    }
+
+    pub(crate) fn tasks(&self) -> Option<&Tasks> {
+        self.0.tasks.as_ref()
+    }
+
+    pub(crate) fn page_size(&self) -> usize {
+        self.0.page_size
+    }
+
+    pub(crate) fn instructions(&self) -> Option<&str> {
+        self.0.instructions.as_deref()
     }
 
     /// Handles with a future that owns its server, as transports keep it.
@@ -369,31 +284,6 @@ fn span(request: &Request, context: &Context) -> Span {
             tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
         }
         None => tracing::debug_span!("request", id = %request.id, method = request.method),
-    }
-}
-
-/// The refusal of a subscription above the bound.
-pub(crate) fn too_many_subscriptions() -> ErrorObject {
-    ErrorObject::invalid_params(format!(
-        "at most {MAX_SUBSCRIPTIONS} resources can be subscribed to, whose URIs have {MAX_SUBSCRIPTION_BYTES} bytes \
-         together: unsubscribe from one first"
-    ))
-}
-
-/// Reads the params of a legacy `initialize`.
-pub(crate) fn read_initialize(request: Request) -> Result<InitializeParams, ErrorObject> {
-    InitializeParams::read(request.params)
-}
-
-/// `logging/setLevel` of the legacy era; the transport keeps the level.
-fn set_log_level(params: &Map<String, Value>) -> Result<Payload, ErrorObject> {
-    let level = params.get("level").and_then(Value::as_str);
-    match level.map(str::parse::<LogLevel>) {
-        Some(Ok(_)) => Payload::of(&json!({})),
-        Some(Err(_)) | None => Err(ErrorObject::invalid_params(format!(
-            "params.level must be one of {}",
-            LogLevel::names()
-        ))),
     }
 }
 

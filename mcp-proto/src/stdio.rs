@@ -3,11 +3,10 @@
 //! Both eras on one stream: a modern request carries its version, a legacy one relies on the `initialize` before it.
 //! All calls run on the task of [`serve`], side by side; dropping it drops them.
 
-mod asked;
 mod call;
 mod connection;
 mod lines;
-mod output;
+pub(crate) mod output;
 #[cfg(unix)]
 mod unix;
 

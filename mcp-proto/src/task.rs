@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use entry::{Entry, Open, Stage, Step, relate, relate_params};
+pub(crate) use entry::{Entry, Open, Stage, State};
 pub(crate) use owner::Owner;
 pub(crate) use size::json_size;
 pub(crate) use store::{NewTask, Tasks};
@@ -86,6 +86,14 @@ pub(crate) enum TaskMode {
     Startable,
     /// It is one.
     Running(Arc<Entry>),
+}
+
+/// How a tool is called.
+pub(crate) enum Calling {
+    /// Within its call, as far as that goes.
+    Now(TaskMode),
+    /// As a task from the beginning, to be kept that long.
+    AsTask(Option<Duration>),
 }
 
 impl TaskSupport {

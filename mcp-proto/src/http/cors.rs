@@ -7,6 +7,7 @@ use http::header::{
 };
 use http::{Response, StatusCode};
 
+use super::answer::empty;
 use super::body::ResponseBody;
 use super::config::Origins;
 use super::rejection;
@@ -25,7 +26,7 @@ const PARAM: &str = "mcp-param-";
 
 /// The answer to OPTIONS; [`expose`] adds the origin.
 pub(super) fn preflight(asked: &HeaderMap) -> Response<ResponseBody> {
-    let mut response = super::empty(StatusCode::NO_CONTENT);
+    let mut response = empty(StatusCode::NO_CONTENT);
     let headers = response.headers_mut();
     headers.insert(ALLOW, rejection::ALLOW);
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);

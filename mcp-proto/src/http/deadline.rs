@@ -9,18 +9,18 @@ use tokio::time::Sleep;
 
 /// How long one or several waits may take together.
 #[derive(Debug)]
-pub(super) struct Deadline {
+pub(crate) struct Deadline {
     limit: Duration,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl Deadline {
-    pub(super) fn new(limit: Duration) -> Self {
+    pub(crate) fn new(limit: Duration) -> Self {
         Self { limit, timer: None }
     }
 
     /// What the future gives; `None` when the time is over first.
-    pub(super) async fn run<F: Future>(&mut self, future: F) -> Option<F::Output> {
+    pub(crate) async fn run<F: Future>(&mut self, future: F) -> Option<F::Output> {
         let mut future = pin!(future);
         poll_fn(|context| {
             if let Poll::Ready(output) = future.as_mut().poll(context) {

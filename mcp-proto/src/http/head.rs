@@ -8,17 +8,17 @@ use super::rejection::Rejection;
 use crate::jsonrpc::ErrorObject;
 
 /// The session of a legacy request.
-pub(super) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
+pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The revision of a request.
-pub(super) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
+pub(crate) const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 /// The method of a modern request, as in its body.
-pub(super) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
+pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// What a modern request names, as in its body.
-pub(super) const NAME: HeaderName = HeaderName::from_static("mcp-name");
+pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
 /// What kind of exchange the headers ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Verb {
+pub(crate) enum Verb {
     Post,
     Get,
     Delete,
@@ -27,13 +27,13 @@ pub(super) enum Verb {
 
 /// Which of the two media types of an answer the client takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Accepts {
-    pub(super) json: bool,
-    pub(super) events: bool,
+pub(crate) struct Accepts {
+    pub(crate) json: bool,
+    pub(crate) events: bool,
 }
 
 /// Judges host, origin, method, accept and content type, in this order.
-pub(super) fn judge(
+pub(crate) fn judge(
     head: &request::Parts,
     config: &HttpConfig,
 ) -> Result<(Verb, Accepts), Rejection> {
@@ -93,7 +93,7 @@ fn host(head: &request::Parts) -> &str {
 }
 
 /// Checks that the headers of a modern request say what its body says (2026-07-28, Streamable HTTP, "Headers").
-pub(super) fn match_body(
+pub(crate) fn match_body(
     headers: &HeaderMap,
     version: &str,
     method: &str,
@@ -103,7 +103,7 @@ pub(super) fn match_body(
 }
 
 /// Checks that a version in the headers, if there is one, is that of the body.
-pub(super) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), ErrorObject> {
+pub(crate) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), ErrorObject> {
     if headers.contains_key(&PROTOCOL_VERSION) {
         check(headers, &PROTOCOL_VERSION, version, false)?;
     }
@@ -111,12 +111,12 @@ pub(super) fn match_version(headers: &HeaderMap, version: &str) -> Result<(), Er
 }
 
 /// The same for what the request names.
-pub(super) fn match_name(headers: &HeaderMap, name: &str) -> Result<(), ErrorObject> {
+pub(crate) fn match_name(headers: &HeaderMap, name: &str) -> Result<(), ErrorObject> {
     check(headers, &NAME, name, true)
 }
 
 /// Whoever judges the header and whoever reads the body must not be told two things, nor one of them nothing.
-pub(super) fn match_no_name(headers: &HeaderMap, member: &str) -> Result<(), ErrorObject> {
+pub(crate) fn match_no_name(headers: &HeaderMap, member: &str) -> Result<(), ErrorObject> {
     if headers.contains_key(&NAME) {
         return Err(mismatch(format!(
             "the header {NAME} is given, but the body has no string params.{member}"
@@ -147,7 +147,7 @@ fn check(
 }
 
 /// The one value of a header that repeats the body, without the blanks around it; `None` where it is not given.
-pub(super) fn only<'h>(
+pub(crate) fn only<'h>(
     headers: &'h HeaderMap,
     header: &HeaderName,
 ) -> Result<Option<&'h str>, ErrorObject> {
@@ -167,14 +167,14 @@ pub(super) fn only<'h>(
     Ok(Some(value.trim_matches([' ', '\t'])))
 }
 
-pub(super) fn missing(header: &HeaderName, expected: &str) -> ErrorObject {
+pub(crate) fn missing(header: &HeaderName, expected: &str) -> ErrorObject {
     let expected = shown(expected);
     mismatch(format!(
         "the header {header} is missing: it must be {expected:?} as in the body"
     ))
 }
 
-pub(super) fn different(header: &HeaderName, value: &str, expected: &str) -> ErrorObject {
+pub(crate) fn different(header: &HeaderName, value: &str, expected: &str) -> ErrorObject {
     let (value, expected) = (shown(value), shown(expected));
     mismatch(format!(
         "the header {header} is {value:?}, but the body says {expected:?}"
@@ -182,7 +182,7 @@ pub(super) fn different(header: &HeaderName, value: &str, expected: &str) -> Err
 }
 
 /// The text of `=?base64?…?=`, or `None` for a value that stands for itself.
-pub(super) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
+pub(crate) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
     let Some(encoded) = value
         .strip_prefix("=?base64?")
         .and_then(|rest| rest.strip_suffix("?="))
@@ -198,16 +198,16 @@ pub(super) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject
 }
 
 /// The refusal of a header that two readers could read in two ways.
-pub(super) fn given_twice(name: &HeaderName) -> Rejection {
+pub(crate) fn given_twice(name: &HeaderName) -> Rejection {
     ErrorObject::invalid_request(format!("the header {name} is given twice")).into()
 }
 
-pub(super) fn mismatch(message: String) -> ErrorObject {
+pub(crate) fn mismatch(message: String) -> ErrorObject {
     ErrorObject::new(ErrorObject::HEADER_MISMATCH, message)
 }
 
 /// The text of a header, if it is there and visible ASCII.
-pub(super) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
+pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h str> {
     headers
         .get(name)
         .and_then(|value| value.to_str().ok())

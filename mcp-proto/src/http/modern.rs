@@ -4,27 +4,34 @@ use http::header::HeaderMap;
 use http::{Response, StatusCode, request};
 use serde_json::{Map, Value};
 
+use super::body::ResponseBody;
+use super::endpoint::Endpoint;
 use super::exchange::Exchange;
 use super::head::{self, Accepts};
 use super::params;
 use super::rejection::Rejection;
-use super::{ResponseBody, StreamableHttpService};
 use crate::context::{Context, Incoming};
-use crate::jsonrpc::{ErrorObject, Request};
+use crate::jsonrpc::{ErrorObject, Notification, Request};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
 use crate::outbox::Outbox;
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 
-/// Whether a message is of the modern era: its `_meta` names a version, or its header one without a handshake.
+/// Whether a request is of the modern era: its `_meta` names a version, or its header one without a handshake.
 ///
 /// An `initialize` without such `_meta` is the handshake whatever its header says: it always negotiates.
-pub(super) fn is_modern(headers: &HeaderMap, method: &str, params: &Map<String, Value>) -> bool {
-    ModernMeta::is_claimed(params) || (method != "initialize" && names_modern(headers))
+pub(super) fn is_modern(headers: &HeaderMap, request: &Request) -> bool {
+    ModernMeta::is_claimed(&request.params)
+        || (request.method != "initialize" && names_modern(headers))
+}
+
+/// The same of a notification.
+pub(super) fn is_modern_notification(headers: &HeaderMap, notification: &Notification) -> bool {
+    ModernMeta::is_claimed(&notification.params) || names_modern(headers)
 }
 
 /// Whether the header names a revision without a handshake, known or not.
-pub(super) fn names_modern(headers: &HeaderMap) -> bool {
+pub(crate) fn names_modern(headers: &HeaderMap) -> bool {
     // Revisions are dates, so text order is their order.
     head::text(headers, &head::PROTOCOL_VERSION)
         .is_some_and(|version| is_date(version) && version >= ProtocolVersion::V2026_07_28.as_str())
@@ -55,7 +62,7 @@ pub(super) fn judge_notification(
     ModernMeta::read(&Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
 }
 
-impl StreamableHttpService {
+impl Endpoint {
     pub(super) async fn call_modern(
         &self,
         head: &mut request::Parts,
@@ -77,20 +84,20 @@ impl StreamableHttpService {
             Named::Member(_, Some(name)) => {
                 head::match_name(headers, name)?;
                 if request.method == "tools/call" {
-                    let mirrored = self.0.server.mirrored(name);
+                    let mirrored = self.server.mirrored(name);
                     params::match_mirrored(headers, mirrored, &request.params)?;
                 }
             }
             Named::Member(member, None) => head::match_no_name(headers, member)?,
         }
-        if !self.0.server.knows(&request.method, Era::Modern) {
+        if !self.server.knows(&request.method) {
             let error = Server::unknown_method(&request.method, Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
         }
         if request.method == "subscriptions/listen" && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
-        let place = self.place()?;
+        let permit = self.permit()?;
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let incoming = Incoming {
@@ -101,8 +108,8 @@ impl StreamableHttpService {
             peer: None,
         };
         let context = Context::modern(incoming, modern);
-        let call = self.0.server.handle_owned(request, context);
-        let exchange = Exchange::new(call, notifications, self.0.config.keep_alive, place);
+        let call = self.server.handle_owned(request, context);
+        let exchange = Exchange::new(call, notifications, self.config.keep_alive, permit);
         Ok(exchange.respond(accepts).await)
     }
 }

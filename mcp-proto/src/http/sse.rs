@@ -1,8 +1,5 @@
 //! Bytes of an event stream (WHATWG HTML, "Server-sent events"): what we write, and a bounded reader of it.
 
-use std::fmt::Display;
-use std::time::Duration;
-
 use bytes::Bytes;
 use serde::Serialize;
 
@@ -10,53 +7,23 @@ use super::body;
 use crate::jsonrpc::Response;
 
 /// The comment line that keeps a quiet stream alive.
-pub(super) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
-
-/// The comment line that opens a stream, so that its headers reach the client at once.
-pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
+pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
 /// What a stream may begin with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A notification or a request as an event.
-pub(super) fn message(message: &impl Serialize) -> Bytes {
+pub(crate) fn message(message: &impl Serialize) -> Bytes {
     event(Vec::with_capacity(256), message)
 }
 
-/// The same with an id, to be resumed after.
-pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Bytes {
-    event(id_line(id, 256), message)
-}
-
 /// An answer as an event.
-pub(super) fn answer(answer: &Response) -> Bytes {
+pub(crate) fn answer(answer: &Response) -> Bytes {
     event(Vec::with_capacity(body::size(answer)), answer)
 }
 
-/// The same with an id.
-pub(super) fn answer_with_id(id: impl Display, answer: &Response) -> Bytes {
-    event(id_line(id, body::size(answer)), answer)
-}
-
-/// An event that says nothing but its id, so that a stream can be resumed before anything was said (2025-11-25,
-/// Streamable HTTP).
-pub(super) fn priming(id: impl Display) -> Bytes {
-    format!("id: {id}\ndata: \n\n").into()
-}
-
-/// An event that says how long to wait before coming back for the rest.
-pub(super) fn retry(id: impl Display, retry: Duration) -> Bytes {
-    format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
-}
-
-fn id_line(id: impl Display, size: usize) -> Vec<u8> {
-    let mut line = format!("id: {id}\n").into_bytes();
-    line.reserve(size);
-    line
-}
-
 /// One message as an event. JSON text has no line break outside strings and none inside, so one `data` line is enough.
-fn event(mut event: Vec<u8>, message: &impl Serialize) -> Bytes {
+pub(crate) fn event(mut event: Vec<u8>, message: &impl Serialize) -> Bytes {
     event.extend_from_slice(b"event: message\ndata: ");
     if let Err(error) = serde_json::to_writer(&mut event, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.

@@ -77,11 +77,6 @@ impl ErrorObject {
         Self::new(Self::INVALID_REQUEST, message)
     }
 
-    /// −32600 for what must be sent alone.
-    pub(crate) fn not_in_batch(what: &str) -> Self {
-        Self::invalid_request(format!("{what} cannot be part of a batch: send it alone"))
-    }
-
     /// −32601, naming the method.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
@@ -106,7 +101,7 @@ impl ErrorObject {
 }
 
 impl MessageError {
-    pub(super) fn invalid(id: Option<RequestId>, message: impl Into<String>) -> Self {
+    pub(crate) fn invalid(id: Option<RequestId>, message: impl Into<String>) -> Self {
         Self {
             id,
             error: ErrorObject::invalid_request(message),

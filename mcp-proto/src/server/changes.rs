@@ -82,7 +82,7 @@ impl Changes {
     }
 
     /// Marks that from now on updates may be of interest. Never taken back: legacy subscriptions live in sessions.
-    pub(super) fn expect_updates(&self) {
+    pub(crate) fn expect_updates(&self) {
         self.subscribed.store(true, Ordering::Relaxed);
     }
 

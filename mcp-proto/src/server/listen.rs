@@ -139,7 +139,7 @@ impl Server {
 
     /// [`RequestError::NotFound`] where there is no such resource to subscribe to; another error where there is, but not
     /// for this.
-    async fn check_subscription(
+    pub(crate) async fn check_subscription(
         &self,
         uri: &str,
         context: impl FnOnce() -> Context,
@@ -155,26 +155,6 @@ impl Server {
             true => Ok(()),
             false => Err(not_found(uri)),
         }
-    }
-
-    /// `resources/subscribe` of the legacy era; the transport keeps the subscription.
-    pub(super) async fn subscribe(
-        &self,
-        params: &Map<String, Value>,
-        context: &Context,
-    ) -> Result<Payload, ErrorObject> {
-        let uri = read_uri(params)?;
-        let checked = self.check_subscription(uri, || context.clone()).await;
-        checked.map_err(|error| error.into_interrupt(context.era(), Some(uri)).into_error())?;
-        // Before the client knows, so that it misses nothing that comes after.
-        self.changes().expect_updates();
-        Payload::of(&json!({}))
-    }
-
-    /// `resources/unsubscribe` of the legacy era.
-    pub(super) fn unsubscribe(params: &Map<String, Value>) -> Result<Payload, ErrorObject> {
-        read_uri(params)?;
-        Payload::of(&json!({}))
     }
 
     /// The result that ends a listen gracefully.
@@ -251,9 +231,4 @@ fn no_uris() -> ErrorObject {
     ErrorObject::invalid_params(
         "params.notifications.resourceSubscriptions must be an array of strings",
     )
-}
-
-fn read_uri(params: &Map<String, Value>) -> Result<&str, ErrorObject> {
-    let uri = params.get("uri").and_then(Value::as_str);
-    uri.ok_or_else(|| ErrorObject::invalid_params("params.uri must be a string"))
 }

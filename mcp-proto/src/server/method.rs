@@ -1,12 +1,12 @@
-//! The methods of either era, and what of the server's capabilities they belong to.
+//! The methods, and what of the server's capabilities they belong to.
 
 use super::skills;
 use crate::lifecycle::ServerCapabilities;
 use crate::version::Era;
 
-/// A method that this library knows.
+/// A method of 2026-07-28; most are also those of older revisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Method {
+pub(crate) enum Method {
     CallTool,
     ListTools,
     ListResources,
@@ -20,21 +20,14 @@ pub(super) enum Method {
     Complete,
     Discover,
     Listen,
-    Subscribe,
-    Unsubscribe,
-    SetLogLevel,
     GetTask,
     CancelTask,
     UpdateTask,
-    TaskResult,
-    ListTasks,
-    Ping,
-    Initialize,
 }
 
 impl Method {
     /// The one match from a method's name in an era to its meaning.
-    pub(super) fn parse(name: &str, era: Era) -> Option<Self> {
+    pub(crate) fn parse(name: &str, era: Era) -> Option<Self> {
         Some(match (name, era) {
             ("tools/call", _) => Self::CallTool,
             ("tools/list", _) => Self::ListTools,
@@ -49,22 +42,15 @@ impl Method {
             ("completion/complete", _) => Self::Complete,
             ("server/discover", Era::Modern) => Self::Discover,
             ("subscriptions/listen", Era::Modern) => Self::Listen,
-            ("resources/subscribe", Era::Legacy) => Self::Subscribe,
-            ("resources/unsubscribe", Era::Legacy) => Self::Unsubscribe,
-            ("logging/setLevel", Era::Legacy) => Self::SetLogLevel,
-            ("tasks/get", _) => Self::GetTask,
-            ("tasks/cancel", _) => Self::CancelTask,
+            ("tasks/get", Era::Modern) => Self::GetTask,
+            ("tasks/cancel", Era::Modern) => Self::CancelTask,
             ("tasks/update", Era::Modern) => Self::UpdateTask,
-            ("tasks/result", Era::Legacy) => Self::TaskResult,
-            ("tasks/list", Era::Legacy) => Self::ListTasks,
-            ("ping", Era::Legacy) => Self::Ping,
-            ("initialize", Era::Legacy) => Self::Initialize,
             _ => return None,
         })
     }
 
     /// The name of a method that lists or asks.
-    pub(super) fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::CallTool => "tools/call",
             Self::ListTools => "tools/list",
@@ -79,38 +65,30 @@ impl Method {
             Self::Complete => "completion/complete",
             Self::Discover => "server/discover",
             Self::Listen => "subscriptions/listen",
-            Self::Subscribe => "resources/subscribe",
-            Self::Unsubscribe => "resources/unsubscribe",
-            Self::SetLogLevel => "logging/setLevel",
             Self::GetTask => "tasks/get",
             Self::CancelTask => "tasks/cancel",
             Self::UpdateTask => "tasks/update",
-            Self::TaskResult => "tasks/result",
-            Self::ListTasks => "tasks/list",
-            Self::Ping => "ping",
-            Self::Initialize => "initialize",
         }
     }
 
     /// Whether its handler may ask the client: nothing of its results is made beforehand.
-    pub(super) fn may_ask(self) -> bool {
+    pub(crate) fn may_ask(self) -> bool {
         matches!(self, Self::CallTool | Self::ReadResource | Self::GetPrompt)
     }
 
     /// The member of a list's result that holds its items.
-    pub(super) fn list_member(self) -> &'static str {
+    pub(crate) fn list_member(self) -> &'static str {
         match self {
             Self::ListTools => "tools",
             Self::ListTemplates => "resourceTemplates",
             Self::ListPrompts => "prompts",
             Self::ListSkills => "skills",
-            Self::ListTasks => "tasks",
             _ => "resources",
         }
     }
 
     /// Whether a server of these capabilities has it.
-    pub(super) fn is_offered(self, server: &ServerCapabilities) -> bool {
+    pub(crate) fn is_offered(self, server: &ServerCapabilities) -> bool {
         match self {
             Self::CallTool | Self::ListTools => server.tools.is_some(),
             Self::ListResources | Self::ListTemplates | Self::ReadResource => {
@@ -119,18 +97,10 @@ impl Method {
             Self::ReadDirectory | Self::ListSkills | Self::GetSkill => {
                 server.extensions.contains_key(skills::EXTENSION)
             }
-            Self::Subscribe | Self::Unsubscribe => server
-                .resources
-                .is_some_and(|resources| resources.subscribe),
             Self::ListPrompts | Self::GetPrompt => server.prompts.is_some(),
             Self::Complete => server.completions.is_some(),
-            Self::SetLogLevel => server.logging.is_some(),
-            Self::GetTask
-            | Self::CancelTask
-            | Self::UpdateTask
-            | Self::TaskResult
-            | Self::ListTasks => server.has_tasks,
-            Self::Discover | Self::Listen | Self::Ping | Self::Initialize => true,
+            Self::GetTask | Self::CancelTask | Self::UpdateTask => server.has_tasks,
+            Self::Discover | Self::Listen => true,
         }
     }
 }

@@ -1,9 +1,6 @@
-//! Requests whose handlers may ask the client: in the modern era by `input_required` results (2026-07-28, "Multi
-//! round-trip requests"), in the legacy era by requests on the call's own stream.
+//! Requests whose handlers may ask the client: by `input_required` results (2026-07-28, "Multi round-trip requests").
 
-pub(super) mod asking;
-mod config;
-mod legacy;
+pub(crate) mod config;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,28 +8,25 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::tasks::Calling;
 use super::{Method, Server, wire};
 use crate::context::Context;
 use crate::input::{Input, Question, Questions};
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::{ErrorObject, Payload};
+use crate::legacy;
 use crate::seal::{
     Keys, MAX_PLAINTEXT_BYTES, SealError, StateBinding, TicketError, UsedOnce, digest, unix_now,
 };
-use crate::task::TaskMode;
+use crate::task::{Calling, TaskMode};
 use crate::version::{Era, ProtocolVersion};
 
 pub use config::InputConfig;
 
-/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
-pub(super) const MAX_ROUNDS: usize = 32;
-
 /// [`InputConfig`] and what it takes to keep it.
 #[derive(Debug)]
-pub(super) struct Rounds {
-    pub(super) config: InputConfig,
-    pub(super) keys: Keys,
+pub(crate) struct Rounds {
+    pub(crate) config: InputConfig,
+    pub(crate) keys: Keys,
     pub(super) used: UsedOnce,
 }
 
@@ -77,7 +71,11 @@ impl Server {
             context.input = self.answers(method, &mut params, &context)?;
         }
         if method == Method::CallTool && self.0.tasks.is_some() {
-            match self.calling(&mut params, &context)? {
+            let calling = match era {
+                Era::Modern => self.calling(&params, &context),
+                Era::Legacy => legacy::tasks::calling(self, &mut params, &context),
+            };
+            match calling? {
                 Calling::Now(mode) => context.task = mode,
                 Calling::AsTask(ttl) => return self.create_task(params, context, ttl),
             }
@@ -89,7 +87,7 @@ impl Server {
         }
         match era {
             Era::Modern => Box::pin(self.one_round(method, params, context)).await,
-            Era::Legacy => Box::pin(self.all_rounds(method, params, context)).await,
+            Era::Legacy => Box::pin(legacy::rounds::all(self, method, params, context)).await,
         }
     }
 
@@ -213,7 +211,7 @@ impl Server {
 
 impl Interrupt {
     /// What is told where nobody can be asked.
-    pub(super) fn into_error(self) -> ErrorObject {
+    pub(crate) fn into_error(self) -> ErrorObject {
         match self.0 {
             Reason::Error(error) => error,
             Reason::Ask(_) => {

@@ -9,6 +9,7 @@ use super::{Method, Server, wire};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
+use crate::legacy::older;
 use crate::tool::CallToolResult;
 use crate::version::ProtocolVersion;
 
@@ -17,7 +18,7 @@ use crate::version::ProtocolVersion;
 const INLINE_BYTES: usize = 256 * 1024;
 
 impl Server {
-    pub(super) async fn run(
+    pub(crate) async fn run(
         &self,
         method: Method,
         params: Map<String, Value>,
@@ -70,7 +71,7 @@ impl Server {
         let prompt = self.0.prompts.fill_in(params, context).await?;
         let is_large = prompt.size() > INLINE_BYTES;
         let write = move |server: &Self| {
-            let prompt = prompt.for_version(version);
+            let prompt = older::prompt(prompt, version);
             server.complete(&prompt, None, prompt.meta.as_ref(), version.era())
         };
         Ok(match is_large {
@@ -79,7 +80,7 @@ impl Server {
         }?)
     }
 
-    pub(super) fn tool_result(
+    pub(crate) fn tool_result(
         &self,
         result: &CallToolResult,
         version: ProtocolVersion,

@@ -1,6 +1,5 @@
 //! Calls that become tasks: who gets one, how it is created, and the future it runs in.
 
-mod legacy;
 mod modern;
 mod running;
 
@@ -9,67 +8,36 @@ use std::time::Duration;
 
 use serde_json::{Map, Value, json};
 
-use super::{Method, Server, wire};
+use super::{Server, wire};
 use crate::context::Context;
 use crate::input::missing_capability;
 use crate::jsonrpc::{ErrorObject, Payload};
+use crate::legacy::tasks as legacy;
 use crate::lifecycle::EXTENSION_TASKS;
-use crate::task::{Entry, NewTask, TaskMode, TaskSupport, TaskView, json_size};
-use crate::version::{Era, ProtocolVersion};
+use crate::task::{Calling, Entry, NewTask, TaskMode, TaskSupport, TaskView, json_size};
+use crate::version::Era;
 use running::Start;
-
-/// How a tool is called.
-pub(super) enum Calling {
-    /// Within its call, as far as that goes.
-    Now(TaskMode),
-    /// As a task from the beginning, to be kept that long.
-    AsTask(Option<Duration>),
-}
 
 impl Server {
     /// How the tool of that call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
     /// elsewhere.
     pub(super) fn calling(
         &self,
-        params: &mut Map<String, Value>,
+        params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Calling, ErrorObject> {
         let name = params.get("name").and_then(Value::as_str);
         let support = name.and_then(|name| self.0.tools.task_support(name));
-        let (Some(name), Some(support)) = (name, support) else {
+        let Some(support) = support else {
             return Ok(Calling::Now(TaskMode::None));
         };
-        if context.era() == Era::Modern {
-            return match support {
-                TaskSupport::Forbidden => Ok(TaskMode::None),
-                TaskSupport::Optional if !context.takes_tasks() => Ok(TaskMode::Within),
-                TaskSupport::Required if !context.takes_tasks() => Err(needs_extension()),
-                TaskSupport::Optional | TaskSupport::Required => Ok(TaskMode::Startable),
-            }
-            .map(Calling::Now);
+        match support {
+            TaskSupport::Forbidden => Ok(TaskMode::None),
+            TaskSupport::Optional if !context.takes_tasks() => Ok(TaskMode::Within),
+            TaskSupport::Required if !context.takes_tasks() => Err(needs_extension()),
+            TaskSupport::Optional | TaskSupport::Required => Ok(TaskMode::Startable),
         }
-        let unfit = |problem| {
-            let message = format!("the tool {name:?} {problem}");
-            ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, message)
-        };
-        let wanted = has_tasks(context) && params.get("task").is_some_and(|task| !task.is_null());
-        match (support, wanted) {
-            (TaskSupport::Forbidden, false) => Ok(Calling::Now(TaskMode::None)),
-            (TaskSupport::Optional, false) => Ok(Calling::Now(TaskMode::Within)),
-            (TaskSupport::Required, false) if has_tasks(context) => Err(unfit(
-                "runs as a task alone: add params.task, such as {\"ttl\": 60000}",
-            )),
-            (TaskSupport::Required, false) => Err(unfit(
-                "runs as a task alone, which this revision of the protocol does not have",
-            )),
-            (TaskSupport::Forbidden, true) => {
-                Err(unfit("does not run as a task: leave params.task out"))
-            }
-            (TaskSupport::Optional | TaskSupport::Required, true) => {
-                let task = params.remove("task").unwrap_or_default();
-                read_ttl(&task).map(Calling::AsTask)
-            }
-        }
+        .map(Calling::Now)
     }
 
     /// Creates the task of a call and starts it; `CreateTaskResult`.
@@ -116,34 +84,12 @@ impl Server {
         };
         match entry.version.era() {
             Era::Modern => Payload::of(&wire::Complete::created_task(&task, &self.0.info_json)),
-            Era::Legacy => {
-                #[derive(serde::Serialize)]
-                struct Created<'a> {
-                    task: TaskView<'a>,
-                }
-                Payload::of(&Created { task })
-            }
-        }
-    }
-
-    /// The requests about tasks; of both eras, since they share names.
-    pub(super) async fn about_tasks(
-        &self,
-        method: Method,
-        params: Map<String, Value>,
-        context: Context,
-    ) -> Result<Payload, ErrorObject> {
-        match context.era() {
-            Era::Modern => self.about_modern_task(method, params, &context),
-            Era::Legacy if !has_tasks(&context) => {
-                Err(ErrorObject::method_not_found(method.name()))
-            }
-            Era::Legacy => self.about_legacy_task(method, &params, &context).await,
+            Era::Legacy => legacy::created(task),
         }
     }
 
     /// The task that a request names, if it is its caller's.
-    fn named_task(
+    pub(crate) fn named_task(
         &self,
         params: &Map<String, Value>,
         context: &Context,
@@ -169,33 +115,9 @@ impl Server {
 }
 
 /// The refusal of a modern client that does not declare the extension.
-pub(super) fn needs_extension() -> ErrorObject {
+fn needs_extension() -> ErrorObject {
     missing_capability(
         Era::Modern,
         &json!({ "extensions": { EXTENSION_TASKS: {} } }),
     )
-}
-
-/// Whether the client's revision has the experimental tasks.
-fn has_tasks(context: &Context) -> bool {
-    context.protocol_version == ProtocolVersion::V2025_11_25
-}
-
-/// `TaskMetadata` of 2025-11-25.
-fn read_ttl(task: &Value) -> Result<Option<Duration>, ErrorObject> {
-    let unfit = |problem| Err(ErrorObject::invalid_params(problem));
-    let Some(task) = task.as_object() else {
-        return unfit("params.task must be an object such as {\"ttl\": 60000}");
-    };
-    let Some(ttl) = task.get("ttl").filter(|ttl| !ttl.is_null()) else {
-        return Ok(None);
-    };
-    let millis = ttl.as_f64().filter(|ttl| *ttl >= 0.0);
-    let Some(millis) = millis else {
-        return unfit("params.task.ttl must be a number of milliseconds, at least 0");
-    };
-    // What is longer than any time is cut to the most that is given anyway.
-    Ok(Some(
-        Duration::try_from_secs_f64(millis / 1_000.0).unwrap_or(Duration::MAX),
-    ))
 }

@@ -9,15 +9,16 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use crate::cache::CacheHint;
-use crate::content::{self, ContentBlock};
-use crate::lifecycle::{Implementation, META_SERVER_INFO, ServerCapabilities};
+use crate::content::ContentBlock;
+use crate::legacy::older;
+use crate::lifecycle::{META_SERVER_INFO, ServerCapabilities};
 use crate::tool::CallToolResult;
 use crate::version::{Era, ProtocolVersion};
 
 /// `CallToolResult` as sent.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct WireCallToolResult<'a> {
+pub(crate) struct WireCallToolResult<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<ResultType>,
     content: Cow<'a, [ContentBlock]>,
@@ -32,7 +33,7 @@ pub(super) struct WireCallToolResult<'a> {
 /// A result with what the modern era adds to it.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Complete<'a, T> {
+pub(crate) struct Complete<'a, T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     result_type: Option<ResultType>,
     #[serde(flatten)]
@@ -45,16 +46,16 @@ pub(super) struct Complete<'a, T> {
 
 /// One page of a list, under the member that the schema names.
 #[derive(Debug)]
-pub(super) struct List<'a, T> {
-    pub(super) name: &'static str,
-    pub(super) items: &'a [T],
-    pub(super) next_cursor: Option<String>,
+pub(crate) struct List<'a, T> {
+    pub(crate) name: &'static str,
+    pub(crate) items: &'a [T],
+    pub(crate) next_cursor: Option<String>,
 }
 
 /// `InputRequiredResult`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct InputRequiredResult<'a> {
+pub(crate) struct InputRequiredResult<'a> {
     result_type: ResultType,
     input_requests: Map<String, Value>,
     request_state: String,
@@ -65,7 +66,7 @@ pub(super) struct InputRequiredResult<'a> {
 /// `DiscoverResult`.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct DiscoverResult<'a> {
+pub(crate) struct DiscoverResult<'a> {
     result_type: ResultType,
     supported_versions: [ProtocolVersion; 5],
     capabilities: &'a ServerCapabilities,
@@ -77,21 +78,10 @@ pub(super) struct DiscoverResult<'a> {
     meta: ResultMeta<'a>,
 }
 
-/// `InitializeResult`.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct InitializeResult<'a> {
-    pub(super) protocol_version: ProtocolVersion,
-    pub(super) capabilities: &'a ServerCapabilities,
-    pub(super) server_info: &'a Implementation,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) instructions: Option<&'a str>,
-}
-
 /// What kind of result a modern one is.
 #[derive(Debug, Clone, Copy, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum ResultType {
+pub(crate) enum ResultType {
     Complete,
     InputRequired,
     /// Of the tasks extension.
@@ -100,16 +90,16 @@ pub(super) enum ResultType {
 
 /// `_meta` of a result: the handler's members and, in the modern era, the server's name.
 #[derive(Debug)]
-pub(super) struct ResultMeta<'a> {
+pub(crate) struct ResultMeta<'a> {
     members: Option<&'a Map<String, Value>>,
     server_info: Option<&'a RawValue>,
 }
 
 /// The hint of a list that is the same for everybody.
-pub(super) const PUBLIC_LIST: CacheHint = CacheHint::public(Duration::from_secs(60));
+pub(crate) const PUBLIC_LIST: CacheHint = CacheHint::public(Duration::from_secs(60));
 
 impl<'a> WireCallToolResult<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         result: &'a CallToolResult,
         version: ProtocolVersion,
         server_info: &'a RawValue,
@@ -117,7 +107,7 @@ impl<'a> WireCallToolResult<'a> {
         let era = version.era();
         Self {
             result_type: result_type(era),
-            content: content::for_version(&result.content, version),
+            content: older::for_version(&result.content, version),
             // Before 2026-07-28 it is an object; the text says the same to those clients.
             structured_content: result
                 .structured_content
@@ -131,7 +121,7 @@ impl<'a> WireCallToolResult<'a> {
 }
 
 impl<'a, T> Complete<'a, T> {
-    pub(super) fn new(
+    pub(crate) fn new(
         result: &'a T,
         caching: Option<CacheHint>,
         meta: Option<&'a Map<String, Value>>,
@@ -149,7 +139,7 @@ impl<'a, T> Complete<'a, T> {
 
 impl<'a, T> Complete<'a, T> {
     /// `CreateTaskResult` of the tasks extension: flat.
-    pub(super) fn created_task(task: &'a T, server_info: &'a RawValue) -> Self {
+    pub(crate) fn created_task(task: &'a T, server_info: &'a RawValue) -> Self {
         Self {
             result_type: Some(ResultType::Task),
             result: task,
@@ -171,7 +161,7 @@ impl<T: Serialize> Serialize for List<'_, T> {
 }
 
 impl<'a> InputRequiredResult<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         requests: Map<String, Value>,
         state: String,
         server_info: &'a RawValue,
@@ -186,7 +176,7 @@ impl<'a> InputRequiredResult<'a> {
 }
 
 impl<'a> DiscoverResult<'a> {
-    pub(super) fn new(
+    pub(crate) fn new(
         capabilities: &'a ServerCapabilities,
         instructions: Option<&'a str>,
         server_info: &'a RawValue,

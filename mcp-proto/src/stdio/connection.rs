@@ -1,11 +1,8 @@
-//! One connection: its calls, its legacy session if there was a handshake, and its one writer.
-
-mod batches;
+//! One connection: its calls and its one writer.
 
 use std::collections::HashMap;
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Poll;
 
 use bytes::{Bytes, BytesMut};
@@ -13,23 +10,21 @@ use futures_util::future::{AbortHandle, Abortable};
 use futures_util::stream::SelectAll;
 use futures_util::{FutureExt as _, Stream as _};
 use http::Extensions;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::time::Sleep;
 
 use super::StdioConfig;
-use super::asked::Asked;
 use super::call::{Call, Said};
 use super::lines::{Line, Lines};
-use super::output::{Output, has_room, write_answer, write_line};
-use crate::context::{ClientSide, Context, Incoming};
+use super::output::{Output, has_room, write_line};
+use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
-use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta, SessionChange};
+use crate::legacy::stdio as legacy;
+use crate::legacy::stdio::{Legacy, News};
+use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
 use crate::outbox::Outbox;
-use crate::server::{Listener, Server, read_initialize, too_many_subscriptions};
-use crate::session::Session;
-use crate::version::{Era, ProtocolVersion};
-use batches::Batches;
+use crate::server::Server;
 
 /// The calls of a connection, each to be aborted by its id.
 type Calls = SelectAll<Abortable<Call>>;
@@ -42,15 +37,8 @@ pub(super) struct Connection {
     extensions: Extensions,
     calls: Calls,
     running: HashMap<RequestId, Running>,
-    batches: Batches,
-    /// Requests to the client that wait for its answer.
-    asked: Asked,
-    /// What answered calls have changed of the session since the last look.
-    changes: Vec<SessionChange>,
-    session: Option<Session>,
-    /// Names this connection to what its requests leave behind.
-    peer: Arc<str>,
-    listener: Option<Listener>,
+    legacy: Legacy,
+    news: News,
     /// What running calls have said since the last look; joins `out`.
     said: BytesMut,
     /// What is written next.
@@ -61,10 +49,7 @@ struct Running {
     abort: AbortHandle,
     /// It never ends by itself, so the end of the input ends it.
     listens: bool,
-    /// The batch it came in.
-    batch: Option<u64>,
-    /// What it changes of the session when it is answered well.
-    change: Option<SessionChange>,
+    legacy: legacy::Running,
 }
 
 impl Connection {
@@ -75,12 +60,8 @@ impl Connection {
             extensions,
             calls: SelectAll::new(),
             running: HashMap::new(),
-            asked: Asked::new(),
-            batches: Batches::default(),
-            changes: Vec::new(),
-            session: None,
-            peer: uuid::Uuid::new_v4().to_string().into(),
-            listener: None,
+            legacy: Legacy::new(),
+            news: News::default(),
             said: BytesMut::new(),
             out: Output::default(),
         }
@@ -97,7 +78,7 @@ impl Connection {
         let mut all_taken = false;
         loop {
             self.out.append(&mut self.said);
-            self.change_session();
+            self.legacy.change_session(&mut self.news);
             let taken = self.take_lines(&mut lines);
             let ended = deadline.is_some();
             if ended && taken && !all_taken {
@@ -109,11 +90,8 @@ impl Connection {
             }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.batches, &mut self.asked, &mut self.changes, &mut self.said), if self.out.has_room() => {}
-                change = next_change(&mut self.listener), if self.out.has_room() => match change {
-                    Some(change) => self.out.push(&change),
-                    None => self.listener = None,
-                },
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.legacy, &mut self.said), if self.out.has_room() => {}
+                change = self.news.next(), if self.out.has_room() => self.out.push(&change),
                 // A peer that does not read its answers may still say that it ends.
                 read = lines.read(&mut reader), if !ended && (taken || lines.has_room()) => {
                     if read? == 0 {
@@ -137,8 +115,8 @@ impl Connection {
         if let Some(Line::Text(line)) = lines.rest() {
             self.take_line(&line);
         }
-        self.listener = None;
-        self.asked.end();
+        self.news.stop();
+        self.legacy.end_input();
         self.running
             .values()
             .filter(|running| running.listens)
@@ -150,9 +128,7 @@ impl Connection {
     fn progress<'c>(
         calls: &'c mut Calls,
         running: &'c mut HashMap<RequestId, Running>,
-        batches: &'c mut Batches,
-        asked: &'c mut Asked,
-        changes: &'c mut Vec<SessionChange>,
+        legacy: &'c mut Legacy,
         out: &'c mut BytesMut,
     ) -> impl Future<Output = ()> + 'c {
         let (before, idle) = (out.len(), calls.is_empty());
@@ -163,12 +139,12 @@ impl Connection {
                         write_line(out, &notification);
                     }
                     Poll::Ready(Some(Said::Request(request, answer))) => {
-                        if asked.expect(&request.id, answer) {
+                        if legacy.ask(&request, answer) {
                             write_line(out, &request);
                         }
                     }
                     Poll::Ready(Some(Said::Answer(answer))) => {
-                        changes.extend(take_answer(running, batches, out, answer));
+                        take_answer(running, legacy, out, answer);
                     }
                     Poll::Ready(None) | Poll::Pending => break,
                 }
@@ -190,9 +166,7 @@ impl Connection {
                 let _waiting = Self::progress(
                     &mut self.calls,
                     &mut self.running,
-                    &mut self.batches,
-                    &mut self.asked,
-                    &mut self.changes,
+                    &mut self.legacy,
                     &mut self.said,
                 )
                 .now_or_never();
@@ -217,19 +191,6 @@ impl Connection {
         false
     }
 
-    /// Makes the changes of answered calls.
-    fn change_session(&mut self) {
-        let Some(session) = self.session.as_mut().filter(|_| !self.changes.is_empty()) else {
-            return;
-        };
-        for change in self.changes.drain(..) {
-            session.apply(&change);
-        }
-        if let Some(listener) = &mut self.listener {
-            listener.subscribe_to(session.subscriptions.clone());
-        }
-    }
-
     fn is_full(&self) -> bool {
         self.running.len() >= self.config.max_calls
     }
@@ -238,13 +199,13 @@ impl Connection {
         if line.trim_ascii().is_empty() {
             return;
         }
-        if Message::is_batch(line) && self.takes_batches() {
+        if self.legacy.takes_batch(line) {
             return self.take_batch(line);
         }
         match Message::from_slice(line) {
             Ok(Message::Request(request)) => self.take_request(request),
             Ok(Message::Notification(notification)) => self.take_notification(&notification),
-            Ok(Message::Response(response)) => self.take_response(response),
+            Ok(Message::Response(response)) => self.legacy.answered(response),
             Err(broken) if broken.id.is_some() => self.out.push(&Response::from(broken)),
             Err(broken) => tracing::warn!(
                 problem = broken.error.message,
@@ -268,134 +229,89 @@ impl Connection {
                 request.id
             )));
         }
-        if self.is_full() && request.method != "initialize" {
+        let is_modern = ModernMeta::is_claimed(&request.params);
+        if !is_modern && request.method == "initialize" {
+            let answer = self.legacy.initialize(&self.server, request)?;
+            self.news.stop();
+            self.out.push(&answer);
+            return Ok(());
+        }
+        if self.is_full() {
             return Err(ErrorObject::invalid_request(format!(
                 "the connection has {} calls running: wait for one to end",
                 self.config.max_calls
             )));
         }
-        let (outbox, notifications) = Outbox::channel();
-        let context = if ModernMeta::is_claimed(&request.params) {
-            let modern = ModernMeta::read(&request.params)?;
-            let meta = request.take_meta();
-            Context::modern(self.incoming(&request, meta, outbox), modern)
-        } else if request.method == "initialize" {
-            return self.initialize(request);
-        } else {
-            let meta = request.take_meta();
-            self.legacy_context(&request, meta, outbox)?
+        let modern = match is_modern {
+            true => Some(ModernMeta::read(&request.params)?),
+            false => None,
+        };
+        let (outbox, outgoing) = Outbox::channel();
+        let incoming = Incoming {
+            request_id: request.id.clone(),
+            meta: request.take_meta(),
+            outbox,
+            extensions: self.extensions.clone(),
+            peer: None,
+        };
+        let (context, legacy) = match modern {
+            Some(modern) => (
+                Context::modern(incoming, modern),
+                legacy::Running::default(),
+            ),
+            None => {
+                let context = self.legacy.context(&request.method, incoming)?;
+                let others = self.running.values().map(|running| &running.legacy);
+                (context, self.legacy.begin(&request, batch, others)?)
+            }
         };
         let listens = request.method == "subscriptions/listen";
-        let change = (context.era() == Era::Legacy)
-            .then(|| SessionChange::of(&request))
-            .flatten();
-        match (&change, &mut self.session) {
-            (Some(SessionChange::Subscribe(uri)), Some(session)) => {
-                // Those on their way count: whoever is told that it is subscribed must be.
-                let begun = self.running.values().map(|running| &running.change);
-                let begun = begun.flatten().chain(&self.changes);
-                let begun = begun.filter_map(|change| match change {
-                    SessionChange::Subscribe(uri) => Some(uri.as_str()),
-                    _ => None,
-                });
-                if !session.has_room_for(uri, begun) {
-                    return Err(too_many_subscriptions());
-                }
-            }
-            // At once, for the requests behind it on the same pipe.
-            (Some(level @ SessionChange::LogLevel(_)), Some(session)) => session.apply(level),
-            _ => {}
-        }
         let id = request.id.clone();
         let (abort, registration) = AbortHandle::new_pair();
-        let call = Call::new(self.server.handle_owned(request, context), notifications);
+        let call = Call::new(self.server.handle_owned(request, context), outgoing);
         self.calls.push(Abortable::new(call, registration));
         let running = Running {
             abort,
             listens,
-            batch,
-            change,
+            legacy,
         };
         self.running.insert(id, running);
-        if let Some(batch) = batch {
-            self.batches.begin(batch);
-        }
         Ok(())
     }
 
-    /// The handshake of the connection; a second one replaces the first.
-    fn initialize(&mut self, request: Request) -> Result<(), ErrorObject> {
-        let id = request.id.clone();
-        let params = read_initialize(request)?;
-        let version = params.negotiated();
-        let result = self.server.initialize(version)?;
-        self.session = Some(Session::new(
-            version,
-            params.client_info,
-            params.capabilities,
-        ));
-        // Until the client says that it is ready, it hears nothing but its answer.
-        self.listener = None;
-        self.out.push(&Response::result(id, result));
-        Ok(())
-    }
-
-    fn legacy_context(
-        &self,
-        request: &Request,
-        meta: Map<String, Value>,
-        outbox: Outbox,
-    ) -> Result<Context, ErrorObject> {
-        // A ping is in order before the handshake too (MCP 2025-11-25, "Lifecycle").
-        if self.session.is_none() && request.method != "ping" {
-            return Err(ErrorObject::invalid_params(
-                "send initialize first, or put io.modelcontextprotocol/protocolVersion and \
-                 io.modelcontextprotocol/clientCapabilities into params._meta (2026-07-28)",
-            ));
+    /// Takes each message of a batch for itself; their answers go out together.
+    fn take_batch(&mut self, line: &Bytes) {
+        let max = self.config.max_batch_messages;
+        let (batch, messages) = match self.legacy.open_batch(line, max) {
+            Ok(opened) => opened,
+            Err(broken) => return self.out.push(&Response::from(broken)),
+        };
+        for message in messages {
+            match message {
+                Ok(Message::Request(request)) => {
+                    let id = request.id.clone();
+                    let started = legacy::check_in_batch(&request)
+                        .and_then(|()| self.start(request, Some(batch)));
+                    if let Err(error) = started {
+                        self.legacy.refuse(batch, Response::error(Some(id), error));
+                    }
+                }
+                Ok(Message::Notification(notification)) => self.take_notification(&notification),
+                Ok(Message::Response(response)) => self.legacy.answered(response),
+                Err(broken) => self.legacy.refuse(batch, broken.into()),
+            }
         }
-        let client = self.session.as_ref().map(Session::client);
-        let client = client.unwrap_or_else(|| ClientSide {
-            protocol_version: ProtocolVersion::LATEST_LEGACY,
-            client_info: None,
-            client_capabilities: Arc::default(),
-            log_level: None,
-        });
-        Ok(Context::new(self.incoming(request, meta, outbox), client))
-    }
-
-    fn incoming(&self, request: &Request, meta: Map<String, Value>, outbox: Outbox) -> Incoming {
-        Incoming {
-            request_id: request.id.clone(),
-            meta,
-            outbox,
-            extensions: self.extensions.clone(),
-            peer: Some(Arc::clone(&self.peer)),
-        }
-    }
-
-    fn take_response(&mut self, response: Response) {
-        // Whoever asked may have gone meanwhile, and with it its interest.
-        if !self.asked.take(response) {
-            tracing::debug!("a response to no request that waits was passed over");
+        if let Some(answers) = self.legacy.end_batch(batch) {
+            self.out.push(&answers);
         }
     }
 
     fn take_notification(&mut self, notification: &Notification) {
         match notification.method.as_str() {
             "notifications/cancelled" => self.cancel(notification),
-            "notifications/initialized" if self.session.is_some() && self.listener.is_none() => {
-                let mut interest = self.server.everything_told();
-                if let Some(session) = &self.session {
-                    interest.resources = session.subscriptions.clone();
-                }
-                self.listener = self.server.changes().listen(interest);
-                if self.listener.is_none() {
-                    tracing::warn!(
-                        "a connection hears of no changes: every listener's place is taken"
-                    );
-                }
-            }
-            _ => {}
+            _ => self
+                .legacy
+                .notified(&self.server, notification, &mut self.news),
         }
     }
 
@@ -404,24 +320,23 @@ impl Connection {
         let id = notification.cancelled_request();
         if let Some(running) = id.and_then(|id| self.running.remove(&id)) {
             running.abort.abort();
-            if let Some(batch) = running.batch {
-                self.end_in_batch(batch);
+            if let Some(answers) = self.legacy.cancelled(&running.legacy) {
+                self.out.push(&answers);
             }
         }
     }
 }
 
-/// Queues the answer of a call, which is over with it; what it changes of the session.
+/// Queues the answer of a call, which is over with it.
 fn take_answer(
     running: &mut HashMap<RequestId, Running>,
-    batches: &mut Batches,
+    legacy: &mut Legacy,
     out: &mut BytesMut,
     answer: Response,
-) -> Option<SessionChange> {
+) {
     let ended = answer.id.as_ref().and_then(|id| running.remove(id));
-    let batch = ended.as_ref().and_then(|ended| ended.batch);
-    let ended = ended.filter(|_| answer.outcome.is_ok());
-    if ended.as_ref().is_some_and(|ended| ended.listens) {
+    let listened = ended.as_ref().is_some_and(|ended| ended.listens);
+    if listened && answer.outcome.is_ok() {
         // The server ends a listen: the revision wants both the notification and the result on this transport.
         let ended = json!({
             "requestId": answer.id,
@@ -429,23 +344,8 @@ fn take_answer(
         });
         write_line(out, &Notification::new("notifications/cancelled", ended));
     }
-    match batch {
-        None => write_answer(out, &answer),
-        Some(batch) => {
-            if let Some(answers) = batches.end(batch, Some(answer)) {
-                write_line(out, &answers);
-            }
-        }
-    }
-    ended.and_then(|ended| ended.change)
-}
-
-/// The next change, or never without a listener.
-async fn next_change(listener: &mut Option<Listener>) -> Option<Notification> {
-    match listener {
-        Some(listener) => listener.next().await,
-        None => std::future::pending().await,
-    }
+    let kept = ended.map(|ended| ended.legacy).unwrap_or_default();
+    legacy.answer(kept, answer, out);
 }
 
 /// When the time after the end of the input is over; never before that end.

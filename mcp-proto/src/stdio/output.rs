@@ -13,7 +13,7 @@ const HIGH_WATER: usize = 256 * 1024;
 
 /// The bytes on their way out.
 #[derive(Debug, Default)]
-pub(super) struct Output {
+pub(crate) struct Output {
     queued: BytesMut,
     /// Something was written that a buffering writer may still hold.
     unflushed: bool,
@@ -21,12 +21,12 @@ pub(super) struct Output {
 
 impl Output {
     /// Queues one message.
-    pub(super) fn push(&mut self, message: &impl Serialize) {
+    pub(crate) fn push(&mut self, message: &impl Serialize) {
         write_line(&mut self.queued, message);
     }
 
     /// Queues lines, leaving none behind.
-    pub(super) fn append(&mut self, lines: &mut BytesMut) {
+    pub(crate) fn append(&mut self, lines: &mut BytesMut) {
         if self.queued.is_empty() {
             std::mem::swap(&mut self.queued, lines);
         } else {
@@ -34,18 +34,18 @@ impl Output {
         }
     }
 
-    pub(super) fn has_room(&self) -> bool {
+    pub(crate) fn has_room(&self) -> bool {
         has_room(&self.queued)
     }
 
     /// Whether [`Output::write`] has something to do.
-    pub(super) fn is_due(&self) -> bool {
+    pub(crate) fn is_due(&self) -> bool {
         !self.queued.is_empty() || self.unflushed
     }
 
     /// Writes what the writer takes, and flushes it once all is out. Cancel-safe: what is written leaves the queue
     /// before the next wait.
-    pub(super) async fn write<W: AsyncWrite + Unpin>(&mut self, writer: &mut W) -> io::Result<()> {
+    pub(crate) async fn write<W: AsyncWrite + Unpin>(&mut self, writer: &mut W) -> io::Result<()> {
         if self.queued.is_empty() {
             writer.flush().await?;
             self.unflushed = false;
@@ -61,12 +61,12 @@ impl Output {
     }
 }
 
-pub(super) fn has_room(lines: &BytesMut) -> bool {
+pub(crate) fn has_room(lines: &BytesMut) -> bool {
     lines.len() < HIGH_WATER
 }
 
 /// Queues one message as one line. JSON text has no line feed outside strings and none inside.
-pub(super) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
+pub(crate) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
     let before = lines.len();
     match serde_json::to_writer((&mut *lines).writer(), message) {
         Ok(()) => lines.extend_from_slice(b"\n"),
@@ -78,7 +78,7 @@ pub(super) fn write_line(lines: &mut BytesMut, message: &impl Serialize) {
 }
 
 /// [`write_line`] for an answer, which knows about how long it is.
-pub(super) fn write_answer(lines: &mut BytesMut, answer: &Response) {
+pub(crate) fn write_answer(lines: &mut BytesMut, answer: &Response) {
     lines.reserve(answer.size_hint());
     write_line(lines, answer);
 }

@@ -1,7 +1,5 @@
 //! One task: what stays of it, and the stages it goes through (`working` ⇄ `input_required` → one of the ends).
 
-mod stream;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
@@ -18,8 +16,6 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::outbox::Outbox;
 use crate::version::ProtocolVersion;
 
-pub(crate) use stream::{Step, relate, relate_params};
-
 /// A task. Whoever holds it after its time holds a name without contents.
 pub(crate) struct Entry {
     pub(crate) id: Arc<str>,
@@ -33,7 +29,7 @@ pub(crate) struct Entry {
     pub(super) poll_interval: Duration,
     /// When its time is over.
     pub(crate) expires: Instant,
-    pub(super) state: watch::Sender<State>,
+    pub(crate) state: watch::Sender<State>,
     pub(super) abort: AbortHandle,
 }
 
@@ -43,15 +39,15 @@ pub(crate) struct State {
     pub(super) message: Option<String>,
     pub(super) updated: SystemTime,
     /// How often its handler has asked.
-    round: usize,
+    pub(crate) round: usize,
     /// The keys of all its questions: none is used twice (2026-07-28, tasks extension).
     keys: BTreeSet<String>,
     /// What has been answered of the questions that were asked last, by the handler's keys, or why an answer does not
     /// come.
     answers: Answered,
     /// Where its result is waited for (legacy era), the newest last, each by a number of its own.
-    streams: Vec<(u64, Outbox)>,
-    next_stream: u64,
+    pub(crate) streams: Vec<(u64, Outbox)>,
+    pub(crate) next_stream: u64,
 }
 
 /// The answers to what a task has asked at once, or why one does not come: a name for programs and a sentence.
@@ -121,7 +117,7 @@ impl Stage {
         !matches!(self, Self::Working | Self::InputRequired(_))
     }
 
-    fn asks(&self) -> bool {
+    pub(crate) fn asks(&self) -> bool {
         matches!(self, Self::InputRequired(_))
     }
 }

@@ -160,7 +160,7 @@ async fn an_empty_batch_one_too_long_and_text_that_is_no_json_are_refused_whole(
     let service = service();
     let session = session_of(&service, BATCHES).await;
     let of = |length: usize| json!((0..length).map(ping).collect::<Vec<_>>()).to_string();
-    assert_eq!(HttpConfig::default().max_batch_messages, 50);
+    assert_eq!(HttpConfig::default().legacy.max_batch_messages, 50);
     for (text, wanted) in [
         ("[]".to_owned(), -32600),
         (of(51), -32600),
@@ -247,7 +247,7 @@ async fn a_client_that_takes_events_alone_gets_each_answer_as_an_event() {
 async fn the_calls_of_a_batch_run_side_by_side_and_within_the_bounds_of_all_calls() {
     let (probe, mut events) = probe();
     let mut config = HttpConfig::default();
-    config.max_calls_per_session = 2;
+    config.legacy.max_calls_per_session = 2;
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let session = session_of(&service, BATCHES).await;
     let gates = json!([

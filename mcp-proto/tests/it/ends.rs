@@ -182,7 +182,7 @@ async fn a_store_that_hangs_is_asked_once_at_a_time_and_holds_no_request() {
     let sessions: Arc<dyn SessionStore> = store.clone();
     let mut config = HttpConfig::default();
     // Longer than the keep-alive interval, so that the next question is due before the last has failed.
-    config.store_timeout = Duration::from_secs(100);
+    config.legacy.store_timeout = Duration::from_secs(100);
     let server = server();
     let service = StreamableHttpService::with_sessions(server.clone(), config, sessions);
     let session = open_session(&service).await;
@@ -203,7 +203,7 @@ async fn a_store_that_hangs_is_asked_once_at_a_time_and_holds_no_request() {
     drop(stream);
     tokio::task::yield_now().await;
     assert_eq!(store.waiting.load(Ordering::SeqCst), 0);
-    assert_eq!(HttpConfig::default().store_timeout, Duration::from_secs(5));
+    assert_eq!(HttpConfig::default().legacy.store_timeout, Duration::from_secs(5));
 }
 
 #[tokio::test(start_paused = true)]
@@ -257,7 +257,7 @@ async fn a_cancelled_call_of_a_client_that_takes_json_alone_is_answered_without_
 async fn a_session_has_a_share_of_the_calls_that_run_without_a_client() {
     let (probe, mut events) = probe();
     let mut config = HttpConfig::default();
-    config.max_detached_calls_per_session = 2;
+    config.legacy.max_detached_calls_per_session = 2;
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let (greedy, modest) = (open_session(&service).await, open_session(&service).await);
     for (session, runs) in [

@@ -40,7 +40,7 @@ async fn an_answer_that_nobody_heard_is_kept_for_five_minutes() {
         assert!(message.contains("send the request again"), "{message}");
     }
     assert_eq!(
-        HttpConfig::default().keep_ended_streams,
+        HttpConfig::default().legacy.keep_ended_streams,
         Duration::from_secs(300)
     );
 }
@@ -72,10 +72,10 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     assert_eq!(
-        (config.max_kept_events, config.max_kept_bytes_per_stream),
+        (config.legacy.max_kept_events, config.legacy.max_kept_bytes_per_stream),
         (256, 1 << 20)
     );
-    config.max_kept_bytes_per_stream = 64 * 1024;
+    config.legacy.max_kept_bytes_per_stream = 64 * 1024;
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     for (messages, bytes, wanted) in [
@@ -123,11 +123,11 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     assert_eq!(
-        (config.max_kept_streams, config.max_kept_streams_per_session),
+        (config.legacy.max_kept_streams, config.legacy.max_kept_streams_per_session),
         (1_024, 16)
     );
-    config.max_kept_streams = 3;
-    config.max_kept_streams_per_session = 2;
+    config.legacy.max_kept_streams = 3;
+    config.legacy.max_kept_streams_per_session = 2;
     let service = StreamableHttpService::with_config(server, config);
     let mut ended = Vec::new();
     let sessions = [open_session(&service).await, open_session(&service).await];
@@ -158,8 +158,8 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
 async fn only_so_many_bytes_are_kept_in_all_and_none_that_are_needed_now() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
-    assert_eq!(config.max_kept_bytes, 64 << 20);
-    config.max_kept_bytes = 100_000;
+    assert_eq!(config.legacy.max_kept_bytes, 64 << 20);
+    config.legacy.max_kept_bytes = 100_000;
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     let mut ended = Vec::new();

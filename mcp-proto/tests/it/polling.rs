@@ -103,7 +103,7 @@ async fn where_a_client_would_not_come_back_nothing_is_let_go() {
 async fn a_call_that_has_no_place_without_its_client_keeps_its_connection() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
-    config.max_detached_calls_per_session = 1;
+    config.legacy.max_detached_calls_per_session = 1;
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     let mut first = open(&service, leave(&session)).await;
@@ -133,7 +133,7 @@ async fn a_call_that_has_no_place_without_its_client_keeps_its_connection() {
 async fn a_client_that_polls_in_time_keeps_its_call_for_as_long_as_it_takes() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
-    config.max_detached_time = Duration::from_secs(60);
+    config.legacy.max_detached_time = Duration::from_secs(60);
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     let mut stream = open(&service, leave(&session)).await;

@@ -199,7 +199,7 @@ async fn a_legacy_call_that_does_not_end_is_dropped_at_the_deadline_too() {
     serving.shutdown_deadline = SHORT;
     let mut config = HttpConfig::default();
     // It must not become a call that runs on without its client.
-    config.max_detached_time_after_close = PATIENCE * 2;
+    config.legacy.max_detached_time_after_close = PATIENCE * 2;
     let served = Served::with(builder(&probe).build().unwrap(), config, serving).await;
     let client = Client::http(&served.url(), ClientConfig::new(Era::Legacy))
         .await

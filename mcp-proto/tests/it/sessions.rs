@@ -443,7 +443,7 @@ async fn a_restart_is_404_without_a_shared_store_and_not_noticed_with_one() {
 async fn a_session_has_a_bound_of_running_calls() {
     let (probe, mut events) = probe();
     let mut config = HttpConfig::default();
-    config.max_calls_per_session = 2;
+    config.legacy.max_calls_per_session = 2;
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let session = open_session(&service).await;
     for id in 0..2 {

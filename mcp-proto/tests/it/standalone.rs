@@ -60,9 +60,9 @@ async fn after_a_minute_a_fresh_stream_is_opened() {
     stream.event().await.unwrap();
     let last = stream.last.clone();
     drop(stream);
-    sleep(HttpConfig::default().keep_listening + Duration::from_secs(1)).await;
+    sleep(HttpConfig::default().legacy.keep_listening + Duration::from_secs(1)).await;
     assert_eq!(
-        HttpConfig::default().keep_listening,
+        HttpConfig::default().legacy.keep_listening,
         Duration::from_secs(60)
     );
     server.notify(Change::ToolsListChanged);
@@ -98,7 +98,7 @@ async fn a_get_without_an_id_hears_what_nobody_was_told() {
 async fn a_client_that_misses_more_than_is_kept_is_told_what_is_left_and_that_it_missed_some() {
     let server = server();
     let mut config = HttpConfig::default();
-    config.max_kept_events = 10;
+    config.legacy.max_kept_events = 10;
     let service = StreamableHttpService::with_config(server.clone(), config);
     let session = open_session(&service).await;
     let mut stream = open(&service, get(&session, None)).await;
@@ -123,7 +123,7 @@ async fn a_client_that_misses_more_than_is_kept_is_told_what_is_left_and_that_it
 async fn only_so_many_listen_for_clients_that_are_away() {
     let server = server();
     let mut config = HttpConfig::default();
-    config.max_kept_streams = 2;
+    config.legacy.max_kept_streams = 2;
     let service = StreamableHttpService::with_config(server.clone(), config);
     let mut away = Vec::new();
     for _ in 0..3 {
@@ -187,7 +187,7 @@ async fn a_client_that_is_away_leaves_its_place_to_others() {
 async fn a_client_that_is_back_makes_no_room_for_another() {
     let server = server();
     let mut config = HttpConfig::default();
-    config.max_kept_streams = 1;
+    config.legacy.max_kept_streams = 1;
     let service = StreamableHttpService::with_config(server.clone(), config);
     let (one, two) = (open_session(&service).await, open_session(&service).await);
     let mut stream = open(&service, get(&one, None)).await;
@@ -207,7 +207,7 @@ async fn a_client_that_is_back_makes_no_room_for_another() {
 async fn a_stream_without_a_connection_does_not_hold_its_session() {
     let server = server();
     let mut config = HttpConfig::default();
-    config.keep_listening = Duration::from_secs(3_600);
+    config.legacy.keep_listening = Duration::from_secs(3_600);
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     let mut stream = open(&service, get(&session, None)).await;

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::seal::DEFAULT_MAX_USED;
 
+/// How often one legacy call or one task may ask: a handler that asks anew every time would never end.
+pub(crate) const MAX_ROUNDS: usize = 32;
+
 /// How clients are asked.
 ///
 /// ```

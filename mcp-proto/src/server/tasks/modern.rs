@@ -13,7 +13,7 @@ use crate::task::{Entry, Open, Stage, TaskView};
 use crate::version::Era;
 
 impl Server {
-    pub(super) fn about_modern_task(
+    pub(in super::super) fn about_task(
         &self,
         method: Method,
         mut params: Map<String, Value>,

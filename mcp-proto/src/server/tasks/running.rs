@@ -7,14 +7,15 @@ use std::sync::{Arc, Weak};
 use futures_util::future::{AbortRegistration, Abortable};
 use serde_json::{Map, Value};
 
-use super::super::rounds::MAX_ROUNDS;
+use super::super::rounds::config::MAX_ROUNDS;
 use super::super::{Inner, Server};
 use crate::context::Context;
 use crate::input::Input;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
+use crate::legacy::tasks as legacy;
 use crate::outbox::{Outbox, OutboxReader};
-use crate::task::{Entry, Stage, relate};
+use crate::task::{Entry, Stage};
 use crate::tool::{CallToolResult, ToolError, ToolRegistry};
 use crate::version::Era;
 
@@ -90,16 +91,11 @@ impl Server {
 
     /// Ends a task with what its call came to.
     pub(super) fn finish_task(&self, entry: &Entry, ended: Result<CallToolResult, ErrorObject>) {
-        let stage = ended.and_then(|mut result| {
-            let (legacy, failed) = (entry.version.era() == Era::Legacy, result.is_error);
-            if legacy {
-                relate(result.meta.get_or_insert_default(), &entry.id);
+        let stage = ended.and_then(|result| {
+            if entry.version.era() == Era::Legacy {
+                return legacy::ended(self, entry, result);
             }
-            let result = self.tool_result(&result, entry.version)?;
-            Ok(match legacy && failed {
-                true => Stage::ToolFailed(result),
-                false => Stage::Completed(result),
-            })
+            Ok(Stage::Completed(self.tool_result(&result, entry.version)?))
         });
         if let Some(tasks) = &self.0.tasks {
             tasks.end(entry, stage.unwrap_or_else(Stage::Failed));

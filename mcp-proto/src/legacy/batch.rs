@@ -1,0 +1,97 @@
+//! Several messages as one JSON array (JSON-RPC 2.0 §6), which only the revision 2025-03-26 has.
+
+use std::fmt;
+
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+
+use crate::json::{self, JsonError};
+use crate::jsonrpc::{ErrorObject, Message, MessageError};
+
+/// Reads at most so many members of an array, as they stand; `None` where there are more.
+struct ReadMembers {
+    max: usize,
+}
+
+/// Whether a text, if it is JSON, is a batch.
+pub(crate) fn is_batch(text: &[u8]) -> bool {
+    text.trim_ascii_start().starts_with(b"[")
+}
+
+/// Reads the messages of a batch, each on its own: one that is broken does not spoil the others.
+///
+/// # Errors
+/// As [`Message::from_slice`] where the whole is not JSON; −32600 for an empty array and one of more than `max`
+/// messages.
+pub(crate) fn read_batch(
+    text: &[u8],
+    max: usize,
+) -> Result<Vec<Result<Message, MessageError>>, MessageError> {
+    let members = match json::parse(text, ReadMembers { max }) {
+        Ok(members) => members,
+        Err(JsonError::Syntax(message) | JsonError::Duplicate(message)) => {
+            return Err(MessageError {
+                id: None,
+                error: ErrorObject::parse(message),
+            });
+        }
+    };
+    let Some(members) = members else {
+        let problem = format!("a batch has at most {max} messages");
+        return Err(MessageError::invalid(None, problem));
+    };
+    if members.is_empty() {
+        return Err(MessageError::invalid(
+            None,
+            "a batch has at least one message",
+        ));
+    }
+    let read = |member: &RawValue| read_member(member.get().as_bytes());
+    Ok(members.into_iter().map(read).collect())
+}
+
+fn read_member(text: &[u8]) -> Result<Message, MessageError> {
+    if is_batch(text) {
+        return Err(MessageError::invalid(
+            None,
+            "a batch holds messages, not batches",
+        ));
+    }
+    Message::from_slice(text)
+}
+
+/// −32600 for what must be sent alone.
+pub(crate) fn not_in_batch(what: &str) -> ErrorObject {
+    ErrorObject::invalid_request(format!("{what} cannot be part of a batch: send it alone"))
+}
+
+impl<'de> DeserializeSeed<'de> for ReadMembers {
+    type Value = Option<Vec<&'de RawValue>>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ReadMembers {
+    type Value = Option<Vec<&'de RawValue>>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut read: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while members.len() < self.max {
+            match read.next_element()? {
+                Some(member) => members.push(member),
+                None => return Ok(Some(members)),
+            }
+        }
+        let mut more = false;
+        while read.next_element::<IgnoredAny>()?.is_some() {
+            more = true;
+        }
+        Ok((!more).then_some(members))
+    }
+}

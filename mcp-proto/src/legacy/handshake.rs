@@ -1,0 +1,128 @@
+//! `initialize`: what a client opens a session with, and the answer.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::json;
+use crate::jsonrpc::{ErrorObject, Payload, Request};
+use crate::lifecycle::{ClientCapabilities, Implementation, ServerCapabilities};
+use crate::server::Server;
+use crate::version::{Era, ProtocolVersion};
+
+/// The most that a session keeps of `clientInfo` and `capabilities` together, in bytes as JSON. Icons, which are
+/// display alone, are dropped first; an `initialize` that is still larger is refused.
+pub const MAX_CLIENT_BYTES: usize = 16 * 1024;
+
+/// The most JSON values in a session's `capabilities`: in memory, a small object takes far more than its text.
+pub const MAX_CAPABILITY_VALUES: usize = 256;
+
+/// What a legacy client opens with (schema: `InitializeRequestParams`).
+#[derive(Debug, Clone)]
+pub(crate) struct InitializeParams {
+    pub(crate) protocol_version: String,
+    pub(crate) capabilities: ClientCapabilities,
+    pub(crate) client_info: Implementation,
+}
+
+/// `InitializeResult`.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct InitializeResult<'a> {
+    protocol_version: ProtocolVersion,
+    capabilities: &'a ServerCapabilities,
+    server_info: &'a Implementation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    instructions: Option<&'a str>,
+}
+
+impl Server {
+    /// The result of `initialize`; the transport makes the session.
+    pub(crate) fn initialize(&self, version: ProtocolVersion) -> Result<Payload, ErrorObject> {
+        Payload::of(&InitializeResult {
+            protocol_version: version,
+            capabilities: &self.capabilities().told(version),
+            server_info: self.info(),
+            instructions: self.instructions(),
+        })
+    }
+}
+
+impl InitializeParams {
+    /// Reads and judges the params: −32602 without the strings `protocolVersion`, `clientInfo.name` and
+    /// `clientInfo.version`, or above [`MAX_CLIENT_BYTES`] or [`MAX_CAPABILITY_VALUES`].
+    pub(crate) fn read(request: Request) -> Result<Self, ErrorObject> {
+        let mut params = request.params;
+        let Some(Value::String(protocol_version)) = params.remove("protocolVersion") else {
+            return Err(ErrorObject::invalid_params(
+                "initialize needs params.protocolVersion, a string",
+            ));
+        };
+        let capabilities = match params.remove("capabilities") {
+            None | Some(Value::Null) => Value::Object(Map::new()),
+            Some(capabilities @ Value::Object(_)) => capabilities,
+            Some(_) => {
+                return Err(ErrorObject::invalid_params(
+                    "params.capabilities must be an object",
+                ));
+            }
+        };
+        if !json::is_small(&capabilities, MAX_CAPABILITY_VALUES, usize::MAX) {
+            return Err(ErrorObject::invalid_params(format!(
+                "params.capabilities has more than {MAX_CAPABILITY_VALUES} values"
+            )));
+        }
+        let mut client_info = params
+            .remove("clientInfo")
+            .and_then(|client| serde_json::from_value::<Implementation>(client).ok())
+            .ok_or_else(|| {
+                ErrorObject::invalid_params(
+                    "initialize needs params.clientInfo, an object with the strings name and version",
+                )
+            })?;
+        if !fits(&client_info, &capabilities) {
+            client_info.icons = Vec::new();
+            if !fits(&client_info, &capabilities) {
+                return Err(ErrorObject::invalid_params(format!(
+                    "params.clientInfo and params.capabilities are together longer than {MAX_CLIENT_BYTES} bytes"
+                )));
+            }
+        }
+        Ok(Self {
+            protocol_version,
+            capabilities: ClientCapabilities::taken(Some(capabilities)),
+            client_info,
+        })
+    }
+
+    /// The version to go on with: the client's if it has a handshake here, else our newest that has one.
+    pub(crate) fn negotiated(&self) -> ProtocolVersion {
+        self.protocol_version
+            .parse()
+            .ok()
+            .filter(|version: &ProtocolVersion| version.era() == Era::Legacy)
+            .unwrap_or(ProtocolVersion::LATEST_LEGACY)
+    }
+}
+
+/// Whether a session may keep both; stops to count where they do not.
+fn fits(client_info: &Implementation, capabilities: &Value) -> bool {
+    struct Room(usize);
+    impl io::Write for Room {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0 = self
+                .0
+                .checked_sub(bytes.len())
+                .ok_or(io::ErrorKind::FileTooLarge)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut room = Room(MAX_CLIENT_BYTES);
+    serde_json::to_writer(&mut room, client_info).is_ok()
+        && serde_json::to_writer(&mut room, capabilities).is_ok()
+}

@@ -1,0 +1,371 @@
+//! Sessions over Streamable HTTP: `initialize`, calls, GET streams, DELETE.
+
+mod batch;
+mod calls;
+pub(crate) mod config;
+mod detached;
+mod events;
+mod exchange;
+mod live;
+mod refusal;
+mod sessions;
+mod standalone;
+mod streams;
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use futures_util::stream;
+use http::Extensions;
+use http::header::HeaderValue;
+use http::{Response, StatusCode, request};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
+
+use crate::context::{ClientSide, Context, Incoming, Principal};
+use crate::http::answer::{accepted, empty, event_stream, json_response};
+use crate::http::body::ResponseBody;
+use crate::http::endpoint::Endpoint;
+use crate::http::exchange::Exchange as Running;
+use crate::http::head::{self, Accepts, SESSION_ID};
+use crate::http::modern::names_modern;
+use crate::http::rejection::{Refused, Rejection};
+use crate::http::sse;
+use crate::jsonrpc::{Message, Notification, Request, Response as RpcResponse};
+use crate::legacy::handshake::InitializeParams;
+use crate::legacy::methods::too_many_subscriptions;
+use crate::legacy::session::{Session, SessionChange, SessionId, SessionStore};
+use crate::outbox::Outbox;
+use crate::version::{Era, ProtocolVersion};
+use calls::{Calls, Resumable};
+use detached::Detached;
+use exchange::{Exchange, First, SessionCall};
+use live::{CallGuard, Live};
+use refusal::Refusal;
+use sessions::Sessions;
+use streams::Streams;
+
+/// What a service keeps for clients with sessions. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct Legacy(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    endpoint: Arc<Endpoint>,
+    sessions: Sessions,
+    live: Arc<Live>,
+    streams: Arc<Streams>,
+    detached: Detached,
+}
+
+/// What a call of a session is entered with.
+struct Entered {
+    guard: CallGuard,
+    cancelled: oneshot::Receiver<()>,
+    permit: OwnedSemaphorePermit,
+}
+
+impl Legacy {
+    pub(crate) fn new(endpoint: Arc<Endpoint>, sessions: Arc<dyn SessionStore>) -> Self {
+        let config = &endpoint.config.legacy;
+        Self(Arc::new(Inner {
+            sessions: Sessions::new(sessions, config.store_timeout),
+            live: Arc::default(),
+            streams: Streams::new(config),
+            detached: Detached::new(config),
+            endpoint,
+        }))
+    }
+
+    /// Lets no more calls run on without their clients.
+    pub(crate) fn close(&self) {
+        self.0.detached.close();
+    }
+
+    /// Waits until no call runs any more whose client went away or whose answer is an event stream.
+    pub(crate) async fn ended(&self) {
+        self.0.detached.ended().await;
+    }
+
+    /// A message of a session, or the one that opens it.
+    pub(crate) async fn post(
+        &self,
+        head: &mut request::Parts,
+        accepts: Accepts,
+        message: Message,
+    ) -> Result<Response<ResponseBody>, Refused> {
+        match message {
+            Message::Request(request) => {
+                let id = request.id.clone();
+                let called = self.call(head, accepts, request).await;
+                called.map_err(|rejection| (rejection, Some(id)))
+            }
+            Message::Notification(notification) => {
+                let session = self.session(head).await;
+                let session = session.map_err(|rejection| (rejection, None))?;
+                self.notified(&session, &notification);
+                Ok(accepted())
+            }
+            Message::Response(response) => {
+                if names_modern(&head.headers) || !head.headers.contains_key(SESSION_ID) {
+                    return Err((Rejection::UnexpectedResponse, response.id));
+                }
+                let id = response.id.clone();
+                let session = self.session(head).await;
+                let session = session.map_err(|rejection| (rejection, id))?;
+                self.answered(&session, response);
+                Ok(accepted())
+            }
+        }
+    }
+
+    /// DELETE: the session ends, with everything that runs in it.
+    pub(crate) async fn end_session(
+        &self,
+        head: &request::Parts,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let session = self.session(head).await?;
+        self.0.sessions.remove(&session.id).await?;
+        self.forget(&session.id);
+        Ok(empty(StatusCode::NO_CONTENT))
+    }
+
+    async fn call(
+        &self,
+        head: &mut request::Parts,
+        accepts: Accepts,
+        request: Request,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        if request.method == "initialize" {
+            return self.initialize(head, accepts, request).await;
+        }
+        let session = session_id(head)?;
+        // Before the session is looked up: whoever ends it after that finds the call.
+        let entered = self.enter(&session, &request);
+        // What runs of a session is shown to its owner alone.
+        let session = self.load(head, &session).await?;
+        let entered = entered?;
+        let extensions = std::mem::take(&mut head.extensions);
+        let mut call = self.begin(&session, request, extensions, entered, accepts);
+        match call.first(accepts).await {
+            First::Answer(answer) => Ok(json_response(StatusCode::OK, &answer)),
+            First::Stream(first) => Calls::from(call).stream(first, self.resumable(&session)),
+            First::Cancelled => Ok(cancelled(accepts)),
+        }
+    }
+
+    /// Enters a call of a session into the lists of those that run.
+    fn enter(&self, session: &SessionId, request: &Request) -> Result<Entered, Rejection> {
+        let endpoint = &self.0.endpoint;
+        let permit = endpoint.permit()?;
+        let max_calls = endpoint.config.legacy.max_calls_per_session;
+        let (guard, cancelled) = self.0.live.begin_call(session, &request.id, max_calls)?;
+        Ok(Entered {
+            guard,
+            cancelled,
+            permit,
+        })
+    }
+
+    /// A call of a session on its way.
+    fn begin(
+        &self,
+        session: &Arc<Session>,
+        mut request: Request,
+        extensions: Extensions,
+        entered: Entered,
+        accepts: Accepts,
+    ) -> Exchange {
+        let endpoint = &self.0.endpoint;
+        let meta = request.take_meta();
+        let (outbox, outgoing) = Outbox::channel();
+        let incoming = Incoming {
+            request_id: request.id.clone(),
+            meta,
+            outbox,
+            extensions,
+            peer: Some(session.id.shared()),
+        };
+        let context = Context::new(incoming, ClientSide::from(&**session));
+        let call = match SessionChange::of(&request) {
+            None => endpoint.server.handle_owned(request, context),
+            Some(change) => {
+                self.clone()
+                    .change_session(Arc::clone(session), change, request, context)
+            }
+        };
+        let keep_alive = endpoint.config.keep_alive;
+        let call = Running::new(call, outgoing, keep_alive, entered.permit);
+        Exchange::new(
+            call,
+            SessionCall {
+                cancelled: entered.cancelled,
+                guard: entered.guard,
+                hold: self.0.sessions.hold(&session.id, keep_alive),
+                detached: Some(self.0.detached.clone()),
+                away: None,
+                hears: accepts.events,
+                polls: session.protocol_version.has_polling(),
+            },
+        )
+    }
+
+    /// What a stream of this session needs to be resumed.
+    fn resumable(&self, session: &Session) -> Resumable {
+        Resumable {
+            streams: Arc::clone(&self.0.streams),
+            session: session.id.clone(),
+            detached: self.0.detached.clone(),
+            primes: session.protocol_version.has_polling(),
+        }
+    }
+
+    /// Answers a request that changes its session, once it has changed.
+    fn change_session(
+        self,
+        session: Arc<Session>,
+        change: SessionChange,
+        request: Request,
+        context: Context,
+    ) -> BoxFuture<'static, RpcResponse> {
+        Box::pin(async move {
+            let id = request.id.clone();
+            let response = self.0.endpoint.server.handle(request, context).await;
+            if response.outcome.is_err() {
+                return response;
+            }
+            let error = match self.0.sessions.change(&session.id, &change).await {
+                Ok(Some(changed)) => {
+                    self.0.streams.session_changed(&session.id);
+                    match &change {
+                        SessionChange::Subscribe(uri) if !changed.subscriptions.contains(uri) => {
+                            too_many_subscriptions()
+                        }
+                        _ => return response,
+                    }
+                }
+                Ok(None) => Rejection::from(Refusal::UnknownSession).error(),
+                Err(refusal) => Rejection::from(refusal).error(),
+            };
+            RpcResponse::error(Some(id), error)
+        })
+    }
+
+    /// Opens a session, whatever session the request came with.
+    async fn initialize(
+        &self,
+        head: &request::Parts,
+        accepts: Accepts,
+        request: Request,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let id = request.id.clone();
+        let params = InitializeParams::read(request)?;
+        let version = params.negotiated();
+        let result = self.0.endpoint.server.initialize(version)?;
+        let mut session = Session::new(version, params.client_info, params.capabilities);
+        session.principal = principal(head);
+        // An id of ours is a UUID: always a header value.
+        let header =
+            HeaderValue::from_str(session.id.as_str()).map_err(|_| Refusal::StoreUnavailable)?;
+        self.0.sessions.insert(session).await?;
+        let answer = RpcResponse::result(id, result);
+        let mut response = if accepts.json {
+            json_response(StatusCode::OK, &answer)
+        } else {
+            let event = std::future::ready(sse::answer(&answer));
+            event_stream(ResponseBody::events(stream::once(event)))
+        };
+        response.headers_mut().insert(SESSION_ID, header);
+        Ok(response)
+    }
+
+    /// What a notification means for its session.
+    fn notified(&self, session: &Session, notification: &Notification) {
+        if let Some(request) = notification.cancelled_request() {
+            self.0.live.cancel(&session.id, &request);
+        }
+    }
+
+    /// Gives the client's answer to the call that asked.
+    fn answered(&self, session: &Session, response: RpcResponse) {
+        if !self.0.live.answer(&session.id, response) {
+            tracing::debug!("a response to no request that waits here was passed over");
+        }
+    }
+
+    /// The session that the headers name, if the caller may use it.
+    async fn session(&self, head: &request::Parts) -> Result<Arc<Session>, Rejection> {
+        self.load(head, &session_id(head)?).await
+    }
+
+    /// The session of that name, if it lives and the caller may use it.
+    async fn load(&self, head: &request::Parts, id: &SessionId) -> Result<Arc<Session>, Rejection> {
+        let session = self.0.sessions.load(id).await?;
+        if session.is_none() {
+            // It may have ended elsewhere, or by its age.
+            self.forget(id);
+        }
+        // Somebody else's session looks like none.
+        Ok(session
+            .filter(|session| session.principal == principal(head))
+            .ok_or(Refusal::UnknownSession)?)
+    }
+
+    /// Ends what is alive here of a session that has ended.
+    fn forget(&self, session: &SessionId) {
+        self.0.live.end(session);
+        self.0.streams.end(session);
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        // No client can come back.
+        self.streams.forget_kept();
+    }
+}
+
+/// The answer to a call that was cancelled.
+fn cancelled(accepts: Accepts) -> Response<ResponseBody> {
+    if accepts.events {
+        event_stream(ResponseBody::events(stream::empty()))
+    } else {
+        // Nothing is sent for it, and an event stream is not what the client takes.
+        empty(StatusCode::NO_CONTENT)
+    }
+}
+
+/// The caller as the embedding service authenticated it.
+fn principal(head: &request::Parts) -> Option<String> {
+    head.extensions
+        .get::<Principal>()
+        .map(|principal| principal.0.clone())
+}
+
+/// The name of the session that the headers name; whether there is such a session is not asked yet.
+///
+/// A version header must name a revision with sessions, but not the one that was negotiated: the session's own counts.
+/// Clients in use name another one, and nothing is won by refusing them.
+fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
+    let mut ids = head.headers.get_all(SESSION_ID).iter();
+    let id = match (ids.next(), ids.next()) {
+        (None, _) => return Err(Refusal::MissingSession.into()),
+        (Some(id), None) => id.to_str().map_err(|_| Refusal::UnknownSession)?,
+        (Some(_), Some(_)) => return Err(head::given_twice(&SESSION_ID)),
+    };
+    let versions = head.headers.get_all(&head::PROTOCOL_VERSION);
+    match versions.iter().find(|version| !has_sessions(version)) {
+        Some(version) => {
+            let version = String::from_utf8_lossy(version.as_bytes());
+            let shown = version.trim().chars().take(40).collect();
+            Err(Refusal::UnsupportedVersionHeader(shown).into())
+        }
+        None => Ok(SessionId::from_header(id)),
+    }
+}
+
+/// Whether a version header names a revision with sessions. One that is not text names none.
+fn has_sessions(version: &HeaderValue) -> bool {
+    let version = version.to_str().map(str::trim);
+    let version = version.map(str::parse::<ProtocolVersion>);
+    matches!(version, Ok(Ok(version)) if version.era() == Era::Legacy)
+}

@@ -1,0 +1,163 @@
+//! Batches: one POST with several messages, which sessions of 2025-03-26 may send and no others.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use http::{Response, StatusCode, request};
+
+use super::calls::Calls;
+use super::exchange::Step;
+use super::{Entered, Legacy};
+use crate::http::answer::{accepted, json};
+use crate::http::body::{ResponseBody, size};
+use crate::http::head::{Accepts, SESSION_ID};
+use crate::http::modern::names_modern;
+use crate::http::reading::Text;
+use crate::http::rejection::{Refused, Rejection};
+use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
+use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
+use crate::legacy::session::Session;
+use crate::lifecycle::ModernMeta;
+
+/// What became of the messages of a batch.
+#[derive(Default)]
+struct Taken {
+    /// Calls that have a place and are not begun yet.
+    entered: Vec<(Request, Entered)>,
+    /// Answers that are there already: refusals.
+    answers: Vec<RpcResponse>,
+    ids: HashSet<RequestId>,
+    /// Whether any message was one to take.
+    any: bool,
+}
+
+impl Legacy {
+    /// The session that a batch belongs to; `None` for any other text, and where batches are not taken.
+    pub(crate) async fn batch_session(
+        &self,
+        head: &request::Parts,
+        text: &[u8],
+    ) -> Result<Option<Arc<Session>>, Refused> {
+        let headers = &head.headers;
+        if !is_batch(text) || names_modern(headers) || !headers.contains_key(SESSION_ID) {
+            return Ok(None);
+        }
+        let session = self.session(head).await;
+        let session = session.map_err(|rejection| (rejection, None))?;
+        Ok(Some(session).filter(|session| session.protocol_version.has_batches()))
+    }
+
+    /// Takes each message of a batch for itself. The answer is one array if every call is quiet, and an event stream
+    /// with one event for each message otherwise.
+    pub(crate) async fn call_batch(
+        &self,
+        head: &request::Parts,
+        accepts: Accepts,
+        session: &Arc<Session>,
+        text: Text,
+    ) -> Result<Response<ResponseBody>, Refused> {
+        let messages = read_batch(
+            text.as_ref(),
+            self.0.endpoint.config.legacy.max_batch_messages,
+        )
+        .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
+        drop(text);
+        let mut taken = Taken::default();
+        for message in messages {
+            match message {
+                Ok(Message::Request(request)) => {
+                    match self.enter_in_batch(session, &request, &mut taken.ids) {
+                        Ok(entered) => {
+                            taken.any = true;
+                            taken.entered.push((request, entered));
+                        }
+                        Err(error) => {
+                            let refused = RpcResponse::error(Some(request.id), error);
+                            taken.answers.push(refused);
+                        }
+                    }
+                }
+                Ok(Message::Notification(notification)) => {
+                    taken.any = true;
+                    self.notified(session, &notification);
+                }
+                Ok(Message::Response(response)) => {
+                    taken.any = true;
+                    self.answered(session, response);
+                }
+                Err(broken) => taken.answers.push(broken.into()),
+            }
+        }
+        // Again: whoever ended the session before its calls were entered did not find them. A batch that is refused
+        // here has begun none.
+        self.load(head, &session.id)
+            .await
+            .map_err(|rejection| (rejection, None))?;
+        let mut calls = Calls::default();
+        for (request, entered) in taken.entered.drain(..) {
+            let extensions = head.extensions.clone();
+            calls.push(self.begin(session, request, extensions, entered, accepts));
+        }
+        self.respond_to_batch(accepts, session, calls, taken)
+            .await
+            .map_err(|rejection| (rejection, None))
+    }
+
+    fn enter_in_batch(
+        &self,
+        session: &Session,
+        request: &Request,
+        ids: &mut HashSet<RequestId>,
+    ) -> Result<Entered, ErrorObject> {
+        if request.method == "initialize" {
+            return Err(not_in_batch("initialize"));
+        }
+        if ModernMeta::is_claimed(&request.params) {
+            return Err(not_in_batch("a request of 2026-07-28"));
+        }
+        if !ids.insert(request.id.clone()) {
+            let problem = format!("the id {} is given twice in the batch", request.id);
+            return Err(ErrorObject::invalid_request(problem));
+        }
+        self.enter(&session.id, request).map_err(Rejection::error)
+    }
+
+    async fn respond_to_batch(
+        &self,
+        accepts: Accepts,
+        session: &Session,
+        mut calls: Calls,
+        taken: Taken,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let Taken {
+            mut answers, any, ..
+        } = taken;
+        let stream = |calls: Calls, answers: Vec<RpcResponse>, last: Option<Step>| {
+            let done = answers.into_iter().map(Step::Answer).chain(last);
+            calls.stream(done, self.resumable(session))
+        };
+        let quiet = calls.is_empty() && answers.is_empty();
+        if !accepts.json && !quiet {
+            return stream(calls, answers, None);
+        }
+        while let Some(step) = calls.next().await {
+            match step {
+                Step::Answer(answer) => answers.push(answer),
+                // Nothing is sent for it.
+                Step::Cancelled => {}
+                step if accepts.events => return stream(calls, answers, Some(step)),
+                // The client takes JSON alone: there is no way to tell it.
+                Step::Said(_) | Step::Release(_) | Step::Quiet => {}
+            }
+        }
+        if answers.is_empty() {
+            return Ok(accepted());
+        }
+        let status = match any {
+            true => StatusCode::OK,
+            false => StatusCode::BAD_REQUEST,
+        };
+        let bytes = answers.iter().map(size).sum();
+        Ok(json(status, ResponseBody::write(&answers, bytes)))
+    }
+}

@@ -1,0 +1,244 @@
+//! Legacy calls that share one stream: one call, or those of a batch. A task drives them and says what they say into
+//! the stream, whoever hears it: connections come and go.
+
+use std::future::{pending, poll_fn};
+use std::sync::Arc;
+use std::task::Poll;
+
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::SelectAll;
+use http::Response as HttpResponse;
+
+use super::detached::{Detached, Driver};
+use super::events;
+use super::exchange::{Exchange, Step};
+use super::streams::{Audience, Opened, Streams};
+use crate::http::answer::event_stream;
+use crate::http::body::ResponseBody;
+use crate::http::rejection::Rejection;
+use crate::legacy::session::SessionId;
+
+/// Calls side by side.
+#[derive(Default)]
+pub(super) struct Calls(SelectAll<Exchange>);
+
+/// What their stream needs to be resumed.
+pub(super) struct Resumable {
+    pub(super) streams: Arc<Streams>,
+    pub(super) session: SessionId,
+    pub(super) detached: Detached,
+    /// Whether the client takes events that say nothing but their id.
+    pub(super) primes: bool,
+}
+
+/// Drives calls from the first thing that one of them says.
+struct Driving {
+    calls: Calls,
+    stream: Opened,
+    detached: Detached,
+    primes: bool,
+    /// Over when the calls have been long enough without a client; `None` while they have one.
+    away: Option<BoxFuture<'static, ()>>,
+    answered: bool,
+    driver: Driver,
+}
+
+impl Calls {
+    pub(super) fn push(&mut self, call: Exchange) {
+        self.0.push(call);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What one of them does next; `None` once all have answered or were cancelled.
+    pub(super) async fn next(&mut self) -> Option<Step> {
+        self.0.next().await
+    }
+
+    /// Waits until one of them is cancelled, while they are not driven; [`Calls::go_on`] must follow.
+    async fn cancelled(&mut self) {
+        poll_fn(|context| {
+            let calls = self.0.iter_mut();
+            let cancelled = calls.filter_map(|call| match call.poll_cancelled(context) {
+                Poll::Ready(()) => Some(()),
+                Poll::Pending => None,
+            });
+            match cancelled.count() {
+                0 => Poll::Pending,
+                _ => Poll::Ready(()),
+            }
+        })
+        .await;
+    }
+
+    /// Each is polled anew: what was looked at besides would not be told of its wake-ups.
+    fn go_on(&mut self) {
+        self.0 = std::mem::take(&mut self.0).into_iter().collect();
+    }
+
+    /// The event stream of what they have done, if anything, and go on to do.
+    pub(super) fn stream(
+        mut self,
+        done: impl IntoIterator<Item = Step>,
+        resumable: Resumable,
+    ) -> Result<HttpResponse<ResponseBody>, Rejection> {
+        self.0.iter_mut().for_each(Exchange::own);
+        let Resumable {
+            streams,
+            session,
+            detached,
+            primes,
+        } = resumable;
+        let stream = streams.open(&session);
+        let reader = stream.read()?;
+        let mut driving = Driving {
+            calls: self,
+            stream,
+            driver: detached.driver(),
+            detached,
+            primes,
+            away: None,
+            answered: false,
+        };
+        driving.prime();
+        for step in done {
+            driving.take(step);
+        }
+        tokio::spawn(driving.run());
+        Ok(event_stream(reader.into_body()))
+    }
+
+    /// Their client went away; whether any may run on. Those that may not are cancelled.
+    fn leave(&mut self, detached: &Detached) -> bool {
+        let mut any = false;
+        for call in self.0.iter_mut() {
+            if call.leave(detached) {
+                any = true;
+            } else {
+                tracing::debug!(
+                    "a call whose client went away was cancelled: it has no place to run on"
+                );
+                call.cancel();
+            }
+        }
+        any
+    }
+
+    /// Whether all may run on without their client. If not, none has a place for it.
+    fn may_leave(&mut self, detached: &Detached) -> bool {
+        let all = self.0.iter_mut().all(|call| call.leave(detached));
+        if !all {
+            self.rejoin();
+        }
+        all
+    }
+
+    /// Their client is back.
+    fn rejoin(&mut self) {
+        self.0.iter_mut().for_each(Exchange::rejoin);
+    }
+}
+
+impl From<Exchange> for Calls {
+    fn from(call: Exchange) -> Self {
+        let mut calls = Self::default();
+        calls.push(call);
+        calls
+    }
+}
+
+impl Driving {
+    async fn run(mut self) {
+        loop {
+            match self.stream.audience() {
+                Audience::Gone => return,
+                Audience::Here { room } => {
+                    if self.away.take().is_some() {
+                        self.calls.rejoin();
+                    }
+                    self.prime();
+                    if !room {
+                        tokio::select! {
+                            biased;
+                            () = self.stream.changed() => {}
+                            () = self.calls.cancelled() => {}
+                        }
+                        self.calls.go_on();
+                        continue;
+                    }
+                }
+                // What was said longest ago makes room.
+                Audience::Away { room: _ } if self.away.is_some() => {}
+                Audience::Away { room: _ } => {
+                    if !self.calls.leave(&self.detached) && !self.calls.is_empty() {
+                        return;
+                    }
+                    self.stream.trim();
+                    self.set_away();
+                }
+            }
+            tokio::select! {
+                biased;
+                step = self.calls.next() => match step {
+                    Some(step) => self.take(step),
+                    None => break,
+                },
+                () = self.stream.changed() => {}
+                () = over(&mut self.away) => return,
+            }
+        }
+        // The calls are over: what is left is to be read.
+        let Self {
+            stream,
+            answered,
+            driver,
+            ..
+        } = self;
+        drop(driver);
+        if answered {
+            stream.linger().await;
+        }
+    }
+
+    fn take(&mut self, step: Step) {
+        match step {
+            Step::Said(message) => {
+                self.stream.push(|id| events::message_with_id(id, &message));
+            }
+            Step::Answer(answer) => {
+                self.answered = true;
+                self.stream.push(|id| events::answer_with_id(id, &answer));
+            }
+            Step::Release(retry) => {
+                if self.away.is_none() && self.calls.may_leave(&self.detached) {
+                    self.stream.release(retry);
+                    self.set_away();
+                }
+            }
+            Step::Quiet => self.stream.keep_alive(),
+            Step::Cancelled => {}
+        }
+    }
+
+    fn set_away(&mut self) {
+        let detached = self.detached.clone();
+        self.away = Some(Box::pin(async move { detached.time_is_over().await }));
+    }
+
+    fn prime(&self) {
+        if self.primes {
+            self.stream.prime();
+        }
+    }
+}
+
+/// When the time without a client is over; never for calls that have one.
+async fn over(away: &mut Option<BoxFuture<'static, ()>>) {
+    match away {
+        Some(away) => away.await,
+        None => pending().await,
+    }
+}

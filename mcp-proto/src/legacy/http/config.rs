@@ -1,0 +1,64 @@
+//! What may be set about sessions over HTTP, and its defaults.
+
+use std::time::Duration;
+
+/// The bounds of the revisions up to 2025-11-25 over HTTP: sessions, calls without their clients, resumable streams.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct LegacyConfig {
+    /// The most calls of one legacy session that run at once; one more gets 429. 1,024 by default.
+    pub max_calls_per_session: usize,
+    /// The most calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
+    pub max_detached_calls: usize,
+    /// The most of these that belong to one session. 16 by default.
+    pub max_detached_calls_per_session: usize,
+    /// How long a call may run on after its legacy client went away. 30 minutes by default.
+    pub max_detached_time: Duration,
+    /// How long such a call may still run once [`StreamableHttpService::close`](crate::StreamableHttpService::close)
+    /// was called. 5 s by default, as the shutdown deadline of [`serve`](crate::http::serve).
+    pub max_detached_time_after_close: Duration,
+    /// The most events of one legacy stream that are kept for a client that comes back (`Last-Event-ID`); older ones
+    /// are forgotten. 256 by default.
+    pub max_kept_events: usize,
+    /// The most bytes of these events, and always the last event, which may be the answer. 1 MiB by default.
+    pub max_kept_bytes_per_stream: usize,
+    /// The most bytes of events that all streams together keep; streams that nobody hears make room, the oldest first,
+    /// and then nothing more is kept. What open connections have yet to read, at most 16 messages of each, is not
+    /// given up for it. 64 MiB by default.
+    pub max_kept_bytes: usize,
+    /// The most streams that are kept without a client: those whose calls have ended, and GET streams. One more takes
+    /// the place of the oldest. 1,024 by default.
+    pub max_kept_streams: usize,
+    /// The most of these that belong to one session. 16 by default.
+    pub max_kept_streams_per_session: usize,
+    /// How long a stream is kept after the end of its calls. 5 minutes by default.
+    pub keep_ended_streams: Duration,
+    /// How long a GET stream goes on listening after it lost its connection. It counts among the kept streams then, not
+    /// among the listeners of the server. 1 minute by default.
+    pub keep_listening: Duration,
+    /// The most messages of one batch (2025-03-26); a longer one gets 400. 50 by default.
+    pub max_batch_messages: usize,
+    /// How long the session store may take for one answer; then 503. 5 s by default.
+    pub store_timeout: Duration,
+}
+
+impl Default for LegacyConfig {
+    fn default() -> Self {
+        Self {
+            max_calls_per_session: 1_024,
+            max_detached_calls: 1_024,
+            max_detached_calls_per_session: 16,
+            max_detached_time: Duration::from_secs(30 * 60),
+            max_detached_time_after_close: Duration::from_secs(5),
+            max_kept_events: 256,
+            max_kept_bytes_per_stream: 1024 * 1024,
+            max_kept_bytes: 64 * 1024 * 1024,
+            max_kept_streams: 1_024,
+            max_kept_streams_per_session: 16,
+            keep_ended_streams: Duration::from_secs(5 * 60),
+            keep_listening: Duration::from_secs(60),
+            max_batch_messages: 50,
+            store_timeout: Duration::from_secs(5),
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Calls of legacy clients that went away: they run on, in bounds, so that their effects do not depend on the network.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use super::config::LegacyConfig;
+use super::live::CallGuard;
+
+/// How such calls are bounded. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Detached(Arc<Bounds>);
+
+#[derive(Debug)]
+struct Bounds {
+    permits: Arc<Semaphore>,
+    max_calls: u32,
+    max_per_session: usize,
+    max_time: Duration,
+    closing_time: Duration,
+    closed: watch::Sender<bool>,
+    /// How many tasks drive calls whose streams can be resumed.
+    drivers: watch::Sender<usize>,
+}
+
+/// A task that drives such calls.
+#[derive(Debug)]
+pub(super) struct Driver(Detached);
+
+/// The place of one such call.
+#[derive(Debug)]
+pub(super) struct Place {
+    bounds: Detached,
+    _permit: OwnedSemaphorePermit,
+}
+
+impl Detached {
+    pub(super) fn new(config: &LegacyConfig) -> Self {
+        let max_calls = config.max_detached_calls.min(Semaphore::MAX_PERMITS);
+        let max_calls = u32::try_from(max_calls).unwrap_or(u32::MAX);
+        Self(Arc::new(Bounds {
+            permits: Arc::new(Semaphore::new(max_calls as usize)),
+            max_calls,
+            max_per_session: config.max_detached_calls_per_session,
+            max_time: config.max_detached_time,
+            closing_time: config.max_detached_time_after_close,
+            closed: watch::channel(false).0,
+            drivers: watch::channel(0).0,
+        }))
+    }
+
+    /// A place for a call to run on; `None` when its session has ended or has its share already, when every place is
+    /// taken, and once closed.
+    pub(super) fn place(&self, call: &CallGuard) -> Option<Place> {
+        if *self.0.closed.borrow() {
+            return None;
+        }
+        let permit = Arc::clone(&self.0.permits).try_acquire_owned().ok()?;
+        call.detach(self.0.max_per_session).then(|| Place {
+            bounds: self.clone(),
+            _permit: permit,
+        })
+    }
+
+    /// Gives no more places; the calls that have one get the time that is left to them after that.
+    pub(super) fn close(&self) {
+        self.0.closed.send_replace(true);
+    }
+
+    /// Counts a task until the guard is dropped.
+    pub(super) fn driver(&self) -> Driver {
+        self.0.drivers.send_modify(|drivers| *drivers += 1);
+        Driver(self.clone())
+    }
+
+    /// Waits until no place is taken and nothing is driven.
+    pub(super) async fn ended(&self) {
+        let mut drivers = self.0.drivers.subscribe();
+        // Fails only without a sender, and this is one.
+        drop(drivers.wait_for(|drivers| *drivers == 0).await);
+        // Nobody closes the semaphore.
+        let _all = self.0.permits.acquire_many(self.0.max_calls).await;
+    }
+
+    /// Waits until the time is over that a call has without its client.
+    pub(super) async fn time_is_over(&self) {
+        let bounds = &self.0;
+        let mut closed = bounds.closed.subscribe();
+        let closing = async {
+            drop(closed.wait_for(|closed| *closed).await);
+            tokio::time::sleep(bounds.closing_time).await;
+        };
+        tokio::select! {
+            biased;
+            () = closing => {
+                tracing::warn!("a call whose client went away was cancelled: the server closes");
+            }
+            () = tokio::time::sleep(bounds.max_time) => {
+                tracing::warn!("a call whose client went away was cancelled: it ran too long");
+            }
+        }
+    }
+}
+
+impl Place {
+    /// Drives what is left of a call to its end.
+    pub(super) async fn drive(self, rest: impl Future<Output = ()>) {
+        tokio::select! {
+            biased;
+            () = rest => {}
+            () = self.bounds.time_is_over() => {}
+        }
+    }
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        self.0.0.drivers.send_modify(|drivers| *drivers -= 1);
+    }
+}

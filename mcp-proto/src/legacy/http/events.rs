@@ -1,0 +1,41 @@
+//! Events with ids, after which a lost stream is resumed (2025-03-26 to 2025-11-25, Streamable HTTP).
+
+use std::fmt::Display;
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde::Serialize;
+
+use crate::http::body;
+use crate::http::sse::event;
+use crate::jsonrpc::Response;
+
+/// The comment line that opens a stream, so that its headers reach the client at once.
+pub(super) const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
+
+/// A notification or a request as an event with an id.
+pub(super) fn message_with_id(id: impl Display, message: &impl Serialize) -> Bytes {
+    event(id_line(id, 256), message)
+}
+
+/// An answer as an event with an id.
+pub(super) fn answer_with_id(id: impl Display, answer: &Response) -> Bytes {
+    event(id_line(id, body::size(answer)), answer)
+}
+
+/// An event that says nothing but its id, so that a stream can be resumed before anything was said (2025-11-25,
+/// Streamable HTTP).
+pub(super) fn priming(id: impl Display) -> Bytes {
+    format!("id: {id}\ndata: \n\n").into()
+}
+
+/// An event that says how long to wait before coming back for the rest.
+pub(super) fn retry(id: impl Display, retry: Duration) -> Bytes {
+    format!("id: {id}\nretry: {}\ndata: \n\n", retry.as_millis()).into()
+}
+
+fn id_line(id: impl Display, size: usize) -> Vec<u8> {
+    let mut line = format!("id: {id}\n").into_bytes();
+    line.reserve(size);
+    line
+}

@@ -1,0 +1,224 @@
+//! A call of a session: an exchange that can be cancelled by id, asks its client, and may run on without it.
+
+use std::future::Future as _;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_util::{Stream, StreamExt as _};
+use tokio::sync::oneshot;
+
+use super::detached::{Detached, Place};
+use super::live::CallGuard;
+use super::sessions::Hold;
+use crate::http::exchange;
+use crate::http::head::Accepts;
+use crate::jsonrpc::{Message, Response};
+use crate::outbox::Outgoing;
+
+/// A call of a session on its way, as the stream of what it says. Its answer or its cancellation is the last item.
+pub(super) struct Exchange {
+    /// `None` once it was cancelled.
+    call: Option<exchange::Exchange>,
+    /// `None` once it has answered or was cancelled.
+    hold: Option<SessionCall>,
+    ended: bool,
+}
+
+/// What a call of a session carries besides.
+pub(super) struct SessionCall {
+    pub(super) cancelled: oneshot::Receiver<()>,
+    /// Takes the call out of the session's list when it ends.
+    pub(super) guard: CallGuard,
+    pub(super) hold: Hold,
+    /// How it may run on if its client goes; `None` once something else sees to that.
+    pub(super) detached: Option<Detached>,
+    /// Its permit among the calls that run without their client.
+    pub(super) away: Option<Place>,
+    /// Whether its client takes events, so that messages and questions reach it.
+    pub(super) hears: bool,
+    /// Whether its client comes back when its connection is let go.
+    pub(super) polls: bool,
+}
+
+/// The next thing a call of a session has to say.
+pub(super) enum Step {
+    /// A notification, or a request to the client.
+    Said(Message),
+    /// The connection may go until the client comes back.
+    Release(Duration),
+    Answer(Response),
+    /// Nothing for as long as the keep-alive interval.
+    Quiet,
+    /// It was cancelled: nothing more will come.
+    Cancelled,
+}
+
+/// How the answer of a call begins.
+pub(super) enum First {
+    /// One JSON body is all.
+    Answer(Response),
+    /// An event stream, with this as its first step if the call has said something.
+    Stream(Option<Step>),
+    /// Nothing is sent for it.
+    Cancelled,
+}
+
+impl Exchange {
+    pub(super) fn new(call: exchange::Exchange, hold: SessionCall) -> Self {
+        Self {
+            call: Some(call),
+            hold: Some(hold),
+            ended: false,
+        }
+    }
+
+    /// Waits until it shows what the answer is to be.
+    pub(super) async fn first(&mut self, accepts: Accepts) -> First {
+        if !accepts.json {
+            return First::Stream(None);
+        }
+        while let Some(step) = self.next().await {
+            match step {
+                Step::Answer(answer) => return First::Answer(answer),
+                Step::Cancelled => return First::Cancelled,
+                step if accepts.events => return First::Stream(Some(step)),
+                // The client takes JSON alone: it cannot be sent anything before the answer.
+                Step::Said(_) | Step::Release(_) | Step::Quiet => {}
+            }
+        }
+        First::Cancelled
+    }
+
+    /// Takes over what becomes of it when its client goes: dropping it cancels it from now on.
+    pub(super) fn own(&mut self) {
+        if let Some(hold) = &mut self.hold {
+            hold.detached = None;
+        }
+    }
+
+    /// Its client went away: whether it may run on. One that may not is cancelled.
+    pub(super) fn leave(&mut self, detached: &Detached) -> bool {
+        let running = self.call.as_ref().is_some_and(|call| call.is_running());
+        let (true, Some(hold)) = (running, &mut self.hold) else {
+            return true;
+        };
+        if hold.away.is_none() {
+            hold.away = detached.place(&hold.guard);
+        }
+        hold.away.is_some()
+    }
+
+    /// Its client is back.
+    pub(super) fn rejoin(&mut self) {
+        if let Some(hold) = &mut self.hold
+            && hold.away.take().is_some()
+        {
+            hold.guard.attach();
+        }
+    }
+
+    pub(super) fn cancel(&mut self) {
+        self.call = None;
+        self.hold = None;
+    }
+
+    /// Ready once it is cancelled, or its session is over; for while its messages are not taken. It says nothing more
+    /// then, not even that.
+    pub(super) fn poll_cancelled(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        if let Some(hold) = &mut self.hold
+            && (Pin::new(&mut hold.cancelled).poll(context).is_ready()
+                || hold.hold.poll_ended(context).is_ready())
+        {
+            self.cancel();
+            self.ended = true;
+            return Poll::Ready(());
+        }
+        Poll::Pending
+    }
+
+    fn poll_step(&mut self, context: &mut Context<'_>) -> Poll<Step> {
+        if self.poll_cancelled(context).is_ready() {
+            return Poll::Ready(Step::Cancelled);
+        }
+        loop {
+            let Some(call) = &mut self.call else {
+                return Poll::Ready(Step::Cancelled);
+            };
+            let said = match ready!(call.poll_next_unpin(context)) {
+                None => return Poll::Ready(Step::Cancelled),
+                Some(exchange::Step::Answer(answer)) => {
+                    self.hold = None;
+                    return Poll::Ready(Step::Answer(answer));
+                }
+                Some(exchange::Step::Quiet) => {
+                    self.touch();
+                    return Poll::Ready(Step::Quiet);
+                }
+                Some(exchange::Step::Said(said)) => said,
+            };
+            self.touch();
+            match (said, &self.hold) {
+                (Outgoing::Notification(said), _) => {
+                    return Poll::Ready(Step::Said(Message::Notification(said)));
+                }
+                (Outgoing::Request(request, answer), Some(hold)) if hold.hears => {
+                    hold.guard.expect_answer(request.id.clone(), answer);
+                    return Poll::Ready(Step::Said(Message::Request(request)));
+                }
+                (Outgoing::Release(retry), Some(hold)) if hold.hears && hold.polls => {
+                    return Poll::Ready(Step::Release(retry));
+                }
+                // Dropping a question says that no answer will come.
+                (Outgoing::Request(..) | Outgoing::Release(_), _) => {}
+            }
+        }
+    }
+
+    /// A call at work holds its session.
+    fn touch(&mut self) {
+        if let Some(hold) = &mut self.hold {
+            hold.hold.touch();
+        }
+    }
+}
+
+impl Stream for Exchange {
+    type Item = Step;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Step>> {
+        if self.ended {
+            return Poll::Ready(None);
+        }
+        let step = self.poll_step(context);
+        self.ended = matches!(step, Poll::Ready(Step::Answer(_) | Step::Cancelled));
+        step.map(Some)
+    }
+}
+
+impl Drop for Exchange {
+    /// A call whose client went away before anything was sent to it runs on, in bounds, so that its effects do not
+    /// depend on the network.
+    fn drop(&mut self) {
+        let (Some(call), Some(mut hold)) = (self.call.take(), self.hold.take()) else {
+            return;
+        };
+        // Taken out, so that what runs on already is just dropped, as by a runtime that shuts down.
+        let Some(detached) = hold.detached.take().filter(|_| call.is_running()) else {
+            return;
+        };
+        let (Some(place), Ok(runtime)) = (
+            detached.place(&hold.guard),
+            tokio::runtime::Handle::try_current(),
+        ) else {
+            tracing::debug!(
+                "a call whose client went away was cancelled: it has no place to run on"
+            );
+            return;
+        };
+        // The client has no event id to come back with.
+        hold.hears = false;
+        let mut rest = Self::new(call, hold);
+        runtime.spawn(place.drive(async move { while rest.next().await.is_some() {} }));
+    }
+}

@@ -1,0 +1,259 @@
+//! What of a legacy session is alive in this process: running calls, to be cancelled by id, and what they ask.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use crate::jsonrpc::{RequestId, Response};
+use crate::legacy::http::refusal::Refusal;
+use crate::legacy::session::SessionId;
+
+/// Sessions with something alive. An entry lives as long as its calls, not as long as the session.
+#[derive(Debug, Default)]
+pub(super) struct Live(Mutex<Table>);
+
+#[derive(Debug, Default)]
+struct Table {
+    sessions: HashMap<SessionId, LiveSession>,
+    next_key: u64,
+}
+
+#[derive(Debug, Default)]
+struct LiveSession {
+    /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
+    calls: HashMap<u64, Running>,
+    /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
+    asked: HashMap<RequestId, oneshot::Sender<Response>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    request: RequestId,
+    /// Dropping it is the signal.
+    _cancel: oneshot::Sender<()>,
+    /// Its client went away.
+    detached: bool,
+    /// What it has asked the client, answered or not.
+    asked: Vec<RequestId>,
+}
+
+/// Holds the entry of a call; dropping it ends the entry.
+#[derive(Debug)]
+pub(super) struct CallGuard(Guard);
+
+#[derive(Debug)]
+struct Guard {
+    live: Arc<Live>,
+    session: SessionId,
+    key: u64,
+}
+
+impl Live {
+    /// Enters a call. The receiver resolves when the call is cancelled or its session ends.
+    pub(super) fn begin_call(
+        self: &Arc<Self>,
+        session: &SessionId,
+        request: &RequestId,
+        max: usize,
+    ) -> Result<(CallGuard, oneshot::Receiver<()>), Refusal> {
+        let (cancel, cancelled) = oneshot::channel();
+        let mut table = self.table();
+        let key = table.key();
+        let calls = &mut table.sessions.entry(session.clone()).or_default().calls;
+        if calls.len() >= max {
+            table.forget_if_idle(session);
+            return Err(Refusal::TooManyCalls(max));
+        }
+        let running = Running {
+            request: request.clone(),
+            _cancel: cancel,
+            detached: false,
+            asked: Vec::new(),
+        };
+        calls.insert(key, running);
+        drop(table);
+        Ok((
+            CallGuard(Guard {
+                live: Arc::clone(self),
+                session: session.clone(),
+                key,
+            }),
+            cancelled,
+        ))
+    }
+
+    /// Cancels the calls of that id; an id that is not running is passed over.
+    pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) {
+        let mut table = self.table();
+        if let Some(live) = table.sessions.get_mut(session) {
+            let calls = live.calls.iter();
+            let calls = calls.filter(|(_, running)| running.request == *request);
+            let keys: Vec<u64> = calls.map(|(key, _)| *key).collect();
+            keys.into_iter().for_each(|key| live.end_call(key));
+        }
+    }
+
+    /// Gives the client's answer to the call that asked; false when nobody here waits for it.
+    pub(super) fn answer(&self, session: &SessionId, response: Response) -> bool {
+        let mut table = self.table();
+        let asked = table.sessions.get_mut(session).map(|live| &mut live.asked);
+        let waiting = asked
+            .zip(response.id.as_ref())
+            .and_then(|(asked, id)| asked.remove(id));
+        drop(table);
+        waiting.is_some_and(|answer| answer.send(response).is_ok())
+    }
+
+    /// Ends everything of a session.
+    pub(super) fn end(&self, session: &SessionId) {
+        let ended = self.table().sessions.remove(session);
+        drop(ended);
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics while it holds the table.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Table {
+    fn key(&mut self) -> u64 {
+        self.next_key = self.next_key.wrapping_add(1);
+        self.next_key
+    }
+
+    fn forget_if_idle(&mut self, session: &SessionId) {
+        if self
+            .sessions
+            .get(session)
+            .is_some_and(|live| live.calls.is_empty())
+        {
+            self.sessions.remove(session);
+        }
+    }
+}
+
+impl LiveSession {
+    /// Takes a call out, and what it has asked.
+    fn end_call(&mut self, key: u64) {
+        for request in self
+            .calls
+            .remove(&key)
+            .into_iter()
+            .flat_map(|call| call.asked)
+        {
+            self.asked.remove(&request);
+        }
+    }
+}
+
+impl CallGuard {
+    /// Enters a request to the client; its answer goes to `answer`. A call that was ended is answered by nobody.
+    pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
+        let mut table = self.0.live.table();
+        if let Some(live) = table.sessions.get_mut(&self.0.session) {
+            let Some(call) = live.calls.get_mut(&self.0.key) else {
+                return;
+            };
+            call.asked.push(request.clone());
+            live.asked.insert(request, answer);
+        }
+    }
+
+    /// Marks the call as one without a client; false when it was cancelled, or when `max` of its session are such.
+    pub(super) fn detach(&self, max: usize) -> bool {
+        let mut table = self.0.live.table();
+        let Some(live) = table.sessions.get_mut(&self.0.session) else {
+            return false;
+        };
+        if live.calls.values().filter(|call| call.detached).count() >= max {
+            return false;
+        }
+        let Some(call) = live.calls.get_mut(&self.0.key) else {
+            return false;
+        };
+        call.detached = true;
+        true
+    }
+
+    /// Its client is back.
+    pub(super) fn attach(&self) {
+        let mut table = self.0.live.table();
+        let session = table.sessions.get_mut(&self.0.session);
+        if let Some(call) = session.and_then(|live| live.calls.get_mut(&self.0.key)) {
+            call.detached = false;
+        }
+    }
+}
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        let mut table = self.0.live.table();
+        if let Some(live) = table.sessions.get_mut(&self.0.session) {
+            live.end_call(self.0.key);
+        }
+        table.forget_if_idle(&self.0.session);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::oneshot::error::TryRecvError;
+
+    use super::*;
+    use crate::jsonrpc::Payload;
+
+    #[test]
+    fn what_is_refused_leaves_nothing_behind() {
+        let live = Arc::<Live>::default();
+        let session = SessionId::random();
+        live.begin_call(&session, &RequestId::Number(1), 0)
+            .unwrap_err();
+        assert!(live.table().sessions.is_empty());
+        let call = live.begin_call(&session, &RequestId::Number(1), 1).unwrap();
+        live.begin_call(&session, &RequestId::Number(2), 1)
+            .unwrap_err();
+        drop(call);
+        assert!(live.table().sessions.is_empty());
+    }
+
+    fn response(id: &str) -> Response {
+        Response::result(id.into(), Payload::of(&serde_json::json!({})).unwrap())
+    }
+
+    #[test]
+    fn what_a_call_has_asked_ends_with_it() {
+        let live = Arc::<Live>::default();
+        let session = SessionId::random();
+        let begin = |id| {
+            live.begin_call(&session, &RequestId::Number(id), 9)
+                .unwrap()
+        };
+        let (one, two) = (begin(1), begin(2));
+        let ask = |guard: &CallGuard, id: &str| {
+            let (answer, answered) = oneshot::channel();
+            guard.expect_answer(id.into(), answer);
+            answered
+        };
+        let (mut first, mut second) = (ask(&one.0, "a"), ask(&one.0, "b"));
+        let mut other = ask(&two.0, "c");
+        // Somebody else's session answers nothing.
+        assert!(!live.answer(&SessionId::random(), response("a")));
+        assert!(live.answer(&session, response("a")));
+        assert!(!live.answer(&session, response("a")));
+        first.try_recv().unwrap();
+
+        live.cancel(&session, &RequestId::Number(1));
+        assert_eq!(second.try_recv().unwrap_err(), TryRecvError::Closed);
+        assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Empty);
+        // It was cancelled: whoever asks now has its answer at once.
+        let mut late = ask(&one.0, "d");
+        assert_eq!(late.try_recv().unwrap_err(), TryRecvError::Closed);
+        assert_eq!(live.table().sessions[&session].asked.len(), 1);
+        drop(two);
+        assert_eq!(other.try_recv().unwrap_err(), TryRecvError::Closed);
+        drop(one);
+        assert!(live.table().sessions.is_empty());
+    }
+}

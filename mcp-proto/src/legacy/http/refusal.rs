@@ -1,0 +1,83 @@
+//! What only requests with sessions are refused for: status, code, sentence. One table.
+
+use http::StatusCode;
+
+use crate::http::rejection::Rejection;
+use crate::jsonrpc::ErrorObject;
+
+/// A refusal of the revisions up to 2025-11-25.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Refusal {
+    /// A session is needed.
+    MissingSession,
+    /// No such session, or somebody else's.
+    UnknownSession,
+    /// Another GET stream of the session is open.
+    StreamTaken,
+    /// `Last-Event-ID` is not an event id of this server.
+    NoEventId,
+    /// The stream of `Last-Event-ID` is not one of the session's, or not kept any more.
+    ForgottenStream,
+    /// Too many calls of one session at once.
+    TooManyCalls(usize),
+    /// The session store does not answer.
+    StoreUnavailable,
+    /// `mcp-protocol-version` names a revision that is not served.
+    UnsupportedVersionHeader(String),
+}
+
+impl Refusal {
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::MissingSession
+            | Self::NoEventId
+            // Not 404: that would end the session, and only this stream is gone.
+            | Self::ForgottenStream
+            | Self::UnsupportedVersionHeader(_) => StatusCode::BAD_REQUEST,
+            Self::UnknownSession => StatusCode::NOT_FOUND,
+            Self::StreamTaken => StatusCode::CONFLICT,
+            Self::TooManyCalls(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::StoreUnavailable => "the session store does not answer: try again later".to_owned(),
+            Self::MissingSession => {
+                "no session: send initialize first and its mcp-session-id header with every later request, or put \
+                 the protocol version into params._meta (2026-07-28)"
+                    .to_owned()
+            }
+            Self::UnknownSession => {
+                "unknown or ended session: start a new one by initialize without an mcp-session-id header".to_owned()
+            }
+            Self::StreamTaken => "the session has an open GET stream already".to_owned(),
+            Self::NoEventId => {
+                "the last-event-id is no event id of this server: leave it out to open a new stream".to_owned()
+            }
+            Self::ForgottenStream => {
+                "the session keeps no stream with this last-event-id: send the request again if its answer did not \
+                 come, or leave the header out to open a new stream"
+                    .to_owned()
+            }
+            Self::TooManyCalls(max) => {
+                format!("the session has {max} calls running: wait for one to end")
+            }
+            Self::UnsupportedVersionHeader(version) => {
+                format!("the mcp-protocol-version {version:?} is not served")
+            }
+        }
+    }
+}
+
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Self {
+        let code = match refusal {
+            Refusal::StoreUnavailable => ErrorObject::INTERNAL,
+            _ => ErrorObject::INVALID_REQUEST,
+        };
+        let error = ErrorObject::new(code, refusal.message());
+        Self::Message(refusal.status(), error)
+    }
+}

@@ -1,0 +1,145 @@
+//! The session store as the endpoint asks it: in bounded time, and from time to time for what is at work.
+
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio::time::Instant;
+
+use super::refusal::Refusal;
+use crate::http::deadline::Deadline;
+use crate::legacy::session::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
+
+/// A store whose every answer has a time limit. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(super) struct Sessions {
+    store: Arc<dyn SessionStore>,
+    timeout: Duration,
+}
+
+/// Keeps a session from idling out while something of it is at work, and learns when it ended elsewhere: in another
+/// process over the same store, by eviction or by age.
+pub(super) struct Hold {
+    sessions: Sessions,
+    id: SessionId,
+    /// The store is asked no more often than this, and never twice at once.
+    interval: Duration,
+    touched: Instant,
+    /// A question on its way. It is polled by whoever it holds the session for, so it goes when that goes.
+    asking: Option<BoxFuture<'static, Held>>,
+}
+
+/// What the store says of a session that is held.
+pub(super) enum Held {
+    /// It is no more.
+    Ended,
+    /// It lives, and is this.
+    Is(Arc<Session>),
+    /// The store failed, which does not say that the session ended.
+    Unknown,
+}
+
+impl Sessions {
+    pub(super) fn new(store: Arc<dyn SessionStore>, timeout: Duration) -> Self {
+        Self { store, timeout }
+    }
+
+    pub(super) async fn insert(&self, session: Session) -> Result<(), Refusal> {
+        self.ask(self.store.insert(session)).await
+    }
+
+    pub(super) async fn load(&self, id: &SessionId) -> Result<Option<Arc<Session>>, Refusal> {
+        self.ask(self.store.load(id)).await
+    }
+
+    pub(super) async fn change(
+        &self,
+        id: &SessionId,
+        change: &SessionChange,
+    ) -> Result<Option<Arc<Session>>, Refusal> {
+        self.ask(self.store.change(id, change)).await
+    }
+
+    pub(super) async fn remove(&self, id: &SessionId) -> Result<bool, Refusal> {
+        self.ask(self.store.remove(id)).await
+    }
+
+    pub(super) fn hold(&self, id: &SessionId, interval: Duration) -> Hold {
+        Hold {
+            sessions: self.clone(),
+            id: id.clone(),
+            interval,
+            touched: Instant::now(),
+            asking: None,
+        }
+    }
+
+    async fn ask<T>(
+        &self,
+        question: BoxFuture<'_, Result<T, SessionStoreError>>,
+    ) -> Result<T, Refusal> {
+        match Deadline::new(self.timeout).run(question).await {
+            Some(Ok(answer)) => Ok(answer),
+            Some(Err(error)) => {
+                tracing::error!(%error, "the session store failed");
+                Err(Refusal::StoreUnavailable)
+            }
+            None => {
+                tracing::error!(timeout = ?self.timeout, "the session store did not answer in time");
+                Err(Refusal::StoreUnavailable)
+            }
+        }
+    }
+}
+
+impl Hold {
+    /// Counts as a use of the session, whenever something was said or the keep-alive is due.
+    pub(super) fn touch(&mut self) {
+        let now = Instant::now();
+        if self.asking.is_some() || now.duration_since(self.touched) < self.interval {
+            return;
+        }
+        self.ask(now);
+    }
+
+    /// Asks the store anew, whatever it was asked before.
+    pub(super) fn ask_now(&mut self) {
+        self.ask(Instant::now());
+    }
+
+    fn ask(&mut self, now: Instant) {
+        self.touched = now;
+        let (sessions, id) = (self.sessions.clone(), self.id.clone());
+        self.asking = Some(Box::pin(async move {
+            match sessions.load(&id).await {
+                Ok(None) => Held::Ended,
+                Ok(Some(session)) => Held::Is(session),
+                Err(_) => Held::Unknown,
+            }
+        }));
+    }
+
+    /// Holds it no more: a question on its way is forgotten.
+    pub(super) fn rest(&mut self) {
+        self.asking = None;
+    }
+
+    /// Ready whenever the store has answered; never unless it was asked.
+    pub(super) fn poll_held(&mut self, context: &mut Context<'_>) -> Poll<Held> {
+        let Some(asking) = &mut self.asking else {
+            return Poll::Pending;
+        };
+        let held = std::task::ready!(asking.as_mut().poll(context));
+        self.asking = None;
+        Poll::Ready(held)
+    }
+
+    /// Ready once the store has said that the session is no more.
+    pub(super) fn poll_ended(&mut self, context: &mut Context<'_>) -> Poll<()> {
+        match self.poll_held(context) {
+            Poll::Ready(Held::Ended) => Poll::Ready(()),
+            _ => Poll::Pending,
+        }
+    }
+}

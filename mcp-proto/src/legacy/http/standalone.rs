@@ -1,0 +1,217 @@
+//! GET: what a legacy session hears outside of its calls, and the way back to a stream whose connection was lost.
+
+use std::future::{pending, poll_fn};
+use std::pin::Pin;
+use std::time::Duration;
+
+use http::header::{HeaderMap, HeaderName};
+use http::{Response, request};
+use tokio::sync::watch;
+use tokio::time::Sleep;
+
+use super::events::CONNECTED;
+use super::refusal::Refusal;
+use super::sessions::{Held, Hold};
+use super::streams::{Audience, EventId, Opened, Reader, Standalone};
+use super::{Legacy, events, session_id};
+use crate::http::answer::event_stream;
+use crate::http::body::ResponseBody;
+use crate::http::head;
+use crate::http::rejection::Rejection;
+use crate::jsonrpc::Notification;
+use crate::legacy::session::Session;
+use crate::server::Listener;
+
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
+
+/// Listens for a session, whether its client is connected or about to come back.
+struct Listening {
+    listener: Listener,
+    /// Whenever the session has changed.
+    changed: watch::Receiver<()>,
+    /// It has, and the store has not said yet to what: what is to be heard waits.
+    is_stale: bool,
+    stream: Opened,
+    hold: Hold,
+    keep_alive: Duration,
+    /// How long it goes on without a connection.
+    keep_listening: Duration,
+    primes: bool,
+    /// The end of that time; `None` while there is a connection.
+    away: Option<Pin<Box<Sleep>>>,
+}
+
+impl Legacy {
+    /// GET: goes on with the stream that `Last-Event-ID` names, or opens the standalone stream.
+    pub(crate) async fn open_stream(
+        &self,
+        head: &request::Parts,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let id = session_id(head)?;
+        if let Some(last) = last_event_id(&head.headers)? {
+            self.load(head, &id).await?;
+            match self.0.streams.find(&id, last.stream) {
+                Some(stream) => {
+                    let reader = stream.resume(last.number)?;
+                    // What it subscribes to may have changed elsewhere.
+                    self.0.streams.session_changed(&id);
+                    return Ok(opened(reader, true));
+                }
+                // Whoever lost a standalone stream for good is best served by a new one: what it hears is news.
+                None if last.stream.is_standalone() => {
+                    tracing::info!("a GET stream that is not kept any more is opened anew");
+                }
+                None => return Err(Refusal::ForgottenStream.into()),
+            }
+        }
+        // In the table before the session is looked up: whoever ends it after that finds the stream.
+        let standalone = self.0.streams.standalone(&id);
+        // What there is already of a session is told to nobody but its owner.
+        let session = self.load(head, &id).await?;
+        match standalone? {
+            Standalone::Waiting(stream) => {
+                let reader = stream.take_up()?;
+                self.0.streams.session_changed(&id);
+                Ok(opened(reader, !session.protocol_version.has_polling()))
+            }
+            Standalone::New(stream, reader, changed) => {
+                self.listen(&session, stream, reader, changed)
+            }
+        }
+    }
+
+    fn listen(
+        &self,
+        session: &Session,
+        stream: Opened,
+        reader: Reader,
+        changed: watch::Receiver<()>,
+    ) -> Result<Response<ResponseBody>, Rejection> {
+        let mut interest = self.0.endpoint.server.everything_told();
+        interest.resources = session.subscriptions.clone();
+        let listener = self.0.endpoint.server.changes().listen(interest);
+        let listener = listener.ok_or(Rejection::TooManyListeners)?;
+        let config = &self.0.endpoint.config;
+        let primes = session.protocol_version.has_polling();
+        if primes {
+            stream.prime();
+        }
+        let listening = Listening {
+            listener,
+            changed,
+            is_stale: false,
+            stream,
+            hold: self.0.sessions.hold(&session.id, config.keep_alive),
+            keep_alive: config.keep_alive,
+            keep_listening: config.legacy.keep_listening,
+            primes,
+            away: None,
+        };
+        tokio::spawn(listening.run());
+        Ok(opened(reader, !primes))
+    }
+}
+
+impl Listening {
+    /// Says what changes, until the session or the server ends, or the client is away for too long.
+    async fn run(mut self) {
+        loop {
+            let (here, room) = match self.stream.audience() {
+                Audience::Gone => return,
+                Audience::Here { room } => {
+                    if self.away.take().is_some() {
+                        self.stream.unkeep();
+                        if !self.listener.take_place() {
+                            tracing::warn!("a GET stream ends: others have taken every place");
+                            return;
+                        }
+                    }
+                    if self.primes {
+                        self.stream.prime();
+                    }
+                    (true, room)
+                }
+                Audience::Away { room } => {
+                    if self.away.is_none() {
+                        // Nobody is there for whom to hold the session.
+                        if !self.is_stale {
+                            self.hold.rest();
+                        }
+                        self.stream.keep();
+                        // Those who are there must not want for it.
+                        self.listener.leave_place();
+                        self.away = Some(Box::pin(tokio::time::sleep(self.keep_listening)));
+                    }
+                    (false, room)
+                }
+            };
+            tokio::select! {
+                biased;
+                () = self.stream.changed() => {}
+                Ok(()) = self.changed.changed() => {
+                    self.is_stale = true;
+                    self.hold.ask_now();
+                }
+                held = poll_fn(|context| self.hold.poll_held(context)) => match held {
+                    Held::Ended => return,
+                    // Another instance may have changed it, too.
+                    Held::Is(session) => {
+                        self.is_stale = false;
+                        self.listener.subscribe_to(session.subscriptions.clone());
+                    }
+                    // What changed is not known yet: it is asked again in a while.
+                    Held::Unknown => {}
+                },
+                // Without room the listener lags, and is told in the end that everything may have changed.
+                change = heard(&mut self.listener, self.is_stale), if room => {
+                    let Some(change) = change else { return };
+                    self.stream.push(|id| events::message_with_id(id, &change));
+                    if here {
+                        self.hold.touch();
+                    }
+                }
+                () = over(&mut self.away) => return,
+                () = tokio::time::sleep(self.keep_alive), if here => {
+                    self.hold.touch();
+                    self.stream.keep_alive();
+                }
+            }
+        }
+    }
+}
+
+/// The next change; none but the end of the server while it is not known what is to be heard.
+async fn heard(listener: &mut Listener, is_stale: bool) -> Option<Notification> {
+    if is_stale {
+        listener.closed().await;
+        return None;
+    }
+    listener.next().await
+}
+
+/// `comment`: says something at once, so that the head of the response reaches the client.
+fn opened(reader: Reader, comment: bool) -> Response<ResponseBody> {
+    let reader = reader.opened_by(comment.then_some(CONNECTED));
+    event_stream(reader.into_body())
+}
+
+/// The event after which the client wants to go on. An empty id is none: an event stream resets it by that.
+fn last_event_id(headers: &HeaderMap) -> Result<Option<EventId>, Rejection> {
+    let mut ids = headers.get_all(LAST_EVENT_ID).iter();
+    let Some(id) = ids.next().filter(|id| !id.is_empty()) else {
+        return Ok(None);
+    };
+    if ids.next().is_some() {
+        return Err(head::given_twice(&LAST_EVENT_ID));
+    }
+    let id = id.to_str().ok().and_then(|id| id.trim().parse().ok());
+    Ok(Some(id.ok_or(Refusal::NoEventId)?))
+}
+
+/// When the time without a connection is over; never while there is one.
+async fn over(away: &mut Option<Pin<Box<Sleep>>>) {
+    match away {
+        Some(away) => away.await,
+        None => pending().await,
+    }
+}

@@ -1,0 +1,270 @@
+//! The streams of legacy sessions that can be resumed (2025-11-25, Streamable HTTP, "Resumability and Redelivery"):
+//! which there are, and for how long those are kept that nobody hears.
+
+mod event_id;
+mod reader;
+mod ring;
+mod stream;
+mod table;
+#[cfg(test)]
+mod tests;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use bytes::Bytes;
+use tokio::sync::watch;
+
+use super::config::LegacyConfig;
+use super::events;
+use crate::legacy::http::refusal::Refusal;
+use crate::legacy::session::SessionId;
+use ring::Budget;
+use stream::Stream;
+use table::Table;
+
+pub(super) use event_id::{EventId, StreamName};
+pub(super) use reader::Reader;
+pub(super) use stream::Audience;
+
+/// The streams of this process.
+#[derive(Debug)]
+pub(super) struct Streams {
+    table: Mutex<Table>,
+    budget: Arc<Budget>,
+    bounds: Bounds,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    events: usize,
+    stream_bytes: usize,
+    streams: usize,
+    streams_per_session: usize,
+    ended_time: Duration,
+}
+
+/// The end of a stream at which something is said. Dropping it ends the stream and takes it out of the table.
+#[derive(Debug)]
+pub(super) struct Opened {
+    streams: Arc<Streams>,
+    session: SessionId,
+    stream: Arc<Stream>,
+}
+
+/// The standalone stream of a session.
+pub(super) enum Standalone {
+    /// There was none, and this is its first reader. Tells whenever the session has changed.
+    New(Opened, Reader, watch::Receiver<()>),
+    /// It waits for its client.
+    Waiting(Arc<Stream>),
+}
+
+impl Streams {
+    pub(super) fn new(config: &LegacyConfig) -> Arc<Self> {
+        Arc::new(Self {
+            table: Mutex::default(),
+            budget: Budget::new(config.max_kept_bytes),
+            bounds: Bounds {
+                events: config.max_kept_events,
+                stream_bytes: config.max_kept_bytes_per_stream,
+                streams: config.max_kept_streams,
+                streams_per_session: config.max_kept_streams_per_session,
+                ended_time: config.keep_ended_streams,
+            },
+        })
+    }
+
+    /// Opens a stream for calls.
+    pub(super) fn open(self: &Arc<Self>, session: &SessionId) -> Opened {
+        let stream = self.stream(StreamName::of_calls());
+        self.table().insert(session, &stream);
+        self.opened(session, stream)
+    }
+
+    /// The standalone stream of a session; there is one at a time.
+    pub(super) fn standalone(self: &Arc<Self>, session: &SessionId) -> Result<Standalone, Refusal> {
+        let mut table = self.table();
+        let Some(stream) = table.standalone(session) else {
+            let stream = self.stream(StreamName::standalone());
+            // Before anybody else can find it: whoever opens a stream may still fail, and ends it then.
+            let reader = stream.take_up()?;
+            let changed = table.insert_standalone(session, &stream);
+            return Ok(Standalone::New(
+                self.opened(session, stream),
+                reader,
+                changed,
+            ));
+        };
+        match stream.audience(self.bounds.events) {
+            Audience::Away { .. } => Ok(Standalone::Waiting(Arc::clone(stream))),
+            Audience::Here { .. } | Audience::Gone => Err(Refusal::StreamTaken),
+        }
+    }
+
+    /// Tells the standalone stream of a session, if there is one here, that the session has changed in the store. Not
+    /// how: of two changes at once, the store alone knows which was the last.
+    pub(super) fn session_changed(&self, session: &SessionId) {
+        self.table().session_changed(session);
+    }
+
+    fn stream(&self, name: StreamName) -> Arc<Stream> {
+        Arc::new(Stream::new(name, Arc::clone(&self.budget)))
+    }
+
+    fn opened(self: &Arc<Self>, session: &SessionId, stream: Arc<Stream>) -> Opened {
+        Opened {
+            streams: Arc::clone(self),
+            session: session.clone(),
+            stream,
+        }
+    }
+
+    /// A stream of that session, if it is kept.
+    pub(super) fn find(&self, session: &SessionId, name: StreamName) -> Option<Arc<Stream>> {
+        self.table().find(session, name).map(Arc::clone)
+    }
+
+    /// Ends every stream of a session.
+    pub(super) fn end(&self, session: &SessionId) {
+        let ended = self.table().end(session);
+        for stream in ended {
+            stream.forget(true);
+        }
+    }
+
+    /// Forgets what is kept for clients that may come back.
+    pub(super) fn forget_kept(&self) {
+        loop {
+            // The lock is not held while the stream is told.
+            let Some(oldest) = self.table().forget_oldest() else {
+                return;
+            };
+            oldest.forget(false);
+        }
+    }
+
+    /// Makes room while the streams together keep too much; the oldest that nobody needs go first.
+    fn make_room(&self) {
+        while self.budget.is_over() {
+            let Some(oldest) = self.table().forget_oldest() else {
+                return;
+            };
+            oldest.forget(false);
+            oldest.empty();
+        }
+    }
+
+    fn table(&self) -> MutexGuard<'_, Table> {
+        // Nothing panics while it holds the table.
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Opened {
+    /// Its first reader.
+    pub(super) fn read(&self) -> Result<Reader, Refusal> {
+        self.stream.take_up()
+    }
+
+    /// Nothing was said for long: tells whoever hears that the stream is alive.
+    pub(super) fn keep_alive(&self) {
+        self.stream.keep_alive();
+    }
+
+    /// Says something; the number of the event.
+    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
+        let number = self.stream.push(event);
+        self.trim();
+        number
+    }
+
+    /// Forgets what is more than may be kept. What a connection has yet to read goes when it has read it, or is gone.
+    pub(super) fn trim(&self) {
+        let bounds = &self.streams.bounds;
+        self.stream.trim(bounds.events, bounds.stream_bytes);
+        if !self.streams.budget.is_over() {
+            return;
+        }
+        self.streams.make_room();
+        if self.streams.budget.is_over() {
+            tracing::warn!(
+                "the events of a stream are not kept: the memory for all of them is full"
+            );
+            self.stream.empty();
+        }
+    }
+
+    /// Tells the client to come back for the rest, no sooner than after `retry`, and lets its connection go.
+    pub(super) fn release(&self, retry: Duration) {
+        let number = self.push(|id| events::retry(id, retry));
+        self.stream.release(number);
+    }
+
+    /// Who hears it.
+    pub(super) fn audience(&self) -> Audience {
+        self.stream.audience(self.streams.bounds.events)
+    }
+
+    /// Waits for another audience, or for more room.
+    pub(super) async fn changed(&self) {
+        self.stream.changed().await;
+    }
+
+    /// Gives the reader an id to come back with, if it came for nothing that has one.
+    pub(super) fn prime(&self) {
+        if self.stream.wants_id() {
+            self.push(events::priming);
+        }
+    }
+
+    /// Counts among the streams that are kept, of which the oldest make room.
+    pub(super) fn keep(&self) {
+        let bounds = &self.streams.bounds;
+        let forgotten = self.streams.table().keep(
+            &self.session,
+            self.stream.name(),
+            bounds.streams,
+            bounds.streams_per_session,
+        );
+        for stream in forgotten {
+            stream.forget(false);
+        }
+    }
+
+    /// Counts among them no more.
+    pub(super) fn unkeep(&self) {
+        self.streams
+            .table()
+            .unkeep(&self.session, self.stream.name());
+    }
+
+    /// Nothing more will be said: keeps what was said for those who come back, for its time.
+    pub(super) async fn linger(self) {
+        self.stream.end();
+        if self.stream.is_empty() {
+            return;
+        }
+        self.keep();
+        let forgotten = async {
+            while self.audience() != Audience::Gone {
+                self.changed().await;
+                // The reader is gone, and what was kept for it is not needed any more.
+                self.trim();
+            }
+        };
+        // The only failure is that the time is over.
+        let _over = tokio::time::timeout(self.streams.bounds.ended_time, forgotten).await;
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        self.stream.end();
+        let removed = self
+            .streams
+            .table()
+            .remove(&self.session, self.stream.name());
+        drop(removed);
+    }
+}

@@ -1,0 +1,118 @@
+//! Event ids: each names its stream, so that `Last-Event-ID` says which one to resume.
+
+use std::fmt;
+use std::str::FromStr;
+
+use uuid::Uuid;
+
+/// The name of a stream: what it is, and 64 random bits, so that nobody guesses it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::legacy::http) struct StreamName {
+    kind: Kind,
+    key: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    /// What calls say and answer; ends with them.
+    Calls,
+    /// What a session hears outside of calls; opened by GET.
+    Standalone,
+}
+
+/// The id of one event: `<stream>-<number>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::legacy::http) struct EventId {
+    pub(in crate::legacy::http) stream: StreamName,
+    /// Counted from 1 in its stream.
+    pub(in crate::legacy::http) number: u64,
+}
+
+/// The text is no event id of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::legacy::http) struct NoEventId;
+
+impl StreamName {
+    pub(super) fn of_calls() -> Self {
+        Self::random(Kind::Calls)
+    }
+
+    pub(super) fn standalone() -> Self {
+        Self::random(Kind::Standalone)
+    }
+
+    fn random(kind: Kind) -> Self {
+        // Each half has a few bits that are the same in every UUID.
+        let (high, low) = Uuid::new_v4().as_u64_pair();
+        Self {
+            kind,
+            key: high ^ low.rotate_left(32),
+        }
+    }
+
+    pub(in crate::legacy::http) fn is_standalone(self) -> bool {
+        self.kind == Kind::Standalone
+    }
+}
+
+impl fmt::Display for EventId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.stream.kind {
+            Kind::Calls => 'c',
+            Kind::Standalone => 's',
+        };
+        write!(formatter, "{kind}{:016x}-{}", self.stream.key, self.number)
+    }
+}
+
+impl FromStr for EventId {
+    type Err = NoEventId;
+
+    fn from_str(text: &str) -> Result<Self, NoEventId> {
+        let (stream, number) = text.split_once('-').ok_or(NoEventId)?;
+        let (kind, key) = if let Some(key) = stream.strip_prefix('c') {
+            (Kind::Calls, key)
+        } else {
+            (Kind::Standalone, stream.strip_prefix('s').ok_or(NoEventId)?)
+        };
+        let id = Self {
+            stream: StreamName {
+                kind,
+                key: u64::from_str_radix(key, 16).map_err(|_| NoEventId)?,
+            },
+            number: number.parse().map_err(|_| NoEventId)?,
+        };
+        // Signs, leading zeros and capitals are read above, but never written.
+        if id.to_string() == text {
+            Ok(id)
+        } else {
+            Err(NoEventId)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read_and_nothing_else(key in any::<u64>(), number in any::<u64>(), calls in any::<bool>(), text in "[cs]?[0-9a-fA-F+]{0,17}-?[+0-9]{0,3}") {
+            let kind = if calls { Kind::Calls } else { Kind::Standalone };
+            let id = EventId { stream: StreamName { kind, key }, number };
+            prop_assert_eq!(id.to_string().parse(), Ok(id));
+            if let Ok(read) = text.parse::<EventId>() {
+                prop_assert_eq!(read.to_string(), text);
+            }
+        }
+    }
+
+    #[test]
+    fn names_do_not_repeat() {
+        let names: std::collections::HashSet<_> =
+            (0..10_000).map(|_| StreamName::standalone()).collect();
+        assert_eq!(names.len(), 10_000);
+    }
+}

@@ -1,0 +1,311 @@
+//! One stream of a session: what was said on it lately, who says it, and the one connection that hears it.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use tokio::sync::Notify;
+use tokio::sync::futures::Notified;
+
+use super::event_id::{EventId, StreamName};
+use super::reader::Reader;
+use super::ring::{Budget, Ring};
+use crate::http::sse::KEEP_ALIVE;
+use crate::legacy::http::refusal::Refusal;
+
+/// How many events may wait for a connection before whoever says them waits.
+const MAX_UNHEARD: u64 = 16;
+
+/// A stream. Whoever says something on it is one task; connections come and go.
+#[derive(Debug)]
+pub(in crate::legacy::http) struct Stream {
+    name: StreamName,
+    state: Mutex<State>,
+    /// Wakes readers.
+    news: Notify,
+    /// Wakes the task that says what is heard here.
+    changed: Notify,
+}
+
+#[derive(Debug)]
+struct State {
+    ring: Ring,
+    reader: Option<Reading>,
+    /// The key of the next reader.
+    next_key: u64,
+    /// The number of the first event that no reader was given.
+    unheard: u64,
+    /// A reader came for which there is nothing: an event would give it an id to come back with.
+    wants_id: bool,
+    /// The reader has heard nothing for long.
+    is_quiet: bool,
+    /// Nothing more will be said.
+    ended: bool,
+    /// Nobody may come back: the task has no reason to go on.
+    forgotten: bool,
+}
+
+#[derive(Debug)]
+struct Reading {
+    key: u64,
+    /// The number of the event it gets next.
+    next: u64,
+    /// It was told to go after the event of this number.
+    until: Option<u64>,
+}
+
+/// Who hears a stream, as the task that speaks on it sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::legacy::http) enum Audience {
+    /// A connection. `room`: it has not too much to read.
+    Here { room: bool },
+    /// Nobody, but somebody may come back. `room`: what was said since is fewer events than are kept.
+    Away { room: bool },
+    /// Nobody, for ever.
+    Gone,
+}
+
+/// What a reader finds.
+pub(super) enum Found {
+    Event(Bytes),
+    Nothing,
+    End,
+}
+
+impl Stream {
+    pub(super) fn new(name: StreamName, budget: Arc<Budget>) -> Self {
+        Self {
+            name,
+            state: Mutex::new(State {
+                ring: Ring::new(budget),
+                reader: None,
+                next_key: 0,
+                unheard: 1,
+                wants_id: false,
+                is_quiet: false,
+                ended: false,
+                forgotten: false,
+            }),
+            news: Notify::new(),
+            changed: Notify::new(),
+        }
+    }
+
+    pub(super) fn name(&self) -> StreamName {
+        self.name
+    }
+
+    /// A reader of everything after the event of this number that is still kept. It takes the place of another one.
+    pub(in crate::legacy::http) fn resume(self: &Arc<Self>, after: u64) -> Result<Reader, Refusal> {
+        let mut state = self.state();
+        if state.forgotten || after == 0 || after >= state.ring.next() {
+            return Err(Refusal::ForgottenStream);
+        }
+        let first = state.ring.first();
+        if after + 1 < first {
+            tracing::info!(
+                events = first - after - 1,
+                "a client came back for events of which some are not kept any more"
+            );
+        }
+        let key = state.read_from(first.max(after + 1));
+        drop(state);
+        Ok(self.reader(key))
+    }
+
+    /// A reader of what nobody was given yet, if nobody reads now.
+    pub(in crate::legacy::http) fn take_up(self: &Arc<Self>) -> Result<Reader, Refusal> {
+        let mut state = self.state();
+        if state.reader.is_some() {
+            return Err(Refusal::StreamTaken);
+        }
+        if state.forgotten {
+            return Err(Refusal::ForgottenStream);
+        }
+        let next = state.unheard.max(state.ring.first());
+        let key = state.read_from(next);
+        drop(state);
+        Ok(self.reader(key))
+    }
+
+    fn reader(self: &Arc<Self>, key: u64) -> Reader {
+        // The reader before, if any, and the task that speaks.
+        self.news.notify_waiters();
+        self.changed.notify_one();
+        Reader::new(Arc::clone(self), key)
+    }
+
+    /// Writes a comment to whoever hears, if there is nothing else to read.
+    pub(super) fn keep_alive(&self) {
+        self.state().is_quiet = true;
+        self.news.notify_waiters();
+    }
+
+    /// Says something. One task does so, so that numbers are in order.
+    pub(super) fn push(&self, event: impl FnOnce(EventId) -> Bytes) -> u64 {
+        let number = self.state().ring.next();
+        // A large answer takes its time, and a reader may need the lock meanwhile.
+        let event = event(EventId {
+            stream: self.name,
+            number,
+        });
+        self.state().ring.push(event);
+        self.news.notify_waiters();
+        number
+    }
+
+    /// Forgets old events, but none that the connection has yet to read.
+    pub(super) fn trim(&self, max_events: usize, max_bytes: usize) {
+        let mut state = self.state();
+        let needed = state.needed();
+        state.ring.trim(max_events, max_bytes, needed);
+    }
+
+    /// Forgets everything that no connection has yet to read, the last event too.
+    pub(super) fn empty(&self) {
+        let mut state = self.state();
+        let needed = state.needed();
+        state.ring.forget_before(needed);
+    }
+
+    /// The connection may go once it has read the event of this number.
+    pub(super) fn release(&self, number: u64) {
+        if let Some(reader) = &mut self.state().reader {
+            reader.until = Some(number);
+        }
+    }
+
+    /// Nothing more will be said.
+    pub(super) fn end(&self) {
+        self.state().ended = true;
+        self.news.notify_waiters();
+    }
+
+    /// Nobody may come back. `cut`: whoever reads is cut off too.
+    pub(super) fn forget(&self, cut: bool) {
+        let mut state = self.state();
+        state.forgotten = true;
+        if cut {
+            state.reader = None;
+            state.ended = true;
+            state.ring.forget_before(u64::MAX);
+        }
+        drop(state);
+        self.news.notify_waiters();
+        self.changed.notify_one();
+    }
+
+    /// Whether nothing is kept: whoever came back would get nothing.
+    pub(super) fn is_empty(&self) -> bool {
+        let state = self.state();
+        state.ring.first() == state.ring.next()
+    }
+
+    /// `max_events`: how many may be said while nobody hears.
+    pub(super) fn audience(&self, max_events: usize) -> Audience {
+        let state = self.state();
+        let said = state.ring.next();
+        match &state.reader {
+            _ if state.forgotten => Audience::Gone,
+            Some(reader) if reader.until.is_none() => Audience::Here {
+                room: said - reader.next < MAX_UNHEARD,
+            },
+            _ => Audience::Away {
+                room: said - state.unheard < max_events as u64,
+            },
+        }
+    }
+
+    /// Whether a reader came for which there is nothing; true once.
+    pub(super) fn wants_id(&self) -> bool {
+        let mut state = self.state();
+        std::mem::take(&mut state.wants_id) && state.reader.is_some()
+    }
+
+    /// Resolves when something is said or readers change, from the moment it is enabled.
+    pub(super) fn news(&self) -> Notified<'_> {
+        self.news.notified()
+    }
+
+    /// Waits for another audience, or for more room. For one task.
+    pub(super) async fn changed(&self) {
+        self.changed.notified().await;
+    }
+
+    /// What comes next for a reader.
+    pub(super) fn find(&self, key: u64) -> Found {
+        let mut state = self.state();
+        let State {
+            ring,
+            reader: Some(reader),
+            unheard,
+            is_quiet,
+            ended,
+            ..
+        } = &mut *state
+        else {
+            return Found::End;
+        };
+        let goes = |until| reader.next > until || reader.next < ring.first();
+        if reader.key != key || reader.until.is_some_and(goes) {
+            return Found::End;
+        }
+        let was_quiet = std::mem::take(is_quiet);
+        let Some(event) = ring.get(reader.next) else {
+            return match (*ended, was_quiet) {
+                (true, _) => Found::End,
+                (false, true) => Found::Event(KEEP_ALIVE),
+                (false, false) => Found::Nothing,
+            };
+        };
+        let event = event.clone();
+        let was_full = ring.next() - reader.next >= MAX_UNHEARD;
+        reader.next += 1;
+        *unheard = reader.next.max(*unheard);
+        drop(state);
+        if was_full {
+            self.changed.notify_one();
+        }
+        Found::Event(event)
+    }
+
+    /// A reader is gone.
+    pub(super) fn left(&self, key: u64) {
+        let mut state = self.state();
+        if state
+            .reader
+            .as_ref()
+            .is_some_and(|reader| reader.key == key)
+        {
+            state.reader = None;
+            drop(state);
+            self.changed.notify_one();
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it holds the state.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// The number of the first event that a connection has yet to read. One that was told to go holds nothing up: its
+    /// client comes back for what is left then.
+    fn needed(&self) -> u64 {
+        let reader = self.reader.as_ref();
+        let reader = reader.filter(|reader| reader.until.is_none());
+        reader.map_or(u64::MAX, |reader| reader.next)
+    }
+
+    fn read_from(&mut self, next: u64) -> u64 {
+        self.next_key += 1;
+        self.is_quiet = false;
+        self.wants_id = next == self.ring.next() && !self.ended;
+        self.reader = Some(Reading {
+            key: self.next_key,
+            next,
+            until: None,
+        });
+        self.next_key
+    }
+}

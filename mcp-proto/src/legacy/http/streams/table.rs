@@ -1,0 +1,174 @@
+//! Which streams there are, by session, and which of them make room for others.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use super::event_id::StreamName;
+use super::stream::Stream;
+use crate::legacy::session::SessionId;
+
+#[derive(Debug, Default)]
+pub(super) struct Table {
+    /// A session is listed as long as it has a stream.
+    sessions: HashMap<SessionId, OfSession>,
+    /// The streams that are kept for clients that may come back, by age.
+    kept: BTreeMap<u64, (SessionId, StreamName)>,
+    next_age: u64,
+}
+
+#[derive(Debug, Default)]
+struct OfSession {
+    streams: HashMap<StreamName, Entry>,
+    standalone: Option<Listening>,
+    /// The ages of those that are kept.
+    kept: BTreeSet<u64>,
+}
+
+/// The standalone stream.
+#[derive(Debug)]
+struct Listening {
+    name: StreamName,
+    /// Told whenever the session has changed.
+    changed: watch::Sender<()>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    stream: Arc<Stream>,
+    /// Its age among those that are kept.
+    kept: Option<u64>,
+}
+
+impl Table {
+    pub(super) fn insert(&mut self, session: &SessionId, stream: &Arc<Stream>) {
+        let name = stream.name();
+        let of_session = self.sessions.entry(session.clone()).or_default();
+        let entry = Entry {
+            stream: Arc::clone(stream),
+            kept: None,
+        };
+        of_session.streams.insert(name, entry);
+    }
+
+    /// Enters the standalone stream of a session; tells whenever the session has changed.
+    pub(super) fn insert_standalone(
+        &mut self,
+        session: &SessionId,
+        stream: &Arc<Stream>,
+    ) -> watch::Receiver<()> {
+        self.insert(session, stream);
+        let (changed, changes) = watch::channel(());
+        let of_session = self.sessions.entry(session.clone()).or_default();
+        of_session.standalone = Some(Listening {
+            name: stream.name(),
+            changed,
+        });
+        changes
+    }
+
+    pub(super) fn session_changed(&self, session: &SessionId) {
+        let of_session = self.sessions.get(session);
+        if let Some(listening) = of_session.and_then(|of_session| of_session.standalone.as_ref()) {
+            listening.changed.send_replace(());
+        }
+    }
+
+    pub(super) fn find(&self, session: &SessionId, name: StreamName) -> Option<&Arc<Stream>> {
+        let entry = self.sessions.get(session)?.streams.get(&name)?;
+        Some(&entry.stream)
+    }
+
+    pub(super) fn standalone(&self, session: &SessionId) -> Option<&Arc<Stream>> {
+        let listening = self.sessions.get(session)?.standalone.as_ref()?;
+        self.find(session, listening.name)
+    }
+
+    /// Takes every stream of a session out.
+    pub(super) fn end(&mut self, session: &SessionId) -> Vec<Arc<Stream>> {
+        let ended = self.sessions.remove(session).unwrap_or_default();
+        for age in &ended.kept {
+            self.kept.remove(age);
+        }
+        let entries = ended.streams.into_values();
+        entries.map(|entry| entry.stream).collect()
+    }
+
+    /// Lists a stream among those that are kept; takes those out that have to go for it.
+    pub(super) fn keep(
+        &mut self,
+        session: &SessionId,
+        name: StreamName,
+        max: usize,
+        max_per_session: usize,
+    ) -> Vec<Arc<Stream>> {
+        let age = self.next_age;
+        let Some(of_session) = self.sessions.get_mut(session) else {
+            return Vec::new();
+        };
+        let Some(entry) = of_session.streams.get_mut(&name) else {
+            return Vec::new();
+        };
+        entry.kept = Some(age);
+        of_session.kept.insert(age);
+        let too_many = of_session.kept.len() > max_per_session;
+        let oldest = of_session.kept.first().copied().filter(|_| too_many);
+        self.next_age += 1;
+        self.kept.insert(age, (session.clone(), name));
+        let mut forgotten = Vec::new();
+        forgotten.extend(oldest.and_then(|age| self.forget(age)));
+        while self.kept.len() > max {
+            forgotten.extend(self.forget_oldest());
+        }
+        forgotten
+    }
+
+    /// Its client is back.
+    pub(super) fn unkeep(&mut self, session: &SessionId, name: StreamName) {
+        let of_session = self.sessions.get_mut(session);
+        let kept = of_session.and_then(|of_session| {
+            let age = of_session.streams.get_mut(&name)?.kept.take()?;
+            of_session.kept.remove(&age);
+            Some(age)
+        });
+        if let Some(age) = kept {
+            self.kept.remove(&age);
+        }
+    }
+
+    /// Takes the one out that has been kept longest.
+    pub(super) fn forget_oldest(&mut self) -> Option<Arc<Stream>> {
+        let age = *self.kept.first_key_value()?.0;
+        self.forget(age)
+    }
+
+    fn forget(&mut self, age: u64) -> Option<Arc<Stream>> {
+        let (session, name) = self.kept.remove(&age)?;
+        self.remove(&session, name)
+    }
+
+    /// Takes a stream out.
+    pub(super) fn remove(&mut self, session: &SessionId, name: StreamName) -> Option<Arc<Stream>> {
+        let of_session = self.sessions.get_mut(session)?;
+        let removed = of_session.streams.remove(&name);
+        if let Some(age) = removed.as_ref().and_then(|entry| entry.kept) {
+            of_session.kept.remove(&age);
+            self.kept.remove(&age);
+        }
+        let listening = of_session.standalone.as_ref();
+        if listening.is_some_and(|listening| listening.name == name) {
+            of_session.standalone = None;
+        }
+        if of_session.streams.is_empty() {
+            self.sessions.remove(session);
+        }
+        removed.map(|entry| entry.stream)
+    }
+
+    /// How many sessions are listed, and how many streams are kept.
+    #[cfg(test)]
+    pub(super) fn sizes(&self) -> (usize, usize) {
+        (self.sessions.len(), self.kept.len())
+    }
+}

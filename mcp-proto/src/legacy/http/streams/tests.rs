@@ -1,0 +1,213 @@
+//! Nothing is left of streams whose clients do not come back. Through the service; only the tables are looked at here.
+
+use std::time::Duration;
+
+use http::{HeaderValue, Method, Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use serde_json::{Map, Value, json};
+
+use crate::context::Context;
+use crate::http::{HttpConfig, ResponseBody, StreamableHttpService};
+use crate::legacy::session::SessionId;
+use crate::server::Server;
+use crate::tool::{CallToolResult, Tool, ToolError};
+
+/// Says something much, lets its connection go and goes on to talk if it shall, waits for its seconds, answers.
+async fn talk(
+    (): (),
+    arguments: Map<String, Value>,
+    context: Context,
+) -> Result<CallToolResult, ToolError> {
+    context.progress(1.0, None, Some(&"x".repeat(1_000))).await;
+    if arguments.contains_key("leaves") {
+        context.release_connection(Duration::from_secs(1)).await;
+        for step in 2..5_000 {
+            let message = "x".repeat(1_000);
+            context
+                .progress(f64::from(step), None, Some(&message))
+                .await;
+        }
+    }
+    let seconds = arguments["seconds"].as_u64().unwrap();
+    if seconds > 0 {
+        tokio::time::sleep(Duration::from_secs(seconds)).await;
+    }
+    Ok(CallToolResult::text("y".repeat(1_000)))
+}
+
+fn service(config: HttpConfig) -> StreamableHttpService {
+    let tool = Tool::new("talk", "").with_input_schema(json!({"type": "object"}));
+    let server = Server::builder("talker", "1", ())
+        .raw_tool(tool, talk)
+        .tools_list_changed()
+        .build()
+        .unwrap();
+    StreamableHttpService::with_config(server, config)
+}
+
+async fn send(
+    service: &StreamableHttpService,
+    method: Method,
+    session: Option<&str>,
+    body: &Value,
+) -> Response<ResponseBody> {
+    let mut request = Request::new(Full::<bytes::Bytes>::from(body.to_string()));
+    *request.method_mut() = method;
+    let headers = request.headers_mut();
+    headers.insert("host", HeaderValue::from_static("localhost"));
+    headers.insert("content-type", HeaderValue::from_static("application/json"));
+    if let Some(session) = session {
+        headers.insert("mcp-session-id", session.parse().unwrap());
+    }
+    service.handle(request).await
+}
+
+async fn session(service: &StreamableHttpService) -> String {
+    let params = json!({"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params});
+    let response = send(service, Method::POST, None, &body).await;
+    let session = response.headers()["mcp-session-id"].to_str().unwrap();
+    session.to_owned()
+}
+
+async fn call(service: &StreamableHttpService, session: &str, seconds: u64) -> ResponseBody {
+    let params =
+        json!({"name": "talk", "arguments": {"seconds": seconds}, "_meta": {"progressToken": 1}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let response = send(service, Method::POST, Some(session), &body).await;
+    response.into_body()
+}
+
+/// Sessions with streams, streams that are kept, bytes of events.
+fn sizes(service: &StreamableHttpService) -> (usize, usize, usize) {
+    let streams = &service.legacy().0.streams;
+    let (sessions, kept) = streams.table().sizes();
+    (sessions, kept, streams.budget.used())
+}
+
+/// Lets every task go on as far as it can at this instant.
+async fn settle() {
+    for _ in 0..100 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_thousand_dropped_streams_leave_bounded_memory_and_then_nothing() {
+    let config = HttpConfig::default();
+    let max = config.legacy.max_kept_streams_per_session;
+    let service = service(config);
+    let sessions = [session(&service).await, session(&service).await];
+    for at in 0..1_000 {
+        let mut body = call(&service, &sessions[at % 2], 0).await;
+        // Some are read to their end, some in part, most not at all.
+        match at % 10 {
+            0 => drop(body.collect().await),
+            1 => drop(body.frame().await),
+            _ => drop(body),
+        }
+    }
+    settle().await;
+    let (listed, kept, bytes) = sizes(&service);
+    assert_eq!((listed, kept), (2, 2 * max));
+    // A kilobyte each for what was said and answered, and what is around it.
+    assert!((kept * 2_000..kept * 3_000).contains(&bytes), "{bytes}");
+    tokio::time::sleep(HttpConfig::default().legacy.keep_ended_streams).await;
+    settle().await;
+    assert_eq!(sizes(&service), (0, 0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_that_lose_their_clients_while_they_run_leave_nothing_in_the_end() {
+    let mut config = HttpConfig::default();
+    config.legacy.max_kept_streams = 10;
+    let service = service(config);
+    let mut left = Vec::new();
+    for at in 0..50 {
+        let session = session(&service).await;
+        drop(call(&service, &session, 60).await);
+        drop(send(&service, Method::GET, Some(&session), &Value::Null).await);
+        left.push((at, session));
+    }
+    settle().await;
+    // Of those that only listen, the last ten do so still; the calls run.
+    assert_eq!((sizes(&service).0, sizes(&service).1), (50, 10));
+    tokio::time::sleep(Duration::from_secs(61)).await;
+    settle().await;
+    // The calls have ended: their streams have taken those places.
+    assert_eq!((sizes(&service).0, sizes(&service).1), (10, 10));
+    tokio::time::sleep(Duration::from_secs(300)).await;
+    settle().await;
+    assert_eq!(sizes(&service), (0, 0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn delete_and_the_end_of_the_service_leave_nothing() {
+    let service = service(HttpConfig::default());
+    let (one, two) = (session(&service).await, session(&service).await);
+    let mut open = Vec::new();
+    for session in [&one, &two] {
+        drop(call(&service, session, 0).await);
+        drop(call(&service, session, 60).await);
+        open.push(call(&service, session, 60).await);
+        drop(send(&service, Method::GET, Some(session), &Value::Null).await);
+    }
+    settle().await;
+    assert_eq!((sizes(&service).0, sizes(&service).1), (2, 4));
+    let response = send(&service, Method::DELETE, Some(&one), &Value::Null).await;
+    assert_eq!(response.status(), 204);
+    assert_eq!((sizes(&service).0, sizes(&service).1), (1, 2));
+    settle().await;
+    // A session that is no more takes what is left of it along when anybody asks for it.
+    service
+        .legacy()
+        .0
+        .sessions
+        .remove(&SessionId::from_header(&two))
+        .await
+        .unwrap();
+    let response = send(&service, Method::GET, Some(&two), &Value::Null).await;
+    assert_eq!(response.status(), 404);
+    drop(open);
+    settle().await;
+    assert_eq!(sizes(&service), (0, 0, 0));
+
+    let three = session(&service).await;
+    drop(call(&service, &three, 0).await);
+    settle().await;
+    let streams = std::sync::Arc::downgrade(&service.legacy().0.streams);
+    drop(service);
+    settle().await;
+    assert!(streams.upgrade().is_none(), "kept for nobody");
+}
+
+/// A connection that was told to go and is not read holds nothing up, and nothing is kept for it beyond the bounds.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_others() {
+    let config = HttpConfig::default();
+    let (max_events, max_bytes) = (config.legacy.max_kept_events, config.legacy.max_kept_bytes_per_stream);
+    let service = service(config);
+    let session = session(&service).await;
+    let params = json!({"name": "talk", "arguments": {"seconds": 0, "leaves": true}, "_meta": {"progressToken": 1}});
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
+    let unread = send(&service, Method::POST, Some(&session), &body).await;
+    // The call is over: its answer is kept.
+    while sizes(&service).1 == 0 {
+        tokio::task::yield_now().await;
+    }
+    let (_, _, bytes) = sizes(&service);
+    assert!((max_events * 1_000..max_bytes).contains(&bytes), "{bytes}");
+    let rest = tokio::time::timeout(Duration::from_secs(1), unread.into_body().collect());
+    let rest = rest.await.expect("it does not end").unwrap().to_bytes();
+    assert!(!String::from_utf8_lossy(&rest).contains("result"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_get_for_no_session_leaves_nothing() {
+    let service = service(HttpConfig::default());
+    for _ in 0..100 {
+        let response = send(&service, Method::GET, Some("none"), &Value::Null).await;
+        assert_eq!(response.status(), 404);
+    }
+    assert_eq!(sizes(&service), (0, 0, 0));
+}

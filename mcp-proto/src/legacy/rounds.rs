@@ -1,0 +1,82 @@
+//! Rounds with a client that answers on the stream of its call.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::input::{Input, Questions};
+use crate::interrupt::{Interrupt, Reason};
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::legacy::asking::{Asking, Problem};
+use crate::server::rounds::config::MAX_ROUNDS;
+use crate::server::{Method, Server};
+use crate::tool::ToolError;
+
+/// Calls the handler until it needs no more answers.
+pub(crate) async fn all(
+    server: &Server,
+    method: Method,
+    params: Map<String, Value>,
+    mut context: Context,
+) -> Result<Payload, ErrorObject> {
+    let mut answers = BTreeMap::new();
+    let mut room = server.rounds().config.max_answer_bytes;
+    for _ in 0..MAX_ROUNDS {
+        match server.run(method, params.clone(), context.clone()).await {
+            Ok(payload) => return Ok(payload),
+            Err(Interrupt(Reason::Ask(questions))) => {
+                match ask_client(server, &questions, &context, &mut room).await {
+                    Ok(given) => answers.extend(given),
+                    Err(problem) => {
+                        return not_answered(server, method, &params, problem, &context);
+                    }
+                }
+            }
+            Err(error) => return Err(error.into_error()),
+        }
+        context.input = Some(Arc::new(Input::new(answers.clone())));
+    }
+    tracing::error!(?method, "a handler asked its client {MAX_ROUNDS} times");
+    Err(ErrorObject::internal())
+}
+
+/// Puts questions to the client. Those that are still open when one fails are taken back.
+async fn ask_client(
+    server: &Server,
+    questions: &Questions,
+    context: &Context,
+    room: &mut usize,
+) -> Result<BTreeMap<String, Value>, Problem> {
+    let limit = server.rounds().config.answer_timeout;
+    let mut given = BTreeMap::new();
+    let mut asking = Asking::new(context, None);
+    let asked = asking.ask(questions.iter(), limit, room, |key, answer| {
+        given.insert(key.to_owned(), answer);
+        Ok(())
+    });
+    let outcome = asked.await;
+    if outcome.is_err() {
+        asking.take_back().await;
+    }
+    outcome.map(|()| given)
+}
+
+/// A call that cannot go on without an answer: a tool tells its model, anything else is a protocol error.
+fn not_answered(
+    server: &Server,
+    method: Method,
+    params: &Map<String, Value>,
+    (code, problem): Problem,
+    context: &Context,
+) -> Result<Payload, ErrorObject> {
+    if method != Method::CallTool {
+        return Err(ErrorObject::new(ErrorObject::INTERNAL, problem));
+    }
+    let name = params.get("name").and_then(Value::as_str);
+    let failed = ToolError::new(code, problem);
+    let result = server.tools().failed(name.unwrap_or_default(), failed);
+    let result = result.map_err(Interrupt::into_error)?;
+    server.tool_result(&result, context.protocol_version)
+}

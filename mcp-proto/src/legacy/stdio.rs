@@ -1,0 +1,255 @@
+//! A connection over pipes after `initialize`: its session, what it asked the client, its batches, and its changes.
+
+mod asked;
+mod batches;
+
+use std::sync::Arc;
+
+use bytes::{Bytes, BytesMut};
+use tokio::sync::oneshot;
+
+use crate::context::{ClientSide, Context, Incoming};
+use crate::jsonrpc::{ErrorObject, Message, MessageError, Notification, Request, Response};
+use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
+use crate::legacy::handshake::InitializeParams;
+use crate::legacy::methods::too_many_subscriptions;
+use crate::legacy::session::{Session, SessionChange};
+use crate::lifecycle::ModernMeta;
+use crate::server::{Listener, Server};
+use crate::stdio::output::{write_answer, write_line};
+use crate::version::ProtocolVersion;
+use asked::Asked;
+use batches::Batches;
+
+/// What a connection keeps for a client that has sent `initialize`, or that may yet.
+pub(crate) struct Legacy {
+    session: Option<Session>,
+    /// Names this connection to the tasks that its requests leave behind.
+    peer: Arc<str>,
+    /// Requests to the client that wait for its answer.
+    asked: Asked,
+    batches: Batches,
+    /// What answered calls have changed of the session since the last look.
+    changes: Vec<SessionChange>,
+}
+
+/// What a connection keeps of a running call of its session; nothing of others.
+#[derive(Default)]
+pub(crate) struct Running {
+    /// The batch it came in.
+    batch: Option<u64>,
+    /// What it changes of the session when it is answered well.
+    change: Option<SessionChange>,
+}
+
+/// The changes that the client of a session is notified of.
+#[derive(Default)]
+pub(crate) struct News(Option<Listener>);
+
+impl Legacy {
+    pub(crate) fn new() -> Self {
+        Self {
+            session: None,
+            peer: uuid::Uuid::new_v4().to_string().into(),
+            asked: Asked::new(),
+            batches: Batches::default(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// The answer to `initialize`; `None` for any other request. A second one replaces the first.
+    pub(crate) fn initialize(
+        &mut self,
+        server: &Server,
+        request: Request,
+    ) -> Result<Response, ErrorObject> {
+        let id = request.id.clone();
+        let params = InitializeParams::read(request)?;
+        let version = params.negotiated();
+        let result = server.initialize(version)?;
+        self.session = Some(Session::new(
+            version,
+            params.client_info,
+            params.capabilities,
+        ));
+        Ok(Response::result(id, result))
+    }
+
+    /// The context of a request of the session.
+    pub(crate) fn context(&self, method: &str, incoming: Incoming) -> Result<Context, ErrorObject> {
+        // A ping is in order before the handshake too (MCP 2025-11-25, "Lifecycle").
+        if self.session.is_none() && method != "ping" {
+            return Err(ErrorObject::invalid_params(
+                "send initialize first, or put io.modelcontextprotocol/protocolVersion and \
+                 io.modelcontextprotocol/clientCapabilities into params._meta (2026-07-28)",
+            ));
+        }
+        let client = self.session.as_ref().map(ClientSide::from);
+        let client = client.unwrap_or_else(|| ClientSide {
+            protocol_version: ProtocolVersion::LATEST_LEGACY,
+            client_info: None,
+            client_capabilities: Arc::default(),
+            log_level: None,
+        });
+        let incoming = Incoming {
+            peer: Some(Arc::clone(&self.peer)),
+            ..incoming
+        };
+        Ok(Context::new(incoming, client))
+    }
+
+    /// What is kept of a call of the session while it runs, beside those that run already.
+    pub(crate) fn begin<'r>(
+        &mut self,
+        request: &Request,
+        batch: Option<u64>,
+        running: impl Iterator<Item = &'r Running>,
+    ) -> Result<Running, ErrorObject> {
+        let change = SessionChange::of(request);
+        match (&change, &mut self.session) {
+            (Some(SessionChange::Subscribe(uri)), Some(session)) => {
+                // Those on their way count: a client that is answered must be subscribed.
+                let begun = running.filter_map(|running| running.change.as_ref());
+                let begun = begun.chain(&self.changes);
+                let begun = begun.filter_map(|change| match change {
+                    SessionChange::Subscribe(uri) => Some(uri.as_str()),
+                    _ => None,
+                });
+                if !session.has_room_for(uri, begun) {
+                    return Err(too_many_subscriptions());
+                }
+            }
+            // At once, for the requests behind it on the same pipe.
+            (Some(level @ SessionChange::LogLevel(_)), Some(session)) => session.apply(level),
+            _ => {}
+        }
+        if let Some(batch) = batch {
+            self.batches.begin(batch);
+        }
+        Ok(Running { batch, change })
+    }
+
+    /// Queues the answer of a call, which is over with it.
+    pub(crate) fn answer(&mut self, running: Running, answer: Response, out: &mut BytesMut) {
+        if answer.outcome.is_ok() {
+            self.changes.extend(running.change);
+        }
+        match running.batch {
+            None => write_answer(out, &answer),
+            Some(batch) => {
+                if let Some(answers) = self.batches.end(batch, Some(answer)) {
+                    write_line(out, &answers);
+                }
+            }
+        }
+    }
+
+    /// A call was cancelled: it has no answer.
+    pub(crate) fn cancelled(&mut self, running: &Running) -> Option<Vec<Response>> {
+        self.end_batch(running.batch?)
+    }
+
+    /// Makes the changes of answered calls.
+    pub(crate) fn change_session(&mut self, news: &mut News) {
+        let Some(session) = self.session.as_mut().filter(|_| !self.changes.is_empty()) else {
+            return;
+        };
+        for change in self.changes.drain(..) {
+            session.apply(&change);
+        }
+        if let Some(listener) = &mut news.0 {
+            listener.subscribe_to(session.subscriptions.clone());
+        }
+    }
+
+    /// A notification other than a cancellation.
+    pub(crate) fn notified(&self, server: &Server, notification: &Notification, news: &mut News) {
+        let is_ready = notification.method == "notifications/initialized";
+        let Some(session) = self
+            .session
+            .as_ref()
+            .filter(|_| is_ready && news.0.is_none())
+        else {
+            return;
+        };
+        let mut interest = server.everything_told();
+        interest.resources = session.subscriptions.clone();
+        news.0 = server.changes().listen(interest);
+        if news.0.is_none() {
+            tracing::warn!("a connection hears of no changes: every listener's place is taken");
+        }
+    }
+
+    /// Waits for the answer to a request to the client; false when none can come any more.
+    pub(crate) fn ask(&mut self, request: &Request, answer: oneshot::Sender<Response>) -> bool {
+        self.asked.expect(&request.id, answer)
+    }
+
+    /// Gives the client's answer to the call that asked.
+    pub(crate) fn answered(&mut self, response: Response) {
+        // The call that asked may have gone meanwhile.
+        if !self.asked.take(response) {
+            tracing::debug!("a response to no request that waits was passed over");
+        }
+    }
+
+    /// The input has ended: no answers come any more.
+    pub(crate) fn end_input(&mut self) {
+        self.asked.end();
+    }
+
+    /// Whether a line is a batch, in a session of the revision that has them.
+    pub(crate) fn takes_batch(&self, line: &[u8]) -> bool {
+        let session = self.session.as_ref();
+        is_batch(line) && session.is_some_and(|session| session.protocol_version.has_batches())
+    }
+
+    /// Opens a batch: its key and its messages.
+    pub(crate) fn open_batch(
+        &mut self,
+        line: &Bytes,
+        max: usize,
+    ) -> Result<(u64, Vec<Result<Message, MessageError>>), MessageError> {
+        let messages = read_batch(line, max)?;
+        Ok((self.batches.open(), messages))
+    }
+
+    /// The answer to a message of a batch that is not a call's.
+    pub(crate) fn refuse(&mut self, batch: u64, answer: Response) {
+        self.batches.refuse(batch, answer);
+    }
+
+    /// A call of the batch is over without an answer, or the batch was read to its end. The last one gives the answers.
+    pub(crate) fn end_batch(&mut self, batch: u64) -> Option<Vec<Response>> {
+        self.batches.end(batch, None)
+    }
+}
+
+impl News {
+    /// Until the client says that it is ready, it is sent nothing but its answer.
+    pub(crate) fn stop(&mut self) {
+        self.0 = None;
+    }
+
+    /// The next change; never without a session. Cancel-safe.
+    pub(crate) async fn next(&mut self) -> Notification {
+        if let Some(listener) = &mut self.0
+            && let Some(change) = listener.next().await
+        {
+            return change;
+        }
+        self.0 = None;
+        std::future::pending().await
+    }
+}
+
+/// Refuses what must not be part of a batch.
+pub(crate) fn check_in_batch(request: &Request) -> Result<(), ErrorObject> {
+    if request.method == "initialize" {
+        return Err(not_in_batch("initialize"));
+    }
+    if ModernMeta::is_claimed(&request.params) {
+        return Err(not_in_batch("a request of 2026-07-28"));
+    }
+    Ok(())
+}

@@ -1,0 +1,59 @@
+//! Batches on a connection of 2025-03-26: their answers are written together, as one line, once all are there.
+
+use std::collections::HashMap;
+
+use crate::jsonrpc::Response;
+
+/// The batches whose calls are running. There are no more than calls.
+#[derive(Debug, Default)]
+pub(super) struct Batches {
+    open: HashMap<u64, Batch>,
+    next_key: u64,
+}
+
+#[derive(Debug, Default)]
+struct Batch {
+    /// How many calls have neither answered nor been cancelled.
+    running: usize,
+    answers: Vec<Response>,
+}
+
+impl Batches {
+    /// Begins a batch; its key.
+    pub(super) fn open(&mut self) -> u64 {
+        self.next_key += 1;
+        // Counts as a call until the batch is read to its end.
+        let batch = Batch {
+            running: 1,
+            answers: Vec::new(),
+        };
+        self.open.insert(self.next_key, batch);
+        self.next_key
+    }
+
+    /// A call of the batch runs.
+    pub(super) fn begin(&mut self, key: u64) {
+        if let Some(batch) = self.open.get_mut(&key) {
+            batch.running += 1;
+        }
+    }
+
+    /// An answer that is no call's.
+    pub(super) fn refuse(&mut self, key: u64, answer: Response) {
+        if let Some(batch) = self.open.get_mut(&key) {
+            batch.answers.push(answer);
+        }
+    }
+
+    /// A call of the batch is over, or the batch was read to its end. The last one gives the answers.
+    pub(super) fn end(&mut self, key: u64, answer: Option<Response>) -> Option<Vec<Response>> {
+        let batch = self.open.get_mut(&key)?;
+        batch.answers.extend(answer);
+        batch.running -= 1;
+        if batch.running > 0 {
+            return None;
+        }
+        let batch = self.open.remove(&key)?;
+        (!batch.answers.is_empty()).then_some(batch.answers)
+    }
+}

@@ -1,0 +1,271 @@
+//! The experimental tasks of 2025-11-25: calls that clients make tasks of, `tasks/get`, `tasks/result`, `tasks/list` and
+//! `tasks/cancel`.
+
+pub(crate) mod stream;
+
+use std::time::Duration;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::context::Context;
+use crate::jsonrpc::{ErrorObject, Payload};
+use crate::legacy::asking::{ANSWER_INVALID, Asking, CANNOT_BE_ASKED, Problem};
+use crate::legacy::methods::Method;
+use crate::seal::{cursor, open_cursor};
+use crate::server::{Server, wire};
+use crate::task::{Calling, Entry, Open, Stage, TaskMode, TaskSupport, TaskView};
+use crate::tool::CallToolResult;
+use crate::version::{Era, ProtocolVersion};
+use stream::{Step, relate};
+
+/// Answers a request about tasks.
+pub(crate) async fn answer(
+    server: &Server,
+    method: Method,
+    params: &Map<String, Value>,
+    context: &Context,
+) -> Result<Payload, ErrorObject> {
+    if !has_tasks(context) {
+        return Err(ErrorObject::method_not_found(method.name()));
+    }
+    if method == Method::ListTasks {
+        return list_tasks(server, params, context);
+    }
+    let entry = server.named_task(params, context)?;
+    match method {
+        Method::TaskResult => task_result(server, &entry, context).await,
+        Method::CancelTask => {
+            cancel(server, &entry)?;
+            task(&entry)
+        }
+        _ => task(&entry),
+    }
+}
+
+fn cancel(server: &Server, entry: &Entry) -> Result<(), ErrorObject> {
+    let tasks = server.tasks();
+    if tasks.is_some_and(|tasks| tasks.end(entry, Stage::Cancelled)) {
+        return Ok(());
+    }
+    Err(ErrorObject::invalid_params(format!(
+        "the task cannot be cancelled: it is {} already",
+        entry.state().stage.status()
+    )))
+}
+
+/// Waits for the end of a task and gives what its call would have given. Meanwhile its questions are put here, as
+/// long as no newer request waits for the same task.
+async fn task_result(
+    server: &Server,
+    entry: &Entry,
+    context: &Context,
+) -> Result<Payload, ErrorObject> {
+    let attached = entry.attach(context.outbox.clone());
+    let mut state = entry.subscribe();
+    loop {
+        state.mark_unchanged();
+        match attached.step() {
+            Step::Over => return outcome(entry),
+            // Its sender is in the entry.
+            Step::Wait => drop(state.changed().await),
+            Step::Ask(round, questions) => {
+                let mut asking = Asking::new(context, Some(&entry.id));
+                let asked = tokio::select! {
+                    biased;
+                    _ = state.wait_for(|state| !attached.may_ask(round, state)) => Ok(()),
+                    asked = ask_for_task(server, entry, &questions, &mut asking) => asked,
+                };
+                asking.take_back().await;
+                match asked {
+                    Ok(()) => {}
+                    // Another request for the same result may do better.
+                    Err((CANNOT_BE_ASKED, _)) => {
+                        return Err(ErrorObject::invalid_request(
+                            "the task asks its client something, for which tasks/result needs an event stream: accept text/event-stream",
+                        ));
+                    }
+                    Err(problem) => entry.give_up(round, problem),
+                }
+            }
+        }
+    }
+}
+
+/// Puts questions of a task to its client; the task gets each answer as it comes.
+async fn ask_for_task(
+    server: &Server,
+    entry: &Entry,
+    questions: &[Open],
+    asking: &mut Asking<'_>,
+) -> Result<(), Problem> {
+    let config = &server.rounds().config;
+    let mut room = config.max_answer_bytes;
+    let questions = questions.iter();
+    let questions = questions.map(|open| (open.key.as_str(), &open.question));
+    let asked = asking.ask(
+        questions,
+        config.answer_timeout,
+        &mut room,
+        |key, answer| {
+            let Some(tasks) = server.tasks() else {
+                return Ok(());
+            };
+            let taken = tasks.answer(entry, vec![(key.to_owned(), answer)]);
+            taken.map_err(|error| (ANSWER_INVALID, error.message))
+        },
+    );
+    asked.await
+}
+
+/// The tasks of the caller, the oldest first. A cursor says after which of them the page begins.
+fn list_tasks(
+    server: &Server,
+    params: &Map<String, Value>,
+    context: &Context,
+) -> Result<Payload, ErrorObject> {
+    let (keys, list) = (&server.rounds().keys, Method::ListTasks.name());
+    let after = match params.get("cursor") {
+        None | Some(Value::Null) => 0,
+        Some(given) => given
+            .as_str()
+            .and_then(|given| open_cursor(keys, list, context.principal(), given))
+            .and_then(|after| after.parse().ok())
+            .ok_or_else(|| {
+                ErrorObject::invalid_params(
+                    "params.cursor is none that this server gave for tasks/list: start again without it",
+                )
+            })?,
+    };
+    let Some(tasks) = server.tasks() else {
+        return Err(ErrorObject::method_not_found(list));
+    };
+    let (page, more) = tasks.list(&context.owner(), Era::Legacy, after, server.page_size());
+    let next_cursor = match page.last().filter(|_| more) {
+        None => None,
+        Some(last) => {
+            let after = last.number.to_string();
+            let sealed = cursor(keys, list, context.principal(), &after);
+            Some(sealed.map_err(|problem| {
+                tracing::error!(%problem, "a cursor could not be made");
+                ErrorObject::internal()
+            })?)
+        }
+    };
+    let items = page.iter().map(|entry| task(entry));
+    let items = items.collect::<Result<Vec<_>, _>>()?;
+    let items: Vec<_> = items.iter().collect();
+    Payload::of(&wire::List {
+        name: "tasks",
+        items: &items,
+        next_cursor,
+    })
+}
+
+/// How the tool of a call is called, or why it is not, as far as its declaration says so. Unknown tools are judged
+/// elsewhere.
+pub(crate) fn calling(
+    server: &Server,
+    params: &mut Map<String, Value>,
+    context: &Context,
+) -> Result<Calling, ErrorObject> {
+    let name = params.get("name").and_then(Value::as_str);
+    let support = name.and_then(|name| server.tools().task_support(name));
+    let (Some(name), Some(support)) = (name, support) else {
+        return Ok(Calling::Now(TaskMode::None));
+    };
+    let unfit = |problem| {
+        let message = format!("the tool {name:?} {problem}");
+        ErrorObject::new(ErrorObject::METHOD_NOT_FOUND, message)
+    };
+    let wanted = has_tasks(context) && params.get("task").is_some_and(|task| !task.is_null());
+    match (support, wanted) {
+        (TaskSupport::Forbidden, false) => Ok(Calling::Now(TaskMode::None)),
+        (TaskSupport::Optional, false) => Ok(Calling::Now(TaskMode::Within)),
+        (TaskSupport::Required, false) if has_tasks(context) => Err(unfit(
+            "runs as a task alone: add params.task, such as {\"ttl\": 60000}",
+        )),
+        (TaskSupport::Required, false) => Err(unfit(
+            "runs as a task alone, which this revision of the protocol does not have",
+        )),
+        (TaskSupport::Forbidden, true) => {
+            Err(unfit("does not run as a task: leave params.task out"))
+        }
+        (TaskSupport::Optional | TaskSupport::Required, true) => {
+            let task = params.remove("task").unwrap_or_default();
+            read_ttl(&task).map(Calling::AsTask)
+        }
+    }
+}
+
+/// `CreateTaskResult`.
+pub(crate) fn created(task: TaskView<'_>) -> Result<Payload, ErrorObject> {
+    #[derive(Serialize)]
+    struct Created<'a> {
+        task: TaskView<'a>,
+    }
+    Payload::of(&Created { task })
+}
+
+/// What a task comes to whose tool has ended: a failure of the tool is one of the task.
+pub(crate) fn ended(
+    server: &Server,
+    entry: &Entry,
+    mut result: CallToolResult,
+) -> Result<Stage, ErrorObject> {
+    relate(result.meta.get_or_insert_default(), &entry.id);
+    let failed = result.is_error;
+    let result = server.tool_result(&result, entry.version)?;
+    Ok(match failed {
+        true => Stage::ToolFailed(result),
+        false => Stage::Completed(result),
+    })
+}
+
+/// Whether the client's revision has the experimental tasks.
+fn has_tasks(context: &Context) -> bool {
+    context.protocol_version == ProtocolVersion::V2025_11_25
+}
+
+/// `TaskMetadata` of 2025-11-25.
+fn read_ttl(task: &Value) -> Result<Option<Duration>, ErrorObject> {
+    let unfit = |problem| Err(ErrorObject::invalid_params(problem));
+    let Some(task) = task.as_object() else {
+        return unfit("params.task must be an object such as {\"ttl\": 60000}");
+    };
+    let Some(ttl) = task.get("ttl").filter(|ttl| !ttl.is_null()) else {
+        return Ok(None);
+    };
+    let millis = ttl.as_f64().filter(|ttl| *ttl >= 0.0);
+    let Some(millis) = millis else {
+        return unfit("params.task.ttl must be a number of milliseconds, at least 0");
+    };
+    // What is longer than any time is cut to the most that is given anyway.
+    Ok(Some(
+        Duration::try_from_secs_f64(millis / 1_000.0).unwrap_or(Duration::MAX),
+    ))
+}
+
+/// The task as it is now.
+fn task(entry: &Entry) -> Result<Payload, ErrorObject> {
+    let state = entry.state();
+    Payload::of(&TaskView {
+        entry,
+        state: &state,
+        detailed: false,
+    })
+}
+
+/// What the call of a task that is over would have been answered.
+fn outcome(entry: &Entry) -> Result<Payload, ErrorObject> {
+    match &entry.state().stage {
+        Stage::Completed(result) | Stage::ToolFailed(result) => Ok(result.clone()),
+        Stage::Failed(error) => Err(error.clone()),
+        Stage::Cancelled => Err(ErrorObject::invalid_params(
+            "the task was cancelled and has no result",
+        )),
+        Stage::Working | Stage::InputRequired(_) | Stage::Expired => Err(
+            ErrorObject::invalid_params("the task ran longer than its ttl and is kept no longer"),
+        ),
+    }
+}
