@@ -122,7 +122,7 @@ impl StreamableHttpService {
                 } else {
                     tracing::debug!(?rejection, "refused a request");
                 }
-                rejection.into_response(id)
+                answer::refusal((rejection, id))
             }
         };
         if let Some(origin) = origin {

@@ -6,9 +6,10 @@
 
 pub(crate) mod asking;
 pub(crate) mod batch;
+pub(crate) mod dispatch;
 pub(crate) mod handshake;
 pub(crate) mod http;
-pub(crate) mod methods;
+pub(crate) mod method;
 pub(crate) mod older;
 pub(crate) mod rounds;
 pub(crate) mod session;

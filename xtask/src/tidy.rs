@@ -4,6 +4,7 @@
 
 mod arrows;
 mod checklist;
+mod imports;
 mod licences;
 mod map;
 mod source;

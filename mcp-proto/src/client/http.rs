@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
 use super::answering::{Answering, Answers};
-use super::mirror::Mirrored;
+use super::mirror::{Mirrored, header_text};
 use super::{ClientConfig, ClientError};
 use crate::http::EventReader;
 use crate::jsonrpc::{Message, Notification, Request, Response};
@@ -297,20 +297,6 @@ impl HttpLink {
 fn media(response: &HttpResponse<Incoming>) -> Option<&str> {
     let media = response.headers().get(CONTENT_TYPE)?.to_str().ok()?;
     media.split(';').next().map(str::trim)
-}
-
-/// A value as the standard headers carry it: Base64 where it could not stand for itself (2026-07-28, "Headers").
-pub(super) fn header_text(text: &str) -> Result<HeaderValue, ClientError> {
-    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
-        && text.trim_matches(' ') == text
-        && !(text.starts_with("=?base64?") && text.ends_with("?="));
-    let value = if plain {
-        HeaderValue::from_str(text)
-    } else {
-        let encoded = data_encoding::BASE64.encode(text.as_bytes());
-        HeaderValue::from_str(&format!("=?base64?{encoded}?="))
-    };
-    value.map_err(|problem| ClientError::Protocol(problem.to_string()))
 }
 
 fn shown(body: &[u8]) -> String {

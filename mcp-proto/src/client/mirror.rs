@@ -8,7 +8,6 @@ use http::{HeaderName, HeaderValue};
 use serde_json::{Map, Value};
 
 use super::ClientError;
-use super::http::header_text;
 use crate::schema::{MirroredParam, header_value, params_to_mirror};
 use crate::tool::Tool;
 
@@ -59,4 +58,18 @@ impl Mirrored {
         // Nothing panics while it holds the table.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// A value as the standard headers carry it: Base64 where it could not stand for itself (2026-07-28, "Headers").
+pub(super) fn header_text(text: &str) -> Result<HeaderValue, ClientError> {
+    let plain = text.bytes().all(|byte| (b' '..=b'~').contains(&byte))
+        && text.trim_matches(' ') == text
+        && !(text.starts_with("=?base64?") && text.ends_with("?="));
+    let value = if plain {
+        HeaderValue::from_str(text)
+    } else {
+        let encoded = data_encoding::BASE64.encode(text.as_bytes());
+        HeaderValue::from_str(&format!("=?base64?{encoded}?="))
+    };
+    value.map_err(|problem| ClientError::Protocol(problem.to_string()))
 }

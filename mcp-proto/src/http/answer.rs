@@ -1,12 +1,13 @@
 //! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
 
 use futures_util::{StreamExt as _, stream};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
+use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
 
 use super::body::ResponseBody;
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
+use super::rejection::{ALLOW, Refused};
 use super::sse;
 use crate::jsonrpc::{ErrorObject, Response};
 use crate::outbox::Outgoing;
@@ -44,6 +45,16 @@ impl Exchange {
         });
         event_stream(ResponseBody::events(events))
     }
+}
+
+/// The answer to a request that is refused, with its id if that could be read.
+pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
+    let status = rejection.status();
+    let mut response = json_response(status, &Response::error(id, rejection.error()));
+    if status == StatusCode::METHOD_NOT_ALLOWED {
+        response.headers_mut().insert(header::ALLOW, ALLOW);
+    }
+    response
 }
 
 /// 202 without a body: a notification or a response was taken.

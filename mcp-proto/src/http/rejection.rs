@@ -1,10 +1,8 @@
 //! Why a request was refused before it reached a method → status, code, sentence. One table.
 
-use http::{HeaderValue, StatusCode, header};
+use http::{HeaderValue, StatusCode};
 
-use super::answer::json_response;
-use super::body::ResponseBody;
-use crate::jsonrpc::{ErrorObject, RequestId, Response};
+use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::server::Server;
 
 /// A refusal. Every one is answered with a JSON-RPC error body.
@@ -45,7 +43,7 @@ pub(crate) const ALLOW: HeaderValue = HeaderValue::from_static("POST, GET, DELET
 pub(crate) type Refused = (Rejection, Option<RequestId>);
 
 impl Rejection {
-    fn status(&self) -> StatusCode {
+    pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::ForeignHost(_) | Self::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
@@ -92,16 +90,6 @@ impl Rejection {
             }
         };
         ErrorObject::invalid_request(message)
-    }
-
-    /// The response, with the id of the request if it could be read.
-    pub(crate) fn into_response(self, id: Option<RequestId>) -> http::Response<ResponseBody> {
-        let status = self.status();
-        let mut response = json_response(status, &Response::error(id, self.error()));
-        if status == StatusCode::METHOD_NOT_ALLOWED {
-            response.headers_mut().insert(header::ALLOW, ALLOW);
-        }
-        response
     }
 }
 

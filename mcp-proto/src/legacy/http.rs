@@ -32,8 +32,9 @@ use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
 use crate::jsonrpc::{Message, Notification, Request, Response as RpcResponse};
 use crate::legacy::handshake::InitializeParams;
-use crate::legacy::methods::too_many_subscriptions;
-use crate::legacy::session::{Session, SessionChange, SessionId, SessionStore};
+use crate::legacy::session::{
+    Session, SessionChange, SessionId, SessionStore, too_many_subscriptions,
+};
 use crate::outbox::Outbox;
 use crate::version::{Era, ProtocolVersion};
 use calls::{Calls, Resumable};

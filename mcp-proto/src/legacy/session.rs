@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::context::ClientSide;
-use crate::jsonrpc::Request;
+use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::{
     ClientCapabilities, Implementation, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS,
 };
@@ -183,6 +183,14 @@ impl From<&Session> for ClientSide {
             log_level: Some(session.log_level.unwrap_or(LogLevel::Info)),
         }
     }
+}
+
+/// The refusal of a subscription above the bound.
+pub(crate) fn too_many_subscriptions() -> ErrorObject {
+    ErrorObject::invalid_params(format!(
+        "at most {MAX_SUBSCRIPTIONS} resources can be subscribed to, whose URIs have {MAX_SUBSCRIPTION_BYTES} bytes \
+         together: unsubscribe from one first"
+    ))
 }
 
 impl SessionChange {

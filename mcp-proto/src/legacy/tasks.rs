@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::asking::{ANSWER_INVALID, Asking, CANNOT_BE_ASKED, Problem};
-use crate::legacy::methods::Method;
+use crate::legacy::method::Method;
 use crate::seal::{cursor, open_cursor};
 use crate::server::{Server, wire};
 use crate::task::{Calling, Entry, Open, Stage, TaskMode, TaskSupport, TaskView};

@@ -5,7 +5,8 @@ use serde_json::{Map, Value, json};
 use super::{Method, Server};
 use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
-use crate::legacy::methods as legacy;
+use crate::legacy::dispatch as legacy;
+use crate::legacy::method::Method as LegacyMethod;
 use crate::version::{Era, ProtocolVersion};
 
 impl Server {
@@ -25,7 +26,7 @@ impl Server {
             context.log_level = None;
         }
         if era == Era::Legacy
-            && let Some(method) = legacy::Method::find(&method, &self.0.capabilities)
+            && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
         {
             return Box::pin(legacy::answer(self, method, &params, &context)).await;
         }

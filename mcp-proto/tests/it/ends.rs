@@ -203,7 +203,10 @@ async fn a_store_that_hangs_is_asked_once_at_a_time_and_holds_no_request() {
     drop(stream);
     tokio::task::yield_now().await;
     assert_eq!(store.waiting.load(Ordering::SeqCst), 0);
-    assert_eq!(HttpConfig::default().legacy.store_timeout, Duration::from_secs(5));
+    assert_eq!(
+        HttpConfig::default().legacy.store_timeout,
+        Duration::from_secs(5)
+    );
 }
 
 #[tokio::test(start_paused = true)]

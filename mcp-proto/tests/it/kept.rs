@@ -72,7 +72,10 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     assert_eq!(
-        (config.legacy.max_kept_events, config.legacy.max_kept_bytes_per_stream),
+        (
+            config.legacy.max_kept_events,
+            config.legacy.max_kept_bytes_per_stream
+        ),
         (256, 1 << 20)
     );
     config.legacy.max_kept_bytes_per_stream = 64 * 1024;
@@ -123,7 +126,10 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
     assert_eq!(
-        (config.legacy.max_kept_streams, config.legacy.max_kept_streams_per_session),
+        (
+            config.legacy.max_kept_streams,
+            config.legacy.max_kept_streams_per_session
+        ),
         (1_024, 16)
     );
     config.legacy.max_kept_streams = 3;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use super::imports::{self, Module};
 use super::{list, text};
 
 /// Which crates of the workspace a crate may use. Tests may use what they like.
@@ -22,38 +23,31 @@ const CRATES: [(&str, &[&str]); 9] = [
     ("xtask", &[]),
 ];
 
-/// The rooms of `mcp-proto` by storey, the lowest first. A room uses its own storey and those below.
-const STOREYS: [&[&str]; 6] = [
+/// The rooms of `mcp-proto` by storey, the lowest first. A room uses those of lower storeys alone.
+const STOREYS: [&[&str]; 11] = [
     &[
         "accept",
+        "cache",
+        "change",
         "json",
-        "jsonrpc",
-        "seal",
+        "logging",
         "uri_template",
         "version",
     ],
-    &["cache", "content", "lifecycle", "logging"],
-    &[
-        "schema",
-        "change",
-        "context",
-        "interrupt",
-        "input",
-        "tool",
-        "resource",
-        "prompt",
-        "completion",
-        "skill",
-        "app",
-        "task",
-    ],
+    &["content", "jsonrpc", "seal"],
+    &["lifecycle", "outbox", "schema"],
+    &["input", "skill"],
+    &["interrupt", "task"],
+    &["context"],
+    &["completion", "prompt", "resource", "tool"],
+    &["app"],
     &["server"],
-    &["session"],
-    &["http", "stdio", "client", "guide"],
+    &["http", "stdio"],
+    &["client", "guide", "legacy"],
 ];
 
-/// Rooms that do not know each other although they share a storey.
-const STRANGERS: [(&str, &str); 1] = [("http", "stdio")];
+/// The wing of the older revisions, and the rooms below it that may name it nevertheless.
+const WING: (&str, &[&str]) = ("legacy", &["http", "stdio", "server"]);
 
 /// Dependencies in `cargo metadata --no-deps` that point the wrong way, and crates without a rule.
 pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
@@ -80,92 +74,52 @@ pub(super) fn between_crates(metadata: &Value) -> Vec<String> {
     findings
 }
 
-/// Uses of one room by another that point the wrong way, in the `(path below src, text)` of `mcp-proto`.
+/// Uses of one room by another that point the wrong way, and circles of files, in the `(path below src, text)` of
+/// `mcp-proto`.
 pub(super) fn inside_library<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Vec<String> {
+    let imports = imports::read(files);
     let mut findings = Vec::new();
-    for (path, text) in files {
-        let room = path
-            .split('/')
-            .next()
-            .unwrap_or(path)
-            .trim_end_matches(".rs");
-        if room == "lib" {
-            continue;
-        }
-        let Some(storey) = storey(room) else {
+    for (module, used) in &imports {
+        let path = module.join("/");
+        let Some((room, floor)) = place(module) else {
             findings.push(format!(
-                "mcp-proto/src/{path}: a room without a storey in xtask/src/tidy/arrows.rs"
+                "mcp-proto/src/{path}.rs: a room without a storey in xtask/src/tidy/arrows.rs"
             ));
             continue;
         };
-        for used in rooms_used(text) {
-            let Some(below) = self::storey(used) else {
+        for used in used {
+            let Some((other, below)) = place(used) else {
                 findings.push(format!(
-                    "mcp-proto/src/{path}: crate::{used} is no room; name the one it is from"
+                    "mcp-proto/src/{path}.rs: crate::{} is not a room; name the one it is from",
+                    used.join("::")
                 ));
                 continue;
             };
-            let pair = |(a, b): &(&str, &str)| (room, used) == (*a, *b) || (used, room) == (*a, *b);
-            if below > storey || STRANGERS.iter().any(pair) {
-                findings.push(format!("mcp-proto/src/{path}: {room} may not know {used}"));
+            let is_wing = other == WING.0 && WING.1.contains(&room);
+            if other != room && below >= floor && !is_wing {
+                findings.push(format!(
+                    "mcp-proto/src/{path}.rs: {room} may not know {other}"
+                ));
             }
         }
+    }
+    for circle in imports::circles(&imports) {
+        let circle: Vec<_> = circle.iter().map(|module| module.join("/")).collect();
+        findings.push(format!(
+            "mcp-proto/src: these files use each other in a circle: {}",
+            circle.join(", ")
+        ));
     }
     findings
 }
 
-fn storey(room: &str) -> Option<usize> {
-    STOREYS.iter().position(|rooms| rooms.contains(&room))
-}
-
-/// The first names after `crate::`, also of a `crate::{…}` group, outside of comments.
-fn rooms_used(text: &str) -> BTreeSet<&str> {
-    let mut used = BTreeSet::new();
-    for (at, found) in text.match_indices("crate::") {
-        let line = text
-            .get(..at)
-            .and_then(|before| before.rsplit('\n').next())
-            .unwrap_or_default();
-        if line.trim_start().starts_with("//")
-            || line.ends_with(|c: char| c.is_alphanumeric() || c == '$')
-        {
-            continue;
-        }
-        let rest = text.get(at + found.len()..).unwrap_or_default();
-        match rest.strip_prefix('{') {
-            Some(group) => used.extend(members(group)),
-            None => used.extend(name(rest)),
-        }
-    }
-    used
-}
-
-/// The first names of the members of a `{…}` group, whose opening brace is already read.
-fn members(group: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
-    let mut start = Some(0);
-    let mut found = Vec::new();
-    for (at, c) in group.char_indices() {
-        if let Some(from) = start.filter(|_| !c.is_whitespace()) {
-            found.extend(group.get(from.max(at)..).and_then(name));
-            start = None;
-        }
-        match c {
-            '{' => depth += 1,
-            '}' if depth == 0 => break,
-            '}' => depth -= 1,
-            ',' if depth == 0 => start = Some(at + 1),
-            _ => {}
-        }
-    }
-    found
-}
-
-fn name(text: &str) -> Option<&str> {
-    let end = text
-        .find(|c: char| !c.is_alphanumeric() && c != '_')
-        .unwrap_or(text.len());
-    text.get(..end).filter(|name| !name.is_empty())
+/// The room that a module belongs to, and its storey.
+fn place(module: &Module) -> Option<(&str, usize)> {
+    let room = module.first()?;
+    let storey = STOREYS
+        .iter()
+        .position(|rooms| rooms.contains(&room.as_str()))?;
+    Some((room, storey))
 }
 
 #[cfg(test)]
@@ -174,8 +128,16 @@ mod tests {
 
     use super::*;
 
+    /// The findings in one file of a library that has a file for each room.
     fn library(path: &str, text: &str) -> Vec<String> {
-        inside_library(std::iter::once((path, text)))
+        let rooms: Vec<String> = STOREYS
+            .iter()
+            .flat_map(|rooms| rooms.iter())
+            .map(|room| format!("{room}.rs"))
+            .filter(|room| room != path)
+            .collect();
+        let others = rooms.iter().map(|room| (room.as_str(), ""));
+        inside_library(others.chain([(path, text)]))
     }
 
     #[test]
@@ -208,68 +170,70 @@ mod tests {
     }
 
     #[test]
-    fn rooms_use_those_below_and_beside() {
-        assert!(
-            library(
-                "http/head.rs",
-                "use crate::jsonrpc::Message;\nuse crate::session::SessionId;"
-            )
-            .is_empty()
-        );
-        assert!(
-            library(
-                "tool.rs",
-                "use crate::{content::{ContentBlock, Icon}, schema, jsonrpc as rpc};"
-            )
-            .is_empty()
-        );
+    fn rooms_use_those_below() {
+        let text =
+            "use crate::jsonrpc::Message;\nuse crate::server::Server;\nuse super::config::X;";
+        assert!(library("http/head.rs", text).is_empty());
+        let text = "use crate::{content::{ContentBlock, Icon}, schema, jsonrpc as rpc};";
+        assert!(library("tool.rs", text).is_empty());
         assert!(library("lib.rs", "pub use crate::http::StreamableHttpService;").is_empty());
     }
 
     #[test]
-    fn an_arrow_that_points_up_is_found_in_every_form() {
+    fn an_arrow_that_points_up_or_aside_is_found_in_every_form() {
         for text in [
-            "use crate::session::SessionId;",
-            "use crate::{\n    jsonrpc::{Id, Message},\n    session::{\n        SessionId,\n    },\n};",
-            "fn f(id: &crate::session::SessionId) {}",
-            "pub(crate) use crate::session;",
+            "use crate::server::Server;",
+            "use crate::{\n    jsonrpc::{Id, Message},\n    server::{\n        Server,\n    },\n};",
+            "fn f(id: &crate::server::Server) {}",
+            "use super::server::Server;",
         ] {
             assert_eq!(
                 library("tool.rs", text),
-                ["mcp-proto/src/tool.rs: tool may not know session"],
+                ["mcp-proto/src/tool.rs: tool may not know server"],
                 "{text}"
             );
         }
-        assert_eq!(library("jsonrpc.rs", "use crate::tool::Tool;").len(), 1);
-        assert_eq!(
-            library("server/calls.rs", "use crate::http::Head;").len(),
-            1
-        );
+        for (path, text) in [
+            ("jsonrpc.rs", "use crate::tool::Tool;"),
+            ("server/calls.rs", "use crate::http::Head;"),
+            ("stdio.rs", "use crate::http::Head;"),
+            ("http/sse.rs", "use crate::stdio::X;"),
+        ] {
+            assert_eq!(library(path, text).len(), 1, "{path}: {text}");
+        }
     }
 
     #[test]
-    fn http_and_stdio_are_strangers() {
+    fn the_wing_is_named_by_few() {
+        let text = "use crate::legacy::Session;";
+        for path in ["http/config.rs", "stdio/connection.rs", "server/run.rs"] {
+            assert!(library(path, text).is_empty(), "{path}");
+        }
+        for path in [
+            "context.rs",
+            "task/entry.rs",
+            "tool/registry.rs",
+            "client.rs",
+        ] {
+            assert_eq!(library(path, text).len(), 1, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_circle_of_files_is_found_within_a_room_too() {
+        let files = [
+            ("http/head.rs", "use super::body::X;"),
+            ("http/body.rs", "use crate::http::head::X;"),
+        ];
         assert_eq!(
-            library("stdio.rs", "use crate::http::Head;"),
-            ["mcp-proto/src/stdio.rs: stdio may not know http"]
+            inside_library(files.into_iter()),
+            ["mcp-proto/src: these files use each other in a circle: http/body, http/head"]
         );
-        assert_eq!(library("http/sse.rs", "use crate::stdio;").len(), 1);
     }
 
     #[test]
     fn neither_a_new_room_nor_the_front_door_hides_an_arrow() {
         assert_eq!(library("attic.rs", "").len(), 1);
         assert_eq!(library("tool.rs", "use crate::Server;").len(), 1);
-    }
-
-    #[test]
-    fn comments_and_other_crates_are_no_arrows() {
-        assert!(
-            library(
-                "tool.rs",
-                "/// See [`crate::http`].\n//! crate::session\nuse mycrate::http;"
-            )
-            .is_empty()
-        );
     }
 }

@@ -52,7 +52,7 @@ impl Legacy {
             self.load(head, &id).await?;
             match self.0.streams.find(&id, last.stream) {
                 Some(stream) => {
-                    let reader = stream.resume(last.number)?;
+                    let reader = Reader::resume(stream, last.number)?;
                     // What it subscribes to may have changed elsewhere.
                     self.0.streams.session_changed(&id);
                     return Ok(opened(reader, true));
@@ -70,7 +70,7 @@ impl Legacy {
         let session = self.load(head, &id).await?;
         match standalone? {
             Standalone::Waiting(stream) => {
-                let reader = stream.take_up()?;
+                let reader = Reader::take_up(stream)?;
                 self.0.streams.session_changed(&id);
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }

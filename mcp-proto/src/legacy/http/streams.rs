@@ -88,7 +88,7 @@ impl Streams {
         let Some(stream) = table.standalone(session) else {
             let stream = self.stream(StreamName::standalone());
             // Before anybody else can find it: whoever opens a stream may still fail, and ends it then.
-            let reader = stream.take_up()?;
+            let reader = Reader::take_up(Arc::clone(&stream))?;
             let changed = table.insert_standalone(session, &stream);
             return Ok(Standalone::New(
                 self.opened(session, stream),
@@ -164,7 +164,7 @@ impl Streams {
 impl Opened {
     /// Its first reader.
     pub(super) fn read(&self) -> Result<Reader, Refusal> {
-        self.stream.take_up()
+        Reader::take_up(Arc::clone(&self.stream))
     }
 
     /// Nothing was said for long: tells whoever hears that the stream is alive.

@@ -8,6 +8,7 @@ use futures_util::stream;
 
 use super::stream::{Found, Stream};
 use crate::http::body::ResponseBody;
+use crate::legacy::http::refusal::Refusal;
 
 /// The end of a stream that a connection reads. Dropping it leaves the stream.
 #[derive(Debug)]
@@ -19,7 +20,22 @@ pub(in crate::legacy::http) struct Reader {
 }
 
 impl Reader {
-    pub(super) fn new(stream: Arc<Stream>, key: u64) -> Self {
+    /// A reader of everything after the event of this number that is still kept. It takes the place of another one.
+    pub(in crate::legacy::http) fn resume(
+        stream: Arc<Stream>,
+        after: u64,
+    ) -> Result<Self, Refusal> {
+        let key = stream.resume(after)?;
+        Ok(Self::new(stream, key))
+    }
+
+    /// A reader of what no reader was given yet, if no connection reads now.
+    pub(in crate::legacy::http) fn take_up(stream: Arc<Stream>) -> Result<Self, Refusal> {
+        let key = stream.take_up()?;
+        Ok(Self::new(stream, key))
+    }
+
+    fn new(stream: Arc<Stream>, key: u64) -> Self {
         Self {
             stream,
             key,

@@ -7,7 +7,6 @@ use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use super::event_id::{EventId, StreamName};
-use super::reader::Reader;
 use super::ring::{Budget, Ring};
 use crate::http::sse::KEEP_ALIVE;
 use crate::legacy::http::refusal::Refusal;
@@ -94,8 +93,8 @@ impl Stream {
         self.name
     }
 
-    /// A reader of everything after the event of this number that is still kept. It takes the place of another one.
-    pub(in crate::legacy::http) fn resume(self: &Arc<Self>, after: u64) -> Result<Reader, Refusal> {
+    /// The key of a reader of everything after the event of this number that is still kept. It takes the place of another one.
+    pub(super) fn resume(&self, after: u64) -> Result<u64, Refusal> {
         let mut state = self.state();
         if state.forgotten || after == 0 || after >= state.ring.next() {
             return Err(Refusal::ForgottenStream);
@@ -109,11 +108,12 @@ impl Stream {
         }
         let key = state.read_from(first.max(after + 1));
         drop(state);
-        Ok(self.reader(key))
+        self.wake();
+        Ok(key)
     }
 
-    /// A reader of what nobody was given yet, if nobody reads now.
-    pub(in crate::legacy::http) fn take_up(self: &Arc<Self>) -> Result<Reader, Refusal> {
+    /// The key of a reader of what no reader was given yet, if no connection reads now.
+    pub(super) fn take_up(&self) -> Result<u64, Refusal> {
         let mut state = self.state();
         if state.reader.is_some() {
             return Err(Refusal::StreamTaken);
@@ -124,14 +124,14 @@ impl Stream {
         let next = state.unheard.max(state.ring.first());
         let key = state.read_from(next);
         drop(state);
-        Ok(self.reader(key))
+        self.wake();
+        Ok(key)
     }
 
-    fn reader(self: &Arc<Self>, key: u64) -> Reader {
+    fn wake(&self) {
         // The reader before, if any, and the task that speaks.
         self.news.notify_waiters();
         self.changed.notify_one();
-        Reader::new(Arc::clone(self), key)
     }
 
     /// Writes a comment to whoever hears, if there is nothing else to read.

@@ -185,7 +185,10 @@ async fn delete_and_the_end_of_the_service_leave_nothing() {
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_was_let_go_and_does_not_read_keeps_no_more_than_others() {
     let config = HttpConfig::default();
-    let (max_events, max_bytes) = (config.legacy.max_kept_events, config.legacy.max_kept_bytes_per_stream);
+    let (max_events, max_bytes) = (
+        config.legacy.max_kept_events,
+        config.legacy.max_kept_bytes_per_stream,
+    );
     let service = service(config);
     let session = session(&service).await;
     let params = json!({"name": "talk", "arguments": {"seconds": 0, "leaves": true}, "_meta": {"progressToken": 1}});

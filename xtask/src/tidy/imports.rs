@@ -1,0 +1,225 @@
+//! Which files of a crate use which, read from the paths in their text: `crate::…`, `super::…` and `self::…`, alone and
+//! in groups.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A file as its module path: `http/head.rs` is `["http", "head"]`.
+pub(super) type Module = Vec<String>;
+
+/// Which modules each file uses. An arrow goes to the file that a path leads to. One to a module around the file itself
+/// is left out: a module and its parts are one thing there. What leads to no file is an arrow to its first name.
+pub(super) type Imports = BTreeMap<Module, BTreeSet<Module>>;
+
+/// The imports among `(path below src, text)` of one crate, without its tests and its front door.
+pub(super) fn read<'f>(files: impl Iterator<Item = (&'f str, &'f str)>) -> Imports {
+    let texts: BTreeMap<Module, &str> = files
+        .map(|(path, text)| (module(path), text))
+        .filter(|(module, _)| !matches!(module.last().map(String::as_str), Some("tests" | "lib")))
+        .collect();
+    let used = |module: &Module, text| {
+        let mut used = BTreeSet::new();
+        for path in paths(module, text) {
+            let known = (1..=path.len()).rev();
+            let known = known.filter_map(|length| path.get(..length));
+            let mut known = known.filter(|path| texts.contains_key(*path));
+            // What no file has is taken from the front door.
+            let found = known.next().or(path.get(..1)).unwrap_or_default();
+            if !module.starts_with(found) {
+                used.insert(found.to_vec());
+            }
+        }
+        used
+    };
+    let imports = texts
+        .iter()
+        .map(|(module, text)| (module.clone(), used(module, without_tests(text))));
+    imports.collect()
+}
+
+/// The circles among imports: each as the modules that use each other in a loop.
+pub(super) fn circles(imports: &Imports) -> Vec<Vec<&Module>> {
+    let reach = |from: &Module| {
+        let mut open: Vec<&Module> = imports.get(from).into_iter().flatten().collect();
+        let mut seen = BTreeSet::new();
+        while let Some(next) = open.pop() {
+            if seen.insert(next) {
+                open.extend(imports.get(next).into_iter().flatten());
+            }
+        }
+        seen
+    };
+    let reached: BTreeMap<&Module, BTreeSet<&Module>> = imports
+        .keys()
+        .map(|module| (module, reach(module)))
+        .collect();
+    let mut told = BTreeSet::new();
+    let mut circles = Vec::new();
+    for (module, seen) in &reached {
+        if !seen.contains(*module) || told.contains(module) {
+            continue;
+        }
+        let back = |other: &&&Module| {
+            reached
+                .get(**other)
+                .is_some_and(|seen| seen.contains(*module))
+        };
+        let circle: Vec<&Module> = seen.iter().filter(back).copied().collect();
+        told.extend(circle.iter().copied());
+        circles.push(circle);
+    }
+    circles
+}
+
+fn module(path: &str) -> Module {
+    let path = path.trim_end_matches(".rs");
+    path.split('/').map(str::to_owned).collect()
+}
+
+/// The text without a module of tests at its end.
+fn without_tests(text: &str) -> &str {
+    text.split("#[cfg(test)]\nmod tests {")
+        .next()
+        .unwrap_or(text)
+}
+
+/// Every path that begins in the crate, from its root.
+fn paths(module: &Module, text: &str) -> Vec<Module> {
+    let lines = text.lines();
+    let code: String = lines
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("::") {
+        let (before, rest) = code.split_at(at);
+        let start = before
+            .rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != ':' && c != '$')
+            .map_or(0, |end| end + 1);
+        let base = before.get(start..).unwrap_or_default();
+        let parents = base.split("::").filter(|part| *part == "super").count();
+        let root = match base.split("::").next() {
+            Some("crate") if base == "crate" => Vec::new(),
+            Some("self") if base == "self" => module.clone(),
+            Some("super") if base.split("::").all(|part| part == "super") => {
+                let depth = module.len().saturating_sub(parents);
+                module.get(..depth).unwrap_or_default().to_vec()
+            }
+            _ => continue,
+        };
+        let rest = rest.get(2..).unwrap_or_default();
+        if !rest.starts_with("super::") {
+            collect(&root, rest, &mut found);
+        }
+    }
+    found
+}
+
+/// The paths that a text begins with: one, or all of a group.
+fn collect(base: &[String], text: &str, found: &mut Vec<Module>) {
+    if let Some(group) = text.strip_prefix('{') {
+        for member in members(group) {
+            collect(base, member.trim(), found);
+        }
+        return;
+    }
+    let end = text
+        .find(|c: char| !c.is_alphanumeric() && c != '_')
+        .unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    if name.is_empty() {
+        return;
+    }
+    let mut path = base.to_vec();
+    path.push(name.to_owned());
+    match rest.strip_prefix("::") {
+        Some(rest) => collect(&path, rest, found),
+        None => found.push(path),
+    }
+}
+
+/// The members of a group whose opening brace is already read.
+fn members(group: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut found) = (0_usize, 0, Vec::new());
+    for (at, c) in group.char_indices() {
+        match c {
+            '{' => depth += 1,
+            '}' if depth > 0 => depth -= 1,
+            '}' => {
+                found.extend(group.get(start..at));
+                break;
+            }
+            ',' if depth == 0 => {
+                found.extend(group.get(start..at));
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(files: &[(&str, &str)]) -> Imports {
+        read(files.iter().copied())
+    }
+
+    fn used(imports: &Imports, path: &str) -> Vec<String> {
+        imports[&module(path)]
+            .iter()
+            .map(|module| module.join("/"))
+            .collect()
+    }
+
+    #[test]
+    fn paths_lead_to_files_in_every_form() {
+        let imports = of(&[
+            ("a.rs", ""),
+            ("b.rs", ""),
+            ("c.rs", ""),
+            ("c/d.rs", ""),
+            ("c/e.rs", "use super::d::Thing;\nfn f(x: crate::a::X) {}"),
+            (
+                "f.rs",
+                "use crate::{\n    a::{X, Y},\n    b as other,\n    c::{d::Thing, Face},\n};",
+            ),
+            ("f/g.rs", "use super::super::b::Y;\nuse super::Own;"),
+        ]);
+        assert_eq!(used(&imports, "c/e.rs"), ["a", "c/d"]);
+        assert_eq!(used(&imports, "f.rs"), ["a", "b", "c", "c/d"]);
+        assert_eq!(used(&imports, "f/g.rs"), ["b"]);
+    }
+
+    #[test]
+    fn comments_tests_and_other_crates_are_not_imports() {
+        let imports = of(&[
+            ("a.rs", ""),
+            (
+                "b.rs",
+                "/// [`crate::a`]\nuse mycrate::a;\n#[cfg(test)]\nmod tests {\n    use crate::a;\n}",
+            ),
+        ]);
+        assert!(used(&imports, "b.rs").is_empty());
+    }
+
+    #[test]
+    fn a_circle_is_found_once_however_long() {
+        let straight = of(&[
+            ("a.rs", "use crate::b::X;"),
+            ("b.rs", "use crate::c::X;"),
+            ("c.rs", ""),
+        ]);
+        assert!(circles(&straight).is_empty());
+        let round = of(&[
+            ("a.rs", "use crate::b::X;"),
+            ("b.rs", "use crate::c::X;"),
+            ("c.rs", "use crate::a::X;"),
+            ("d.rs", "use crate::a::X;"),
+        ]);
+        let circles = circles(&round);
+        assert_eq!(circles.len(), 1);
+        assert_eq!(circles[0].len(), 3);
+    }
+}
