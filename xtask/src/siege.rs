@@ -29,6 +29,7 @@ mod wire;
 
 use std::ffi::OsString;
 use std::fs;
+use std::iter;
 use std::path::PathBuf;
 use std::process::Command;
 use std::thread;
@@ -40,7 +41,7 @@ use serde_json::Value;
 use self::attack::{ATTACKS, Attack};
 use self::memory::Process;
 use self::part::{Orders, Part};
-use self::report::Outcome;
+use self::report::{Outcome, Report};
 use self::target::{ATTACKER, Kind, Target, VICTIM};
 use crate::process::Server;
 use crate::servers::Shown;
@@ -126,15 +127,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         return Err(format!("there is no attack {unknown}: --list shows them").into());
     }
     let mut all = Vec::new();
-    let mut passed = true;
     for kind in arguments.server.kinds() {
-        let built = Built::new(*kind, arguments)?;
-        passed &= built.besiege(&arguments.only, &mut all)?;
+        Built::new(*kind, arguments)?.besiege(arguments, &mut all)?;
     }
-    if let Some(file) = &arguments.json {
-        fs::write(file, serde_json::to_vec_pretty(&all)?)?;
-    }
-    Ok(passed)
+    let failed = all.iter().filter(|outcome| outcome.failed()).count();
+    say(&format!("{failed} of {} failed", all.len()))?;
+    Ok(failed == 0)
 }
 
 impl Which {
@@ -171,23 +169,27 @@ impl Built {
         })
     }
 
-    fn besiege(&self, only: &[String], all: &mut Vec<Value>) -> Result<bool> {
+    /// A quiet run and all attacks that are wanted; what was seen is printed, and written, as it comes.
+    fn besiege(&self, arguments: &Arguments, all: &mut Vec<Report>) -> Result<()> {
         let quiet = self.outcome(None)?;
-        say(&quiet.line(&quiet))?;
-        let mut passed = tell_faults(&quiet, &quiet)?;
-        all.push(quiet.json(&quiet));
-        for attack in ATTACKS {
-            let wanted = only.is_empty() || only.iter().any(|name| name == attack.name);
-            if !wanted || !attack.on.contains(&self.kind) {
-                continue;
+        let wanted = ATTACKS.iter().filter(|attack| {
+            let named = arguments.only.iter().any(|name| name == attack.name);
+            (named || arguments.only.is_empty()) && attack.on.contains(&self.kind)
+        });
+        for attack in iter::once(None).chain(wanted.map(Some)) {
+            let outcome = match attack {
+                None => quiet.clone(),
+                Some(attack) => self.outcome(Some(attack))?,
+            };
+            let report = Report::new(&outcome, &quiet);
+            say(&report.text)?;
+            all.push(report);
+            if let Some(file) = &arguments.json {
+                let all: Vec<&Value> = all.iter().map(|report| &report.json).collect();
+                fs::write(file, serde_json::to_vec_pretty(&all)?)?;
             }
-            let outcome = self.outcome(Some(attack))?;
-            say(&outcome.line(&quiet))?;
-            say(&format!("    attacker: {}", outcome.attacker))?;
-            passed &= tell_faults(&outcome, &quiet)?;
-            all.push(outcome.json(&quiet));
         }
-        Ok(passed)
+        Ok(())
     }
 
     /// One attack on a server of its own, or a quiet run.
@@ -228,9 +230,10 @@ impl Built {
         // Those of its calls that wait for a dead server end by themselves.
         let told = told.or_else(|| victim.line(PART_DEADLINE));
         let told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
-        peak = peak.max(process.peak().unwrap_or(peak));
-        let after = settle(process, before)?;
-        let died = (!process.lives()).then(|| "it aborted or was killed".to_owned());
+        let after = settle(process, before);
+        // A server that is still busy with what the attacker left may go on growing.
+        peak = peak.max(process.peak().unwrap_or(peak)).max(after);
+        let died = !process.lives();
         drop(server);
         // It is not there on a server that keeps nothing.
         let _ = fs::remove_dir_all(&data);
@@ -285,27 +288,19 @@ fn ended(attacker: Part) -> Option<String> {
     attacker.finish(PART_DEADLINE)
 }
 
-/// Waits until the server's memory is back, and tells what it is then. 0 when the server has ended.
-fn settle(process: Process, before: u64) -> Result<u64> {
+/// Waits until the server's memory is back, and tells what it is then in MiB. 0 when the server has ended.
+fn settle(process: Process, before: u64) -> u64 {
     let begun = Instant::now();
     loop {
-        if !process.lives() {
-            return Ok(0);
-        }
-        let now = process.now()?;
+        let Ok(now) = process.now() else {
+            return 0;
+        };
         let time = begun.elapsed();
         let back = now <= before + report::LEFT;
-        if time > SETTLED_AT_LAST || (back && time > SETTLED) {
-            return Ok(now);
+        // One that takes more and more is not waited for: the machine has other users.
+        if time > SETTLED_AT_LAST || (back && time > SETTLED) || now > MEMORY_CAP * 2 {
+            return now;
         }
         thread::sleep(Duration::from_millis(250));
     }
-}
-
-fn tell_faults(outcome: &Outcome, quiet: &Outcome) -> Result<bool> {
-    let faults = outcome.faults(quiet);
-    for fault in &faults {
-        say(&format!("    FAILED: {fault}"))?;
-    }
-    Ok(faults.is_empty())
 }

@@ -163,11 +163,12 @@ impl<'f> Http2<'f> {
 
     /// Sends and reads what can be, without waiting.
     pub(super) fn pump(&mut self) {
+        if self.ended {
+            return;
+        }
         self.fill();
         let done = self.write().and_then(|()| self.read());
-        if done.is_err() && !self.ended {
-            self.ended = true;
-        }
+        self.ended |= done.is_err();
         if self.ended {
             self.field.tally.closed.fetch_add(1, Ordering::Relaxed);
         }

@@ -36,7 +36,7 @@ pub(super) struct Part {
 
 /// As many descriptors as allowed, and a nice value: server and victim come first where all share two processors, so
 /// that what is measured is the server and not the scheduler.
-const ATTACKER: &str = r#"ulimit -n "$(ulimit -H -n)"; exec nice -n 5 "$@""#;
+const ATTACKER: &str = r#"ulimit -n "$(ulimit -H -n)"; exec nice -n 10 "$@""#;
 const VICTIM: &str = r#"exec "$@""#;
 
 impl Part {

@@ -24,21 +24,50 @@ pub(super) struct Outcome {
     pub(super) before: u64,
     pub(super) peak: u64,
     pub(super) after: u64,
-    /// What the server died of.
-    pub(super) died: Option<String>,
+    /// Whether the server's process has ended.
+    pub(super) died: bool,
+}
+
+/// An outcome beside a quiet run, as it is printed and written.
+#[derive(Debug)]
+pub(super) struct Report {
+    /// A line of figures, one of what the attacker achieved, and one for each fault.
+    pub(super) text: String,
+    pub(super) json: Value,
+    failed: bool,
+}
+
+impl Report {
+    pub(super) fn new(outcome: &Outcome, quiet: &Outcome) -> Self {
+        let faults = outcome.faults(quiet);
+        let mut lines = vec![outcome.line(quiet)];
+        if !outcome.attacker.is_null() {
+            lines.push(format!("    attacker: {}", outcome.attacker));
+        }
+        lines.extend(faults.iter().map(|fault| format!("    FAILED: {fault}")));
+        Self {
+            text: lines.join("\n"),
+            failed: !faults.is_empty(),
+            json: outcome.json(quiet, &faults),
+        }
+    }
+
+    pub(super) fn failed(&self) -> bool {
+        self.failed
+    }
 }
 
 impl Outcome {
     /// The 99th percentile of the victim's calls in microseconds.
-    pub(super) fn p99(&self) -> u64 {
+    fn p99(&self) -> u64 {
         self.number("p99_us")
     }
 
     /// What is wrong with it, beside a quiet run; empty when nothing is.
-    pub(super) fn faults(&self, quiet: &Self) -> Vec<String> {
+    fn faults(&self, quiet: &Self) -> Vec<String> {
         let mut faults = Vec::new();
-        if let Some(died) = &self.died {
-            faults.push(format!("the server ended: {died}"));
+        if self.died {
+            faults.push("the server's process ended".to_owned());
         }
         if self.victim.is_null() {
             faults.push("the victim came to no end".to_owned());
@@ -74,7 +103,7 @@ impl Outcome {
     }
 
     /// One line of figures.
-    pub(super) fn line(&self, quiet: &Self) -> String {
+    fn line(&self, quiet: &Self) -> String {
         let held = self.victim.get("held").and_then(Value::as_object);
         let lost: Vec<&str> = held
             .into_iter()
@@ -100,11 +129,11 @@ impl Outcome {
             self.before,
             self.peak,
             self.after,
-            if self.died.is_some() { "  DEAD" } else { "" },
+            if self.died { "  DEAD" } else { "" },
         )
     }
 
-    pub(super) fn json(&self, quiet: &Self) -> Value {
+    fn json(&self, quiet: &Self, faults: &[String]) -> Value {
         json!({
             "server": self.server,
             "attack": self.attack,
@@ -113,7 +142,7 @@ impl Outcome {
             "rss_mib": { "before": self.before, "peak": self.peak, "after": self.after },
             "died": self.died,
             "quiet_p99_us": quiet.p99(),
-            "faults": self.faults(quiet),
+            "faults": faults,
         })
     }
 
@@ -144,7 +173,7 @@ mod tests {
             before: 20,
             peak: 100,
             after: 30,
-            died: None,
+            died: false,
         }
     }
 
@@ -169,7 +198,7 @@ mod tests {
         let mut bad = outcome(bad);
         bad.peak = 513;
         bad.after = 85;
-        bad.died = Some("aborted".to_owned());
+        bad.died = true;
         let faults = bad.faults(&quiet);
         assert_eq!(faults.len(), 6, "{faults:?}");
         let none = outcome(Value::Null);
