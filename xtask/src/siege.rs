@@ -13,7 +13,7 @@
 //! been gone for five to ten seconds. Below a line stand what the attacker achieved, so that an attack that reaches
 //! nothing is seen, and each limit that was not kept ([`report`]). Any of those fails the siege.
 //!
-//! An attack is stopped early when the server holds [`MEMORY_CAP`] MiB, so that the siege does not take the machine down.
+//! An attack is stopped early when the server holds [`run::MEMORY_CAP`] MiB, so that the siege does not take the machine down.
 
 mod attack;
 mod attacker;
@@ -22,38 +22,26 @@ mod http2;
 mod memory;
 mod part;
 mod report;
+mod run;
 mod swarm;
 mod target;
 mod victim;
 mod wire;
 
-use std::ffi::OsString;
 use std::fs;
 use std::iter;
 use std::path::PathBuf;
-use std::process::Command;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::Value;
 
-use self::attack::{ATTACKS, Attack};
-use self::memory::Process;
-use self::part::{Orders, Part};
-use self::report::{Outcome, Report};
+use self::attack::ATTACKS;
+use self::part::Orders;
+use self::report::Report;
+use self::run::Built;
 use self::target::{ATTACKER, Kind, Target, VICTIM};
-use crate::process::Server;
-use crate::servers::Shown;
-use crate::{Result, fixture, root, say, target as build_folder};
-
-/// What ends an attack early, in MiB of the server's resident memory.
-const MEMORY_CAP: u64 = 3_072;
-/// How long a part may take to begin, and to end beyond its time.
-const PART_DEADLINE: Duration = Duration::from_secs(30);
-/// When the memory after an attack is read: at the first of these if it is back by then, at the second otherwise.
-const SETTLED: Duration = Duration::from_secs(5);
-const SETTLED_AT_LAST: Duration = Duration::from_secs(10);
+use crate::{Result, say};
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -96,14 +84,6 @@ enum Role {
     Attacker(Orders),
 }
 
-/// A server that is built, and how it is started.
-struct Built {
-    kind: Kind,
-    binary: PathBuf,
-    address_space: Option<u64>,
-    seconds: u64,
-}
-
 /// Runs the attacks and prints the figures of each. `true` when every limit was kept.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     match &arguments.part {
@@ -128,7 +108,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     }
     let mut all = Vec::new();
     for kind in arguments.server.kinds() {
-        Built::new(*kind, arguments)?.besiege(arguments, &mut all)?;
+        let built = Built::new(*kind, arguments.address_space, arguments.seconds)?;
+        besiege(&built, arguments, &mut all)?;
     }
     let failed = all.iter().filter(|outcome| outcome.failed()).count();
     say(&format!("{failed} of {} failed", all.len()))?;
@@ -155,152 +136,25 @@ impl Target {
     }
 }
 
-impl Built {
-    fn new(kind: Kind, arguments: &Arguments) -> Result<Self> {
-        let binary = match kind {
-            Kind::Everything => fixture::build()?,
-            Kind::Universe => universe_server()?,
+/// A quiet run and all attacks that are wanted; what was seen is printed, and written, as it comes.
+fn besiege(built: &Built, arguments: &Arguments, all: &mut Vec<Report>) -> Result<()> {
+    let quiet = built.outcome(None)?;
+    let wanted = ATTACKS.iter().filter(|attack| {
+        let named = arguments.only.iter().any(|name| name == attack.name);
+        (named || arguments.only.is_empty()) && attack.on.contains(&built.kind)
+    });
+    for attack in iter::once(None).chain(wanted.map(Some)) {
+        let outcome = match attack {
+            None => quiet.clone(),
+            Some(attack) => built.outcome(Some(attack))?,
         };
-        Ok(Self {
-            kind,
-            binary,
-            address_space: arguments.address_space,
-            seconds: arguments.seconds,
-        })
-    }
-
-    /// A quiet run and all attacks that are wanted; what was seen is printed, and written, as it comes.
-    fn besiege(&self, arguments: &Arguments, all: &mut Vec<Report>) -> Result<()> {
-        let quiet = self.outcome(None)?;
-        let wanted = ATTACKS.iter().filter(|attack| {
-            let named = arguments.only.iter().any(|name| name == attack.name);
-            (named || arguments.only.is_empty()) && attack.on.contains(&self.kind)
-        });
-        for attack in iter::once(None).chain(wanted.map(Some)) {
-            let outcome = match attack {
-                None => quiet.clone(),
-                Some(attack) => self.outcome(Some(attack))?,
-            };
-            let report = Report::new(&outcome, &quiet);
-            say(&report.text)?;
-            all.push(report);
-            if let Some(file) = &arguments.json {
-                let all: Vec<&Value> = all.iter().map(|report| &report.json).collect();
-                fs::write(file, serde_json::to_vec_pretty(&all)?)?;
-            }
+        let report = Report::new(&outcome, &quiet);
+        say(&report.text)?;
+        all.push(report);
+        if let Some(file) = &arguments.json {
+            let all: Vec<&Value> = all.iter().map(|report| &report.json).collect();
+            fs::write(file, serde_json::to_vec_pretty(&all)?)?;
         }
-        Ok(())
     }
-
-    /// One attack on a server of its own, or a quiet run.
-    fn outcome(&self, attack: Option<&Attack>) -> Result<Outcome> {
-        let data = build_folder().join(format!("siege-{}", std::process::id()));
-        let server = self.start(&data)?;
-        let process = Process(server.id());
-        let address = server.url().trim_start_matches("http://");
-        let address = address.trim_end_matches("/mcp").parse()?;
-        let orders = |seconds| Orders {
-            server: self.kind,
-            address,
-            seconds,
-            attack: attack.map_or_else(String::new, |attack| attack.name.to_owned()),
-        };
-        let mut victim = Part::start("victim", &orders(self.seconds))?;
-        if victim.line(PART_DEADLINE).as_deref() != Some("ready") {
-            return Err("the victim cannot begin; its reason stands above".into());
-        }
-        process.forget_peak()?;
-        let before = process.now()?;
-        // Until the victim has looked at what it holds, which takes at most so long.
-        let mut attacker = match attack {
-            Some(_) => Some(Part::start("attacker", &orders(self.seconds + 30))?),
-            None => None,
-        };
-        thread::sleep(Duration::from_millis(300));
-        victim.tell("go")?;
-        let end = Instant::now() + Duration::from_secs(self.seconds) + PART_DEADLINE;
-        let (mut told, mut told_by_attacker, mut peak) = (None, None, before);
-        while told.is_none() && Instant::now() < end && process.lives() {
-            told = victim.line(Duration::from_millis(100));
-            peak = peak.max(process.peak().unwrap_or(peak));
-            if peak > MEMORY_CAP {
-                told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
-            }
-        }
-        // Those of its calls that wait for a dead server end by themselves.
-        let told = told.or_else(|| victim.line(PART_DEADLINE));
-        let told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
-        let after = settle(process, before);
-        // A server that is still busy with what the attacker left may go on growing.
-        peak = peak.max(process.peak().unwrap_or(peak)).max(after);
-        let died = !process.lives();
-        drop(server);
-        // It is not there on a server that keeps nothing.
-        let _ = fs::remove_dir_all(&data);
-        let parsed = |line: Option<String>| {
-            line.and_then(|line| serde_json::from_str(&line).ok())
-                .unwrap_or(Value::Null)
-        };
-        Ok(Outcome {
-            server: self.kind.name(),
-            attack: attack.map_or("quiet", |attack| attack.name),
-            victim: parsed(told),
-            attacker: parsed(told_by_attacker.flatten()),
-            before,
-            peak,
-            after,
-            died,
-        })
-    }
-
-    fn start(&self, data: &std::path::Path) -> Result<Server> {
-        let limit = self.address_space.map_or_else(
-            || "unlimited".to_owned(),
-            |mebibytes| (mebibytes * 1_024).to_string(),
-        );
-        let script = r#"ulimit -v "$0"; exec "$@""#;
-        let mut words: Vec<OsString> = ["-c", script, &limit].map(OsString::from).to_vec();
-        words.push(self.binary.clone().into());
-        words.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
-        if self.kind == Kind::Universe {
-            words.extend(["--data-dir".into(), data.into()]);
-        }
-        Server::start("sh".as_ref(), &words)
-    }
-}
-
-/// Builds the universe server as it is shipped.
-fn universe_server() -> Result<PathBuf> {
-    let shown = Shown::first("universe-server")?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--release", "-p"])
-        .arg(shown.program)
-        .current_dir(root())
-        .status()?;
-    if !built.success() {
-        return Err(format!("{} does not build", shown.program).into());
-    }
-    Ok(shown.release())
-}
-
-fn ended(attacker: Part) -> Option<String> {
-    attacker.finish(PART_DEADLINE)
-}
-
-/// Waits until the server's memory is back, and tells what it is then in MiB. 0 when the server has ended.
-fn settle(process: Process, before: u64) -> u64 {
-    let begun = Instant::now();
-    loop {
-        let Ok(now) = process.now() else {
-            return 0;
-        };
-        let time = begun.elapsed();
-        let back = now <= before + report::LEFT;
-        // One that takes more and more is not waited for: the machine has other users.
-        if time > SETTLED_AT_LAST || (back && time > SETTLED) || now > MEMORY_CAP * 2 {
-            return now;
-        }
-        thread::sleep(Duration::from_millis(250));
-    }
+    Ok(())
 }
