@@ -153,6 +153,12 @@ pub(super) const ATTACKS: &[Attack] = &[
         answers::unread,
     ),
     attack(
+        "sipped-answers",
+        "calls for the largest answers on 100 connections and reads 1 KB of each a second",
+        BOTH,
+        answers::sipped,
+    ),
+    attack(
         "unread-http2",
         "calls for the largest answers in 100 streams of one HTTP/2 connection without a window",
         BOTH,

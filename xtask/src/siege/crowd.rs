@@ -28,8 +28,16 @@ pub(super) struct Plan<'a> {
     pub(super) drip: &'static [u8],
     /// Begins again with the payload once it is sent.
     pub(super) repeat: bool,
-    /// Reads what comes; else the kernel keeps at most [`WINDOW`] bytes of it.
-    pub(super) read: bool,
+    pub(super) reads: Reads,
+}
+
+/// What they read of what comes. Of the rest the kernel keeps at most [`WINDOW`] bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reads {
+    All,
+    /// So many bytes a second.
+    Sips(usize),
+    Nothing,
 }
 
 /// The receive buffer of those that read nothing, in bytes.
@@ -80,14 +88,14 @@ pub(super) fn hold(field: &Field, connections: usize, payload: &Arc<[u8]>, drip:
             payload: &mut |_| Ok(Arc::clone(payload)),
             drip,
             repeat: false,
-            read: false,
+            reads: Reads::Nothing,
         },
     );
 }
 
 fn open(field: &Field, plan: &mut Plan<'_>, number: usize) -> Result<Member> {
     let payload = (plan.payload)(number)?;
-    let window = (!plan.read).then_some(WINDOW);
+    let window = (plan.reads != Reads::All).then_some(WINDOW);
     let stream = wire::begin(field.target.from, field.target.address, window)?;
     field.tally.opened.fetch_add(1, Ordering::Relaxed);
     Ok(Member {
@@ -105,12 +113,15 @@ fn turn(field: &Field, plan: &Plan<'_>, member: &mut Member, buffer: &mut [u8]) 
     if look {
         member.looked = Instant::now();
     }
-    let read = if plan.read {
-        read(field, member, buffer)
-    } else {
-        !look || peek(field, member)
+    let stays = match plan.reads {
+        Reads::All => read(field, member, buffer),
+        Reads::Nothing => !look || peek(field, member),
+        Reads::Sips(bytes) => {
+            let sip = buffer.get_mut(..bytes).unwrap_or_default();
+            !look || (peek(field, member) && sipped(field, member, sip))
+        }
     };
-    read && send(field, plan, member, look)
+    stays && send(field, plan, member, look)
 }
 
 fn send(field: &Field, plan: &Plan<'_>, member: &mut Member, drips: bool) -> bool {
@@ -155,6 +166,18 @@ fn read(field: &Field, member: &mut Member, buffer: &mut [u8]) -> bool {
         }
     }
     true
+}
+
+/// Reads once.
+fn sipped(field: &Field, member: &mut Member, sip: &mut [u8]) -> bool {
+    match member.stream.read(sip) {
+        Ok(count) => {
+            let received = &field.tally.received;
+            received.fetch_add(count as u64, Ordering::Relaxed);
+            count > 0
+        }
+        Err(error) => waits(error.kind()),
+    }
 }
 
 /// Looks at what has come and leaves it there.

@@ -120,12 +120,11 @@ impl Built {
     }
 
     fn start(&self, data: &Path) -> Result<Server> {
-        let limit = self.address_space.map_or_else(
-            || "unlimited".to_owned(),
-            |mebibytes| (mebibytes * 1_024).to_string(),
-        );
-        let script = r#"ulimit -v "$0"; exec "$@""#;
-        let mut words: Vec<OsString> = ["-c", script, &limit].map(OsString::from).to_vec();
+        let script = match self.address_space {
+            Some(mebibytes) => format!(r#"ulimit -v {}; exec "$@""#, mebibytes * 1_024),
+            None => r#"exec "$@""#.to_owned(),
+        };
+        let mut words: Vec<OsString> = ["-c", &script, "sh"].map(OsString::from).to_vec();
         words.push(self.binary.clone().into());
         words.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
         if self.kind == Kind::Universe {

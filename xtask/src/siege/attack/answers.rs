@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::attacker::Field;
-use super::super::crowd::{self, Plan};
+use super::super::crowd::{self, Plan, Reads};
 use super::super::swarm;
 use super::super::target::{self, Kind, Message};
 use crate::Result;
@@ -15,12 +15,17 @@ const IN_A_ROW: usize = 8;
 
 /// Answers that are read as fast as they come.
 pub(super) fn read(field: &Field) -> Result<()> {
-    crowd(field, 32, 1, true)
+    crowd(field, 32, 1, Reads::All)
 }
 
 /// Answers that stay in the server.
 pub(super) fn unread(field: &Field) -> Result<()> {
-    crowd(field, 1_000, IN_A_ROW, false)
+    crowd(field, 1_000, IN_A_ROW, Reads::Nothing)
+}
+
+/// Answers that are read so slowly that they never end.
+pub(super) fn sipped(field: &Field) -> Result<()> {
+    crowd(field, 100, 1, Reads::Sips(1_024))
 }
 
 /// Answers of one connection whose window is closed.
@@ -33,7 +38,7 @@ pub(super) fn unread_many(field: &Field) -> Result<()> {
     closed(field, 40)
 }
 
-fn crowd(field: &Field, connections: usize, in_a_row: usize, read: bool) -> Result<()> {
+fn crowd(field: &Field, connections: usize, in_a_row: usize, reads: Reads) -> Result<()> {
     let request = field.target.http1(&largest(field)?);
     let payload: Arc<[u8]> = Arc::from(request.repeat(in_a_row));
     crowd::run(
@@ -43,7 +48,7 @@ fn crowd(field: &Field, connections: usize, in_a_row: usize, read: bool) -> Resu
             payload: &mut |_| Ok(Arc::clone(&payload)),
             drip: b"",
             repeat: true,
-            read,
+            reads,
         },
     );
     Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::attacker::Field;
-use super::super::crowd::{self, Plan};
+use super::super::crowd::{self, Plan, Reads};
 use super::super::target::{self, BATCHING, Kind};
 use super::streams;
 use crate::Result;
@@ -47,7 +47,7 @@ pub(super) fn get_streams(field: &Field) -> Result<()> {
                 },
                 drip: b"",
                 repeat: false,
-                read: false,
+                reads: Reads::Nothing,
             },
         );
     });
@@ -88,7 +88,7 @@ pub(super) fn batches(field: &Field) -> Result<()> {
             },
             drip: b"",
             repeat: true,
-            read: true,
+            reads: Reads::All,
         },
     );
     Ok(())

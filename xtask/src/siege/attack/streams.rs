@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 
 use super::super::attacker::Field;
-use super::super::crowd::{self, Plan};
+use super::super::crowd::{self, Plan, Reads};
 use super::super::swarm;
 use super::super::target::{self, Kind, Message};
 use crate::Result;
@@ -85,7 +85,7 @@ pub(super) fn unread(field: &Field) -> Result<()> {
                 },
                 drip: b"",
                 repeat: false,
-                read: false,
+                reads: Reads::Nothing,
             },
         );
     });

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::super::attacker::Field;
-use super::super::crowd::{self, Plan};
+use super::super::crowd::{self, Plan, Reads};
 use super::super::target::{self, Kind, Message};
 use crate::Result;
 
@@ -59,7 +59,7 @@ fn send(field: &Field, message: &dyn Fn(&str) -> Message) -> Result<()> {
             },
             drip: b"",
             repeat: true,
-            read: true,
+            reads: Reads::All,
         },
     );
     Ok(())
