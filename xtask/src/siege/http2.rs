@@ -57,7 +57,7 @@ pub(super) struct Http2<'f> {
 }
 
 struct Body {
-    bytes: Arc<[u8]>,
+    text: Arc<str>,
     at: usize,
     window: i64,
 }
@@ -111,7 +111,7 @@ impl<'f> Http2<'f> {
     }
 
     /// Begins a request; its body goes as fast as the server's windows let it.
-    pub(super) fn request(&mut self, message: &Message, body: Arc<[u8]>) -> u32 {
+    pub(super) fn request(&mut self, message: &Message) -> u32 {
         let id = self.next_id();
         let block = self.block(message);
         self.frame(HEADERS, END_HEADERS, id, &block);
@@ -120,7 +120,7 @@ impl<'f> Http2<'f> {
         self.bodies.insert(
             id,
             Body {
-                bytes: body,
+                text: Arc::clone(&message.body),
                 at: 0,
                 window,
             },
@@ -184,7 +184,7 @@ impl<'f> Http2<'f> {
         let mut frames = Vec::new();
         for (id, body) in &mut self.bodies {
             while self.out.len() + frames.len() * FRAME < WRITTEN_AHEAD {
-                let rest = body.bytes.get(body.at..).unwrap_or_default();
+                let rest = body.text.as_bytes().get(body.at..).unwrap_or_default();
                 let allowed = usize::try_from(body.window.min(self.window)).unwrap_or(0);
                 let part = rest
                     .get(..rest.len().min(allowed).min(FRAME))

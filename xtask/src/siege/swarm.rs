@@ -1,6 +1,5 @@
 //! Many requests at once on a few HTTP/2 connections.
 
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -42,8 +41,7 @@ pub(super) fn run(field: &Field, plan: &Plan<'_>) {
             for _ in 0..missing.min(BEGUN) {
                 let message = (plan.request)(number);
                 number += 1;
-                let body = Arc::from(message.body.as_bytes());
-                let id = connection.request(&message, body);
+                let id = connection.request(&message);
                 if plan.reset {
                     // The request has to be on its way before it is taken back.
                     connection.pump();

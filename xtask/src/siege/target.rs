@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -45,7 +46,8 @@ pub(super) struct Message {
     pub(super) method: &'static str,
     pub(super) path: String,
     pub(super) headers: Vec<(&'static str, String)>,
-    pub(super) body: String,
+    /// Shared, so that a hundred requests with one large body need it once.
+    pub(super) body: Arc<str>,
 }
 
 impl Kind {
@@ -160,7 +162,7 @@ pub(super) fn post(headers: Vec<(&'static str, String)>, body: String) -> Messag
         method: "POST",
         path: "/mcp".to_owned(),
         headers,
-        body,
+        body: body.into(),
     }
 }
 
@@ -190,7 +192,7 @@ pub(super) fn modern_task(tool: &str, arguments: &str) -> Message {
     let mut message = modern_call(tool, arguments);
     let tasks = r#"Capabilities":{"extensions":{"io.modelcontextprotocol/tasks":{}}}}"#;
     // The capabilities are the last of its members.
-    message.body = message.body.replace(r#"Capabilities":{}}"#, tasks);
+    message.body = message.body.replace(r#"Capabilities":{}}"#, tasks).into();
     message
 }
 
@@ -218,7 +220,7 @@ pub(super) fn get_stream(session: &str) -> Message {
         method: "GET",
         path: "/mcp".to_owned(),
         headers: session_headers(session, LEGACY),
-        body: String::new(),
+        body: Arc::default(),
     }
 }
 

@@ -49,7 +49,10 @@ pub(super) fn left(field: &Field) -> Result<()> {
         let mut held = Vec::new();
         for id in 0..IN_A_SESSION {
             let mut call = target::legacy_call(&session, "slow_compute", r#"{"seconds":600}"#);
-            call.body = call.body.replace(r#""id":1"#, &format!(r#""id":{id}"#));
+            call.body = call
+                .body
+                .replace(r#""id":1"#, &format!(r#""id":{id}"#))
+                .into();
             let stream = wire::connect(target.from, target.address, CALL_DEADLINE);
             if let Ok(mut stream) = stream
                 && stream.write_all(&target.http1(&call)).is_ok()

@@ -71,7 +71,8 @@ pub(super) fn unread(field: &Field) -> Result<()> {
     let mut talking = target::modern_call("test_tool_with_progress", "{}");
     talking.body = talking
         .body
-        .replace(r#""_meta":{"#, r#""_meta":{"progressToken":1,"#);
+        .replace(r#""_meta":{"#, r#""_meta":{"progressToken":1,"#)
+        .into();
     let talking: Arc<[u8]> = Arc::from(field.target.http1(&talking).repeat(20));
     let talks = field.target.kind == Kind::Everything;
     tell_while(field, &watched, || {
