@@ -8,6 +8,7 @@ mod oracle;
 mod process;
 mod semantic;
 mod servers;
+mod siege;
 mod soak;
 mod suites;
 mod test;
@@ -41,6 +42,8 @@ enum Chore {
     Oracle(oracle::Arguments),
     /// Lints and tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
     Semantic(semantic::Arguments),
+    /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
+    Siege(siege::Arguments),
     /// Opens sessions, cancels calls and drops streams by the thousands, and watches the server's memory (Linux).
     Soak(soak::Arguments),
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
@@ -58,6 +61,7 @@ fn main() -> ExitCode {
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
         Chore::Semantic(arguments) => semantic::run(&arguments),
+        Chore::Siege(arguments) => siege::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),
         Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),

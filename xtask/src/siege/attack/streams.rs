@@ -1,0 +1,94 @@
+//! Event streams: for nothing, and for changes that nobody reads of.
+
+use std::sync::Arc;
+use std::thread;
+
+use super::super::attacker::Field;
+use super::super::crowd::{self, Plan, Reads};
+use super::super::swarm;
+use super::super::target::{self, Kind, Message};
+use crate::Result;
+
+/// A resource to subscribe to, and what changes it.
+pub(super) struct Watched {
+    pub(super) uri: String,
+    change: Message,
+}
+
+impl Watched {
+    /// The attacker's own universe, or the resource that the fixture has for it.
+    pub(super) fn new(field: &Field) -> Result<Self> {
+        let universe = field.target.universe(1)?;
+        let (uri, change) = match field.target.kind {
+            Kind::Universe => (
+                format!("universe://{universe}/summary"),
+                target::modern_call(
+                    "send_universe_command",
+                    &format!(r#"{{"universeId":"{universe}","command":{{"type":"tick","dt":1}}}}"#),
+                ),
+            ),
+            Kind::Everything => (
+                "test://watched-resource".to_owned(),
+                target::modern_call("test_trigger_resource_change", "{}"),
+            ),
+        };
+        Ok(Self { uri, change })
+    }
+}
+
+/// Changes what is watched without a pause while `attack` runs.
+pub(super) fn tell_while(field: &Field, watched: &Watched, attack: impl FnOnce()) {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            field.on_threads(1, |client| {
+                field.ask(client, &watched.change);
+            });
+        });
+        attack();
+    });
+}
+
+/// Listens that agree to hear of nothing.
+pub(super) fn listens(field: &Field) -> Result<()> {
+    swarm::run(
+        field,
+        &swarm::Plan {
+            connections: 60,
+            streams: 200,
+            closed: false,
+            request: &|number| target::listen(&number.to_string(), "{}"),
+            reset: false,
+        },
+    );
+    Ok(())
+}
+
+/// Listens for changes, and calls that tell of their progress; no byte of either is read.
+pub(super) fn unread(field: &Field) -> Result<()> {
+    let watched = Watched::new(field)?;
+    let filter = format!(r#"{{"resourceSubscriptions":["{}"]}}"#, watched.uri);
+    let listen: Arc<[u8]> = Arc::from(field.target.http1(&target::listen("1", &filter)));
+    let mut talking = target::modern_call("test_tool_with_progress", "{}");
+    talking.body = talking
+        .body
+        .replace(r#""_meta":{"#, r#""_meta":{"progressToken":1,"#)
+        .into();
+    let talking: Arc<[u8]> = Arc::from(field.target.http1(&talking).repeat(20));
+    let talks = field.target.kind == Kind::Everything;
+    tell_while(field, &watched, || {
+        crowd::run(
+            field,
+            &mut Plan {
+                connections: 2_000,
+                payload: &mut |number| {
+                    let talks = talks && number % 4 == 0;
+                    Ok(Arc::clone(if talks { &talking } else { &listen }))
+                },
+                drip: b"",
+                repeat: false,
+                reads: Reads::Nothing,
+            },
+        );
+    });
+    Ok(())
+}

@@ -1,0 +1,129 @@
+//! The client that means harm: it does one thing until its stdin ends, and tells what it achieved.
+
+use std::collections::BTreeMap;
+use std::io::{self, Read, Write};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::attack::ATTACKS;
+use super::part::Orders;
+use super::target::{Message, Target};
+use super::wire::Client;
+use crate::Result;
+
+/// Where an attack takes place, for as long as it does.
+#[derive(Debug)]
+pub(super) struct Field {
+    pub(super) target: Target,
+    pub(super) tally: Tally,
+    stopped: AtomicBool,
+    end: Instant,
+}
+
+/// What was achieved.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) opened: AtomicU64,
+    /// Connections that the server ended.
+    pub(super) closed: AtomicU64,
+    /// Bytes that the server's machine took.
+    pub(super) sent: AtomicU64,
+    pub(super) received: AtomicU64,
+    /// HTTP/2 streams that the server reset.
+    pub(super) reset: AtomicU64,
+    /// Answers by their status; 0 for those that did not come in time.
+    answers: Mutex<BTreeMap<u16, u64>>,
+}
+
+/// Plays the attacker.
+pub(super) fn run(orders: &Orders, target: Target) -> Result<bool> {
+    let attack = ATTACKS.iter().find(|attack| attack.name == orders.attack);
+    let attack = attack.ok_or("no such attack")?;
+    let field = Arc::new(Field {
+        target,
+        tally: Tally::default(),
+        stopped: AtomicBool::new(false),
+        end: Instant::now() + Duration::from_secs(orders.seconds),
+    });
+    let watched = Arc::clone(&field);
+    thread::spawn(move || {
+        // Whatever ends stdin ends the attack.
+        let _ = io::stdin().lock().read(&mut [0]);
+        watched.stopped.store(true, Ordering::Relaxed);
+    });
+    let done = (attack.run)(&field);
+    let mut told = field.tally.told();
+    if let (Err(error), Some(told)) = (done, told.as_object_mut()) {
+        told.insert("error".to_owned(), error.to_string().into());
+    }
+    writeln!(io::stdout(), "{told}")?;
+    Ok(true)
+}
+
+impl Field {
+    pub(super) fn over(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed) || Instant::now() >= self.end
+    }
+
+    /// Sends a message, takes any answer, and counts it.
+    pub(super) fn ask(
+        &self,
+        client: &mut Client,
+        message: &Message,
+    ) -> Option<super::wire::Answer> {
+        let request = self.target.http1(message);
+        let answer = client.call(&request, super::target::CALL_DEADLINE).ok();
+        self.tally
+            .sent
+            .fetch_add(request.len() as u64, Ordering::Relaxed);
+        self.tally
+            .answer(answer.as_ref().map_or(0, |answer| answer.status));
+        if answer.is_none() {
+            // A server that takes nothing any more is not asked in a busy loop.
+            thread::sleep(Duration::from_millis(10));
+        }
+        answer
+    }
+
+    /// Does the same on `threads` threads until it is over.
+    pub(super) fn on_threads(&self, threads: usize, turn: impl Fn(&mut Client) + Sync) {
+        thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    let mut client = self.target.client();
+                    while !self.over() {
+                        turn(&mut client);
+                    }
+                });
+            }
+        });
+    }
+}
+
+impl Tally {
+    pub(super) fn answer(&self, status: u16) {
+        let mut answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        *answers.entry(status).or_default() += 1;
+    }
+
+    fn told(&self) -> Value {
+        let number = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let answers = self.answers.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers: serde_json::Map<String, Value> = answers
+            .iter()
+            .map(|(status, count)| (status.to_string(), (*count).into()))
+            .collect();
+        json!({
+            "opened": number(&self.opened),
+            "closed_by_server": number(&self.closed),
+            "sent_mib": number(&self.sent) >> 20,
+            "received_mib": number(&self.received) >> 20,
+            "reset_by_server": number(&self.reset),
+            "answers": answers,
+        })
+    }
+}

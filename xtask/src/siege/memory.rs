@@ -1,0 +1,54 @@
+//! The memory of another process, as Linux tells it.
+
+use std::fs;
+
+use crate::Result;
+
+/// A process by its id.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Process(pub(super) u32);
+
+impl Process {
+    /// Whether it runs; one that ended and was not waited for does not.
+    pub(super) fn lives(self) -> bool {
+        self.field("State:")
+            .is_ok_and(|state| !state.starts_with(['Z', 'X']))
+    }
+
+    /// What it holds now, in MiB.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub(super) fn now(self) -> Result<u64> {
+        self.mebibytes("VmRSS:")
+    }
+
+    /// The most it held since the last [`Process::forget_peak`], in MiB.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub(super) fn peak(self) -> Result<u64> {
+        self.mebibytes("VmHWM:")
+    }
+
+    /// From here on the peak is counted again.
+    ///
+    /// # Errors
+    /// When it has ended.
+    pub(super) fn forget_peak(self) -> Result<()> {
+        Ok(fs::write(format!("/proc/{}/clear_refs", self.0), "5")?)
+    }
+
+    fn mebibytes(self, name: &str) -> Result<u64> {
+        let field = self.field(name)?;
+        let number = field.split_whitespace().next().unwrap_or_default();
+        Ok(number.parse::<u64>()? / 1_024)
+    }
+
+    fn field(self, name: &str) -> Result<String> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.0))?;
+        let field = status.lines().find_map(|line| line.strip_prefix(name));
+        let field = field.ok_or_else(|| format!("/proc tells no {name} the siege needs Linux"))?;
+        Ok(field.trim().to_owned())
+    }
+}

@@ -1,0 +1,171 @@
+//! One attack from its beginning to its end: a server, a victim, an attacker, and the server's memory.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::attack::Attack;
+use super::memory::Process;
+use super::part::{Orders, Part};
+use super::report::{self, Outcome};
+use super::target::Kind;
+use crate::process::Server;
+use crate::servers::Shown;
+use crate::{Result, fixture, root, target};
+
+/// What ends an attack early, in MiB of the server's resident memory.
+pub(super) const MEMORY_CAP: u64 = 3_072;
+/// How long a part may take to begin, and to end beyond its time.
+const PART_DEADLINE: Duration = Duration::from_secs(30);
+/// When the memory after an attack is read: at the first of these if it is back by then, at the second otherwise.
+const SETTLED: Duration = Duration::from_secs(5);
+const SETTLED_AT_LAST: Duration = Duration::from_secs(10);
+
+/// A server that is built, and how it is started.
+#[derive(Debug)]
+pub(super) struct Built {
+    pub(super) kind: Kind,
+    binary: PathBuf,
+    /// Its RLIMIT_AS in MiB.
+    address_space: Option<u64>,
+    /// How long each attack lasts.
+    seconds: u64,
+}
+
+impl Built {
+    /// Builds it.
+    ///
+    /// # Errors
+    /// When it does not build.
+    pub(super) fn new(kind: Kind, address_space: Option<u64>, seconds: u64) -> Result<Self> {
+        let binary = match kind {
+            Kind::Everything => fixture::build()?,
+            Kind::Universe => universe_server()?,
+        };
+        Ok(Self {
+            kind,
+            binary,
+            address_space,
+            seconds,
+        })
+    }
+
+    /// One attack on a server of its own, or a quiet run.
+    ///
+    /// # Errors
+    /// When the server or the victim cannot begin.
+    pub(super) fn outcome(&self, attack: Option<&Attack>) -> Result<Outcome> {
+        let data = target().join(format!("siege-{}", std::process::id()));
+        let server = self.start(&data)?;
+        let process = Process(server.id());
+        let address = server.url().trim_start_matches("http://");
+        let address = address.trim_end_matches("/mcp").parse()?;
+        let orders = |seconds| Orders {
+            server: self.kind,
+            address,
+            seconds,
+            attack: attack.map_or_else(String::new, |attack| attack.name.to_owned()),
+        };
+        let mut victim = Part::start("victim", &orders(self.seconds))?;
+        if victim.line(PART_DEADLINE).as_deref() != Some("ready") {
+            return Err("the victim cannot begin; its reason stands above".into());
+        }
+        process.forget_peak()?;
+        let before = process.now()?;
+        // Until the victim has looked at what it holds, which takes at most so long.
+        let mut attacker = match attack {
+            Some(_) => Some(Part::start("attacker", &orders(self.seconds + 30))?),
+            None => None,
+        };
+        thread::sleep(Duration::from_millis(300));
+        victim.tell("go")?;
+        let end = Instant::now() + Duration::from_secs(self.seconds) + PART_DEADLINE;
+        let (mut told, mut told_by_attacker, mut peak) = (None, None, before);
+        while told.is_none() && Instant::now() < end && process.lives() {
+            told = victim.line(Duration::from_millis(100));
+            peak = peak.max(process.peak().unwrap_or(peak));
+            if peak > MEMORY_CAP {
+                told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
+            }
+        }
+        // Those of its calls that wait for a dead server end by themselves.
+        let told = told.or_else(|| victim.line(PART_DEADLINE));
+        let told_by_attacker = told_by_attacker.or(attacker.take().map(ended));
+        let after = settle(process, before);
+        // A server that is still busy with what the attacker left may go on growing.
+        peak = peak.max(process.peak().unwrap_or(peak)).max(after);
+        let died = !process.lives();
+        drop(server);
+        // It is not there on a server that keeps nothing.
+        let _ = fs::remove_dir_all(&data);
+        let parsed = |line: Option<String>| {
+            line.and_then(|line| serde_json::from_str(&line).ok())
+                .unwrap_or(Value::Null)
+        };
+        Ok(Outcome {
+            server: self.kind.name(),
+            attack: attack.map_or("quiet", |attack| attack.name),
+            victim: parsed(told),
+            attacker: parsed(told_by_attacker.flatten()),
+            before,
+            peak,
+            after,
+            died,
+        })
+    }
+
+    fn start(&self, data: &Path) -> Result<Server> {
+        let script = match self.address_space {
+            Some(mebibytes) => format!(r#"ulimit -v {}; exec "$@""#, mebibytes * 1_024),
+            None => r#"exec "$@""#.to_owned(),
+        };
+        let mut words: Vec<OsString> = ["-c", &script, "sh"].map(OsString::from).to_vec();
+        words.push(self.binary.clone().into());
+        words.extend(["--listen", "127.0.0.1:0"].map(OsString::from));
+        if self.kind == Kind::Universe {
+            words.extend(["--data-dir".into(), data.into()]);
+        }
+        Server::start("sh".as_ref(), &words)
+    }
+}
+
+/// Builds the universe server as it is shipped.
+fn universe_server() -> Result<PathBuf> {
+    let shown = Shown::first("universe-server")?;
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = Command::new(cargo)
+        .args(["build", "--quiet", "--locked", "--release", "-p"])
+        .arg(shown.program)
+        .current_dir(root())
+        .status()?;
+    if !built.success() {
+        return Err(format!("{} does not build", shown.program).into());
+    }
+    Ok(shown.release())
+}
+
+fn ended(attacker: Part) -> Option<String> {
+    attacker.finish(PART_DEADLINE)
+}
+
+/// Waits until the server's memory is back, and tells what it is then in MiB. 0 when the server has ended.
+fn settle(process: Process, before: u64) -> u64 {
+    let begun = Instant::now();
+    loop {
+        let Ok(now) = process.now() else {
+            return 0;
+        };
+        let time = begun.elapsed();
+        let back = now <= before + report::LEFT;
+        // One that takes more and more is not waited for: the machine has other users.
+        if time > SETTLED_AT_LAST || (back && time > SETTLED) || now > MEMORY_CAP * 2 {
+            return now;
+        }
+        thread::sleep(Duration::from_millis(250));
+    }
+}

@@ -1,0 +1,56 @@
+//! Many requests at once on a few HTTP/2 connections.
+
+use std::thread;
+use std::time::Duration;
+
+use super::attacker::Field;
+use super::http2::Http2;
+use super::target::Message;
+
+/// How long the attacker rests between turns.
+const REST: Duration = Duration::from_millis(2);
+/// The most requests that one connection begins in a turn.
+const BEGUN: usize = 50;
+
+/// What all connections do.
+pub(super) struct Plan<'a> {
+    pub(super) connections: usize,
+    /// Streams that each keeps open, fewer where the server allows fewer.
+    pub(super) streams: usize,
+    /// Whether the server may send no more than heads.
+    pub(super) closed: bool,
+    /// The request of this number.
+    pub(super) request: &'a dyn Fn(usize) -> Message,
+    /// Whether each request is taken back as soon as it is sent.
+    pub(super) reset: bool,
+}
+
+/// Keeps the streams open until the attack is over: what ends begins again.
+pub(super) fn run(field: &Field, plan: &Plan<'_>) {
+    let mut connections: Vec<Http2<'_>> = Vec::new();
+    let mut number = 0;
+    while !field.over() {
+        if connections.len() < plan.connections
+            && let Ok(connection) = Http2::open(field, plan.closed)
+        {
+            connections.push(connection);
+        }
+        for connection in &mut connections {
+            let (open, allowed) = connection.streams();
+            let missing = plan.streams.min(allowed).saturating_sub(open);
+            for _ in 0..missing.min(BEGUN) {
+                let message = (plan.request)(number);
+                number += 1;
+                let id = connection.request(&message);
+                if plan.reset {
+                    // The request has to be on its way before it is taken back.
+                    connection.pump();
+                    connection.reset(id);
+                }
+            }
+            connection.pump();
+        }
+        connections.retain(|connection| !connection.ended());
+        thread::sleep(REST);
+    }
+}

@@ -1,0 +1,179 @@
+//! What the victim holds through the attack: a session, a stream of it, a running call in it, and a modern listen.
+
+use std::io::Read;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::{self, Scope};
+use std::time::{Duration, Instant};
+
+use serde_json::{Map, Value};
+
+use super::super::target::{self, CALL_DEADLINE, Kind};
+use super::super::wire;
+use super::Own;
+use crate::Result;
+
+/// How long a change may take to be heard, and a call to be answered beyond its own time.
+const GRACE: Duration = Duration::from_secs(5);
+
+#[derive(Debug)]
+pub(super) struct Held {
+    session: String,
+    stream: Heard,
+    listen: Heard,
+    /// What became of the running call, once it ended.
+    call: Option<Receiver<Option<String>>>,
+    own: Own,
+}
+
+/// A stream that is read beside everything else.
+#[derive(Debug, Clone)]
+struct Heard {
+    updates: Arc<AtomicUsize>,
+    ended: Arc<AtomicBool>,
+}
+
+impl Held {
+    /// Opens everything but the running call.
+    pub(super) fn take(own: &Own) -> Result<Self> {
+        let target = own.target;
+        let mut client = target.client();
+        let session = target.initialize(&mut client, "2025-11-25")?;
+        let uri = own.watched();
+        let subscribe = format!(r#"{{"uri":"{uri}"}}"#);
+        let subscribe = target::legacy(&session, "resources/subscribe", &subscribe);
+        target.ask(&mut client, &subscribe)?;
+        let filter = format!(r#"{{"resourceSubscriptions":["{uri}"]}}"#);
+        let stream = Heard::open(own, &target::get_stream(&session))?;
+        let listen = Heard::open(own, &target::listen(r#""held""#, &filter))?;
+        Ok(Self {
+            session,
+            stream,
+            listen,
+            call: None,
+            own: own.clone(),
+        })
+    }
+
+    /// Starts the call that runs for `time`, where there is such a tool.
+    pub(super) fn start<'s>(&mut self, scope: &'s Scope<'s, '_>, time: Duration) {
+        if self.own.target.kind == Kind::Universe {
+            return;
+        }
+        let arguments = format!(r#"{{"seconds":{}}}"#, time.as_secs_f64());
+        let message = target::legacy_call(&self.session, "slow_compute", &arguments);
+        let target = self.own.target;
+        let (sender, ended) = mpsc::sync_channel(1);
+        self.call = Some(ended);
+        scope.spawn(move || {
+            let answer = target.ask_within(&mut target.client(), &message, time + GRACE);
+            let wrong = match answer {
+                Ok(answer) if answer.body.contains("Computed") => None,
+                Ok(_) => Some("another answer".to_owned()),
+                Err(error) => Some(error.to_string()),
+            };
+            // The receiver is there until the check, which is the last thing.
+            let _ = sender.send(wrong);
+        });
+    }
+
+    /// For each thing that was held, what it died of; `null` when it lives.
+    pub(super) fn check(&self, own: &Own) -> Map<String, Value> {
+        let mut told = Map::new();
+        let mut tell = |name: &str, wrong: Option<String>| {
+            told.insert(name.to_owned(), wrong.map_or(Value::Null, Value::String));
+        };
+        let target = own.target;
+        let ping = target::legacy(&self.session, "ping", "{}");
+        let pinged = target.ask(&mut target.client(), &ping);
+        tell("session", pinged.err().map(|error| error.to_string()));
+        if let Some(call) = &self.call {
+            tell(
+                "call",
+                call.recv_timeout(GRACE)
+                    .unwrap_or(Some("no end".to_owned())),
+            );
+        }
+        let before = [self.stream.count(), self.listen.count()];
+        let changed = target.ask(&mut target.client(), &own.change());
+        let changed = changed
+            .err()
+            .map(|error| format!("nothing changed: {error}"));
+        let end = Instant::now() + CALL_DEADLINE;
+        for (name, heard, before) in [
+            ("stream", &self.stream, before[0]),
+            ("listen", &self.listen, before[1]),
+        ] {
+            tell(name, changed.clone().or_else(|| heard.wrong(before, end)));
+        }
+        told
+    }
+}
+
+impl Heard {
+    fn open(own: &Own, message: &target::Message) -> Result<Self> {
+        let target = own.target;
+        let request = target.http1(message);
+        let mut stream = wire::open_stream(target.from, target.address, &request, CALL_DEADLINE)?;
+        let heard = Self {
+            updates: Arc::default(),
+            ended: Arc::default(),
+        };
+        let teller = heard.clone();
+        thread::spawn(move || {
+            let mut buffer = [0; 16 << 10];
+            while let Ok(read @ 1..) = stream.read(&mut buffer) {
+                let text = String::from_utf8_lossy(buffer.get(..read).unwrap_or_default());
+                let updates = text.matches("notifications/resources/updated").count();
+                teller.updates.fetch_add(updates, Ordering::Relaxed);
+            }
+            teller.ended.store(true, Ordering::Relaxed);
+        });
+        Ok(heard)
+    }
+
+    fn count(&self) -> usize {
+        self.updates.load(Ordering::Relaxed)
+    }
+
+    /// Waits until more was heard than `before`.
+    fn wrong(&self, before: usize, end: Instant) -> Option<String> {
+        loop {
+            if self.count() > before {
+                return None;
+            }
+            if self.ended.load(Ordering::Relaxed) {
+                return Some("ended".to_owned());
+            }
+            if Instant::now() > end {
+                return Some("did not tell of a change".to_owned());
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Own {
+    /// What the victim subscribes to.
+    fn watched(&self) -> String {
+        match self.target.kind {
+            Kind::Universe => format!("universe://{}/summary", self.universe),
+            Kind::Everything => "test://watched-resource".to_owned(),
+        }
+    }
+
+    /// What changes it.
+    fn change(&self) -> target::Message {
+        match self.target.kind {
+            Kind::Universe => {
+                let universe = &self.universe;
+                target::modern_call(
+                    "send_universe_command",
+                    &format!(r#"{{"universeId":"{universe}","command":{{"type":"tick","dt":1}}}}"#),
+                )
+            }
+            Kind::Everything => target::modern_call("test_trigger_resource_change", "{}"),
+        }
+    }
+}
