@@ -151,7 +151,7 @@ mod tests {
     use super::*;
 
     /// One crate, `a`, with a library, a test and a build script, that depends on `some-lib` in a table.
-    fn findings(kind: Value, path: &str, source: &str) -> Vec<String> {
+    fn findings(kind: &Value, path: &str, source: &str) -> Vec<String> {
         let target = |kind: &str, path: &str| json!({"kind": [kind], "src_path": path});
         let metadata = json!({"packages": [{
             "name": "a",
@@ -173,7 +173,7 @@ mod tests {
             (json!("dev"), "[dev-dependencies]"),
             (json!("build"), "[build-dependencies]"),
         ] {
-            let found = findings(kind, "a/src/lib.rs", "fn main() {}");
+            let found = findings(&kind, "a/src/lib.rs", "fn main() {}");
             assert_eq!(found.len(), 1, "{table}");
             assert!(found[0].starts_with(&format!("a: some-lib in {table} is not used")));
         }
@@ -182,14 +182,14 @@ mod tests {
     #[test]
     fn it_is_to_be_named_where_it_is_for() {
         let code = "use some_lib::Thing;";
-        assert!(findings(Value::Null, "a/src/deep/room.rs", code).is_empty());
-        assert_eq!(findings(Value::Null, "a/tests/it/main.rs", code).len(), 1);
-        assert_eq!(findings(Value::Null, "a/build.rs", code).len(), 1);
-        assert_eq!(findings(Value::Null, "b/src/lib.rs", code).len(), 1);
-        assert!(findings(json!("dev"), "a/tests/it/room.rs", code).is_empty());
-        assert!(findings(json!("dev"), "a/src/lib.rs", code).is_empty());
-        assert!(findings(json!("build"), "a/build.rs", code).is_empty());
-        assert_eq!(findings(json!("build"), "a/src/lib.rs", code).len(), 1);
+        assert!(findings(&Value::Null, "a/src/deep/room.rs", code).is_empty());
+        assert_eq!(findings(&Value::Null, "a/tests/it/main.rs", code).len(), 1);
+        assert_eq!(findings(&Value::Null, "a/build.rs", code).len(), 1);
+        assert_eq!(findings(&Value::Null, "b/src/lib.rs", code).len(), 1);
+        assert!(findings(&json!("dev"), "a/tests/it/room.rs", code).is_empty());
+        assert!(findings(&json!("dev"), "a/src/lib.rs", code).is_empty());
+        assert!(findings(&json!("build"), "a/build.rs", code).is_empty());
+        assert_eq!(findings(&json!("build"), "a/src/lib.rs", code).len(), 1);
     }
 
     #[test]
