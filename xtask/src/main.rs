@@ -92,3 +92,13 @@ fn say(line: &str) -> Result<()> {
     writeln!(io::stdout(), "{line}")?;
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_of_every_chore_can_be_parsed() {
+        super::Arguments::command().debug_assert();
+    }
+}

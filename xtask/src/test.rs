@@ -11,7 +11,9 @@ use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{Result, interop, oracle, root, say, semantic, soak, suites};
 
+// Its group would have the name of the one it contains.
 #[derive(Debug, Args)]
+#[group(skip)]
 pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,

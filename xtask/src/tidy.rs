@@ -7,6 +7,7 @@ mod checklist;
 mod licences;
 mod map;
 mod source;
+mod untested;
 mod unused;
 
 use std::collections::BTreeMap;
@@ -50,6 +51,7 @@ fn check() -> Result<Vec<String>> {
     for crates in [&own, &fuzz] {
         findings.extend(unused::by_members(crates, &files, &root()));
     }
+    findings.extend(untested::check(&own, &files, &root()));
     let manifest = files.get("Cargo.toml").map_or("", String::as_str);
     findings.extend(unused::by_workspace(manifest, &own));
     findings.extend(match files.get("ARCHITECTURE.md") {
