@@ -2,30 +2,36 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use crate::process::Server;
-use crate::{Result, root, target};
+use crate::programs::cargo;
+use crate::{Result, target};
 
 /// Builds the fixture as it is measured, in release, and tells where it is.
 ///
 /// # Errors
 /// When it does not build.
 pub(crate) fn build() -> Result<PathBuf> {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--release"])
-        .args(["-p", "mcp-proto", "--example", "everything"])
-        .current_dir(root())
+    build_with(&["--release", "-p", "mcp-proto"], "release")
+}
+
+/// Builds the fixture as `cargo test --workspace` does, which makes it nothing to do after that, and tells where it is.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn build_for_tests() -> Result<PathBuf> {
+    build_with(&["--workspace"], "debug")
+}
+
+fn build_with(how: &[&str], folder: &str) -> Result<PathBuf> {
+    let built = cargo(&["build", "--quiet", "--locked", "--example", "everything"])
+        .args(how)
         .status()?;
     if !built.success() {
         return Err("the fixture, mcp-proto/examples/everything.rs, does not build".into());
     }
-    let binary = format!(
-        "release/examples/everything{}",
-        std::env::consts::EXE_SUFFIX
-    );
-    Ok(target().join(binary))
+    let binary = format!("everything{}", std::env::consts::EXE_SUFFIX);
+    Ok(target().join(folder).join("examples").join(binary))
 }
 
 /// Starts it on a port of its own choice.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::{env, fs};
 
 use crate::process;
-use crate::{Result, root};
+use crate::{Result, root, target};
 
 /// How long the registries may take.
 const INSTALL_DEADLINE: Duration = Duration::from_secs(600);
@@ -31,6 +31,11 @@ impl Installed {
         &self.interpreter
     }
 
+    /// The folder where its packages are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// A command that runs a script in the place where its packages are.
     pub(crate) fn command(&self, script: &str) -> Command {
         let mut command = Command::new(&self.interpreter);
@@ -43,16 +48,13 @@ impl Installed {
     }
 }
 
-/// Copies the files of `source`, a folder of this crate, and installs what its lock file names into `folder`,
-/// unless that is the lock file of last time.
+/// Copies the files of `source`, a folder of this crate, into a folder of the same name below `target`, and installs what
+/// its lock file names there, unless that is the lock file of last time.
 ///
 /// # Errors
 /// One line that says what is missing or what did not work.
-pub(crate) fn install(
-    toolbox: Toolbox,
-    source: &str,
-    folder: &Path,
-) -> std::result::Result<Installed, String> {
+pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Installed, String> {
+    let folder = &target().join(source);
     copy_files(source, folder)
         .map_err(|error| format!("cannot write {}: {error}", folder.display()))?;
     match toolbox {
@@ -174,7 +176,7 @@ mod tests {
 
     #[test]
     fn work_is_done_again_when_the_lock_file_changed_or_the_work_failed() {
-        let folder = crate::target().join(format!("xtask-once-{}", std::process::id()));
+        let folder = target().join(format!("xtask-once-{}", std::process::id()));
         fs::create_dir_all(&folder).expect("folder");
         let mut runs = 0;
         for (content, fails, expected) in [

@@ -21,10 +21,10 @@ use self::verdict::{Verdict, closing_line};
 use crate::install::{self, Installed, Toolbox};
 use crate::process::{self, Server};
 use crate::servers::Shown;
-use crate::{Result, fixture, say, target};
+use crate::{Result, fixture, programs, say};
 
 /// Where the scripts and their lock files are, below `xtask`.
-const SOURCE: &str = "interop";
+pub(crate) const SOURCE: &str = "interop";
 
 /// How long one client may take. The Inspector starts itself anew for each of its requests.
 const CLIENT_DEADLINE: Duration = Duration::from_secs(240);
@@ -34,19 +34,19 @@ pub(crate) struct Arguments {
     /// The one client to run, by the name of its script without the ending; by default all.
     #[arg(long, value_name = "NAME")]
     client: Option<String>,
-    /// The universe server to test; by default the newest of the two that cargo builds.
+    /// The universe server to test; by default it is built.
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// The spec server to test; by default the newest of the two that cargo builds.
+    /// The spec server to test; by default it is built.
     #[arg(long, value_name = "PATH")]
     specs: Option<PathBuf>,
-    /// The fixture to test, `mcp-proto/examples/everything.rs`; by default it is built in release.
+    /// The fixture to test, `mcp-proto/examples/everything.rs`; by default it is built.
     #[arg(long, value_name = "PATH")]
     fixture: Option<PathBuf>,
-    /// The star-map server to test; by default the newest of the two that cargo builds.
+    /// The star-map server to test; by default it is built.
     #[arg(long, value_name = "PATH")]
     starmap: Option<PathBuf>,
-    /// The chat server to test; by default the newest of the two that cargo builds.
+    /// The chat server to test; by default it is built.
     #[arg(long, value_name = "PATH")]
     chat: Option<PathBuf>,
     /// Fail when a client cannot be installed, instead of skipping it.
@@ -73,6 +73,15 @@ struct Subject {
 
 /// Runs every case and tells a table and a closing line. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let given = [
+        &arguments.server,
+        &arguments.specs,
+        &arguments.starmap,
+        &arguments.chat,
+    ];
+    if given.iter().any(|path| path.is_none()) {
+        programs::build_judged()?;
+    }
     let subjects = [
         subject(
             Scenario::Universe,
@@ -88,9 +97,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         subject(Scenario::Chat, "chat-server", arguments.chat.as_ref())?,
         everything(arguments)?,
     ];
-    let folder = target().join("interop");
-    let node = install::install(Toolbox::Node, SOURCE, &folder);
-    let python = install::install(Toolbox::Python, SOURCE, &folder);
+    let node = install::install(Toolbox::Node, SOURCE);
+    let python = install::install(Toolbox::Python, SOURCE);
 
     let mut verdicts = Vec::new();
     for case in cases().filter(|case| arguments.wants(case)) {
@@ -127,10 +135,10 @@ impl Arguments {
     }
 }
 
-/// A server of this workspace: the one at `given`, else the one cargo built last.
+/// A server of this workspace: the one at `given`, else the one that is built for it.
 fn subject(scenario: Scenario, program: &str, given: Option<&PathBuf>) -> Result<Subject> {
     let shown = Shown::first(program)?;
-    let binary = given.cloned().map_or_else(|| shown.newest(), Ok)?;
+    let binary = given.cloned().unwrap_or_else(|| shown.binary());
     Ok(Subject {
         scenario,
         server: shown.start(&binary)?,
@@ -140,7 +148,8 @@ fn subject(scenario: Scenario, program: &str, given: Option<&PathBuf>) -> Result
 }
 
 fn everything(arguments: &Arguments) -> Result<Subject> {
-    let binary = arguments.fixture.clone().map_or_else(fixture::build, Ok)?;
+    let given = arguments.fixture.clone();
+    let binary = given.map_or_else(fixture::build_for_tests, Ok)?;
     Ok(Subject {
         scenario: Scenario::Everything,
         server: fixture::start(&binary)?,

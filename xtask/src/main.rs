@@ -6,6 +6,7 @@ mod install;
 mod interop;
 mod oracle;
 mod process;
+mod programs;
 mod semantic;
 mod servers;
 mod siege;
@@ -49,8 +50,8 @@ enum Chore {
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
-    /// conformance suites, the verdicts of OpenSpec's own tool, official clients.
-    Test(interop::Arguments),
+    /// conformance suites, the verdicts of OpenSpec's own tool, official clients; with `--full` what takes long, too.
+    Test(test::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
 }
@@ -94,4 +95,14 @@ fn target() -> PathBuf {
 fn say(line: &str) -> Result<()> {
     writeln!(io::stdout(), "{line}")?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_of_every_chore_can_be_parsed() {
+        super::Arguments::command().debug_assert();
+    }
 }

@@ -3,15 +3,14 @@
 //! The tests are those of the crate (`services/spec-server/tests/it/oracle.rs`); this installs the tool and runs them.
 
 use std::path::PathBuf;
-use std::process::Command;
 
 use clap::Args;
 
 use crate::install::{self, Toolbox};
-use crate::{Result, interop, root, say, target};
+use crate::{Result, interop, programs, say};
 
 /// Where the lock file of the tool is, below `xtask`.
-const SOURCE: &str = "oracle";
+pub(crate) const SOURCE: &str = "oracle";
 
 /// The tool's script among what is installed.
 const SCRIPT: &str = "node_modules/@fission-ai/openspec/bin/openspec.js";
@@ -41,8 +40,7 @@ impl Arguments {
 
 /// Compares the verdicts. `true` when none differs without a reason.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let folder = target().join(SOURCE);
-    let installed = match install::install(Toolbox::Node, SOURCE, &folder) {
+    let installed = match install::install(Toolbox::Node, SOURCE) {
         Ok(installed) => installed,
         Err(missing) if arguments.ci => {
             say(&format!("the oracle FAILED to install: {missing}"))?;
@@ -59,22 +57,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         true => "oracle::verdicts_on_the_",
         false => "oracle::verdicts_on_repositories_",
     };
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
+    let mut programs = programs::tests("services/spec-server", &[])?.into_iter();
+    let program = programs.find(|program| program.name == "it");
+    let mut command = program.ok_or("spec-server has no tests/it")?.command();
     command
-        .args([
-            "test",
-            "--locked",
-            "-p",
-            "spec-server",
-            "--test",
-            "it",
-            tests,
-        ])
-        .args(["--", "--ignored", "--nocapture", "--test-threads", "1"])
+        .arg(tests)
+        .args(["--ignored", "--nocapture", "--test-threads", "1"])
         .env("ORACLE_NODE", installed.interpreter())
-        .env("ORACLE_SCRIPT", folder.join(SCRIPT))
-        .current_dir(root());
+        .env("ORACLE_SCRIPT", installed.folder().join(SCRIPT));
     if !arguments.repositories.is_empty() {
         let absolute: std::io::Result<Vec<PathBuf>> = arguments
             .repositories

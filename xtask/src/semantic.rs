@@ -6,11 +6,11 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::install::{self, Toolbox};
-use crate::test::{self, Step};
-use crate::{Result, interop, process, say, target};
+use crate::programs::{self, cargo};
+use crate::{Result, interop, process, say};
 
 /// Where the lock file of the model is, below `xtask`.
-const SOURCE: &str = "semantic";
+pub(crate) const SOURCE: &str = "semantic";
 
 /// How long the interpreter may take to say where the model is.
 const WHERE_DEADLINE: Duration = Duration::from_secs(60);
@@ -18,39 +18,8 @@ const WHERE_DEADLINE: Duration = Duration::from_secs(60);
 /// In which variable the tests look for the model.
 const MODEL: &str = "SPEC_SERVER_MODEL";
 
-const STEPS: [Step; 2] = [
-    Step {
-        name: "lints with search by sense",
-        cargo: &[
-            "clippy",
-            "--locked",
-            "-p",
-            "spec-server",
-            "--features",
-            "semantic",
-            "--all-targets",
-            "--",
-            "-D",
-            "warnings",
-        ],
-        environment: &[],
-    },
-    // Tells how good search is, which tests print.
-    Step {
-        name: "tests with search by sense",
-        cargo: &[
-            "test",
-            "--locked",
-            "-p",
-            "spec-server",
-            "--features",
-            "semantic",
-            "--",
-            "--show-output",
-        ],
-        environment: &[],
-    },
-];
+/// What cargo leaves out otherwise.
+const FEATURE: &str = "spec-server/semantic";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -84,14 +53,24 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             None
         }
     };
-    for step in &STEPS {
-        let mut command = test::command(step);
+    let lints = ["clippy", "--locked", "--workspace", "--all-targets"];
+    let mut lints = cargo(&lints);
+    lints.args(["--features", FEATURE, "--", "-D", "warnings"]);
+    if !lints.status()?.success() {
+        say("lints with search by sense FAILED")?;
+        return Ok(false);
+    }
+    for program in programs::tests("services/spec-server", &[FEATURE])? {
+        // Tells how good search is, which tests print.
+        let mut tests = program.command();
+        tests.arg("--show-output");
         match &model {
-            Some(model) => command.env(MODEL, model),
-            None => command.env_remove(MODEL),
+            Some(model) => tests.env(MODEL, model),
+            None => tests.env_remove(MODEL),
         };
-        if !command.status()?.success() {
-            say(&format!("{} FAILED", step.name))?;
+        if !tests.status()?.success() {
+            let name = &program.name;
+            say(&format!("tests with search by sense FAILED in {name}"))?;
             return Ok(false);
         }
     }
@@ -99,13 +78,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 }
 
 fn install_model() -> std::result::Result<PathBuf, String> {
-    let folder = target().join("semantic");
-    let installed = install::install(Toolbox::Python, SOURCE, &folder)?;
+    let installed = install::install(Toolbox::Python, SOURCE)?;
     let told = process::run(&mut installed.command("where.py"), WHERE_DEADLINE);
     let told = told.map_err(|error| error.to_string())?;
     let model = PathBuf::from(told.stdout.trim());
     match model.join("model.safetensors").is_file() {
         true => Ok(model),
-        false => Err(format!("no model in {}", folder.display())),
+        false => Err(format!("no model in {}", installed.folder().display())),
     }
 }

@@ -5,7 +5,7 @@ use std::iter;
 use std::path::{Path, PathBuf};
 
 use crate::process::Server;
-use crate::{Result, root, target};
+use crate::{Result, programs, root, target};
 
 /// A server that transcripts need, or that clients are turned on.
 #[derive(Debug, Clone, Copy)]
@@ -152,12 +152,12 @@ impl Shown {
         Server::start(binary, &self.with(&["--listen", "127.0.0.1:0"], "http"))
     }
 
-    /// Its release on pipes, as one line of a shell.
+    /// Its judged program on pipes, as one line of a shell.
     ///
     /// # Errors
     /// When a path of this machine is not UTF-8.
     pub(crate) fn command(&self) -> Result<String> {
-        let binary = self.release().into_os_string();
+        let binary = self.binary().into_os_string();
         let words: Option<Vec<String>> = iter::once(binary)
             .chain(self.on_stdio())
             .map(|word| word.into_string().ok())
@@ -166,31 +166,9 @@ impl Shown {
         Ok(shlex::try_join(words.iter().map(String::as_str))?)
     }
 
-    /// Where its release is built.
-    pub(crate) fn release(&self) -> PathBuf {
-        target().join("release").join(self.file())
-    }
-
-    /// The one cargo built last, release or debug.
-    ///
-    /// # Errors
-    /// When there is none.
-    pub(crate) fn newest(&self) -> Result<PathBuf> {
-        ["release", "debug"]
-            .map(|profile| target().join(profile).join(self.file()))
-            .into_iter()
-            .filter_map(|path| Some((path.metadata().ok()?.modified().ok()?, path)))
-            .max()
-            .map(|(_, path)| path)
-            .ok_or_else(|| {
-                let program = self.program;
-                format!("no {program} is built: run `cargo build -p {program}` or give its path")
-                    .into()
-            })
-    }
-
-    fn file(&self) -> String {
-        format!("{}{}", self.program, std::env::consts::EXE_SUFFIX)
+    /// Where its judged program is.
+    pub(crate) fn binary(&self) -> PathBuf {
+        programs::judged(self.program)
     }
 
     fn with(&self, transport: &[&str], data: &str) -> Vec<OsString> {

@@ -18,19 +18,24 @@ use crate::{Result, fixture, say};
 /// How much more memory the end of a phase may take than its beginning, in KiB: the allocator's own ups and downs.
 const TOLERANCE_KIB: u64 = 8 * 1024;
 
+/// How many of each there are, unless others are asked for.
+const SESSIONS: u32 = 100_000;
+const CALLS: u32 = 100_000;
+const STREAMS: u32 = 1_000;
+
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
     /// The fixture to load, instead of one that is built for it.
     #[arg(long, value_name = "PATH")]
     fixture: Option<PathBuf>,
     /// How many sessions are opened and left.
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = SESSIONS)]
     sessions: u32,
     /// How many calls are cancelled, half of them in each era.
-    #[arg(long, default_value_t = 100_000)]
+    #[arg(long, default_value_t = CALLS)]
     calls: u32,
     /// How many streams of each kind are dropped.
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, default_value_t = STREAMS)]
     streams: u32,
 }
 
@@ -38,6 +43,19 @@ pub(crate) struct Arguments {
 struct Load {
     server: Server,
     host: String,
+}
+
+/// The load of the defaults, as a step of the full test.
+///
+/// # Errors
+/// As [`run`].
+pub(crate) fn whole() -> Result<bool> {
+    run(&Arguments {
+        fixture: None,
+        sessions: SESSIONS,
+        calls: CALLS,
+        streams: STREAMS,
+    })
 }
 
 /// Runs the phases against the fixture and tells the figures of each. `true` when memory stayed flat.

@@ -17,10 +17,10 @@ pub(crate) use self::run::SCENARIOS;
 use self::run::{RUNS, Run};
 use self::verdict::Verdict;
 use crate::install::{self, Installed, Toolbox};
-use crate::{Result, fixture, interop, say, target};
+use crate::{Result, fixture, interop, say};
 
 /// Where the lock file of the suites is, below `xtask`.
-const SOURCE: &str = "suites";
+pub(crate) const SOURCE: &str = "suites";
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Arguments {
@@ -49,8 +49,7 @@ impl Arguments {
 
 /// Runs the suites one after another and tells of each. `true` when none has a finding.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let folder = target().join("suites");
-    let installed = match install::install(Toolbox::Node, SOURCE, &folder) {
+    let installed = match install::install(Toolbox::Node, SOURCE) {
         Ok(installed) => installed,
         Err(missing) if arguments.ci => {
             say(&format!("the suites FAILED to install: {missing}"))?;
@@ -66,7 +65,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let results = match &arguments.keep {
         Some(keep) => std::path::absolute(keep)?,
         None => {
-            let results = folder.join("results");
+            let results = installed.folder().join("results");
             if results.exists() {
                 std::fs::remove_dir_all(&results)?;
             }
@@ -76,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     // Ends with this function, whatever happens in between.
     let server = match &arguments.url {
         Some(_) => None,
-        None => Some(fixture::start(&fixture::build()?)?),
+        None => Some(fixture::start(&fixture::build_for_tests()?)?),
     };
     let url = match (&arguments.url, &server) {
         (Some(url), _) => url.as_str(),

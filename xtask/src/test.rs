@@ -1,17 +1,33 @@
 //! The project's whole test: what a newcomer runs and what CI runs.
 
 use std::process::Command;
+use std::thread;
 use std::time::Instant;
 
+use clap::Args;
+
+use crate::install::{self, Toolbox};
+use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
-use crate::{Result, interop, oracle, root, say, semantic, suites, target};
+use crate::{Result, interop, oracle, root, say, semantic, soak, suites};
+
+// Its group would have the name of the one it contains.
+#[derive(Debug, Args)]
+#[group(skip)]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    clients: interop::Arguments,
+    /// Run what takes long, too: `soak`, memory under a long load (Linux).
+    #[arg(long)]
+    full: bool,
+}
 
 /// One step of the test; the first that fails ends it.
-pub(crate) struct Step {
-    pub(crate) name: &'static str,
-    pub(crate) cargo: &'static [&'static str],
+struct Step {
+    name: &'static str,
+    cargo: &'static [&'static str],
     /// Environment variables besides those of the caller.
-    pub(crate) environment: &'static [(&'static str, &'static str)],
+    environment: &'static [(&'static str, &'static str)],
 }
 
 /// In the order in which a mistake shows soonest.
@@ -46,45 +62,61 @@ const STEPS: [Step; 5] = [
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {
-        name: "release build",
-        cargo: &[
-            "build",
-            "--locked",
-            "--release",
-            "-p",
-            "universe-server",
-            "-p",
-            "starmap-server",
-            "-p",
-            "spec-server",
-            "-p",
-            "chat-server",
-            "-p",
-            "mcp-conformance",
-        ],
+        name: "servers to be judged",
+        cargo: &programs::JUDGED,
         environment: &[],
     },
 ];
 
+/// What is installed while cargo compiles: both take their time, and hardly disturb each other.
+const INSTALLED: [(Toolbox, &str); 5] = [
+    (Toolbox::Python, semantic::SOURCE),
+    (Toolbox::Node, suites::SOURCE),
+    (Toolbox::Node, oracle::SOURCE),
+    (Toolbox::Node, interop::SOURCE),
+    (Toolbox::Python, interop::SOURCE),
+];
+
+/// What takes too long for every change, in the order in which it runs.
+const LONG: [(&str, Chore); 1] = [("soak: memory under a long load", soak::whole)];
+
+/// `true` when nothing failed.
+type Chore = fn() -> Result<bool>;
+
 /// Runs everything. `true` when nothing failed.
-pub(crate) fn run(arguments: &interop::Arguments) -> Result<bool> {
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let ci = arguments.clients.ci;
+    // What fails here fails once more where it is needed, and is told there.
+    let installing = thread::spawn(|| {
+        for (toolbox, source) in INSTALLED {
+            let _ = install::install(toolbox, source);
+        }
+    });
     for step in &STEPS {
         if !timed(step.name, || Ok(command(step).status()?.success()))? {
             return Ok(false);
         }
     }
-    let sensible = timed("search by sense", || {
-        semantic::run(&semantic::Arguments::whole(arguments.ci))
+    timed("clients, suites and tools that are installed", || {
+        Ok(installing.join().is_ok())
     })?;
-    let replayed = timed("transcripts against the binaries, in both eras", replay)?;
-    let conforming = timed("conformance suites", || {
-        suites::run(&suites::Arguments::whole(arguments.ci))
+    let mut passed = timed("search by sense", || {
+        semantic::run(&semantic::Arguments::whole(ci))
     })?;
-    let judged = timed("verdicts on specs, beside OpenSpec's own", || {
-        oracle::run(&oracle::Arguments::whole(arguments.ci))
+    passed &= timed("transcripts against the binaries, in both eras", replay)?;
+    passed &= timed("conformance suites", || {
+        suites::run(&suites::Arguments::whole(ci))
     })?;
-    let understood = timed("official clients", || interop::run(arguments))?;
-    Ok(sensible && replayed && conforming && judged && understood)
+    passed &= timed("verdicts on specs, beside OpenSpec's own", || {
+        oracle::run(&oracle::Arguments::whole(ci))
+    })?;
+    passed &= timed("official clients", || interop::run(&arguments.clients))?;
+    if arguments.full {
+        for (name, long) in LONG {
+            passed &= timed(name, long)?;
+        }
+    }
+    Ok(passed)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
@@ -100,20 +132,16 @@ fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {
 }
 
 /// The command of a step, to be run in the workspace.
-pub(crate) fn command(step: &Step) -> Command {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let mut command = Command::new(cargo);
-    command
-        .args(step.cargo)
-        .envs(step.environment.iter().copied())
-        .current_dir(root());
+fn command(step: &Step) -> Command {
+    let mut command = cargo(step.cargo);
+    command.envs(step.environment.iter().copied());
     command
 }
 
-/// Replays the transcripts of the servers against their release binaries, as a stranger would.
+/// Replays the transcripts of the servers against their judged programs, as a stranger would.
 fn replay() -> Result<bool> {
     for shown in SERVERS {
-        let server = shown.start(&shown.release())?;
+        let server = shown.start(&shown.binary())?;
         // The transcripts name the endpoint themselves: some speak to REST beside MCP.
         let url = server.url().trim_end_matches("/mcp");
         if !replay_against(&shown, ["--url", url])? {
@@ -128,7 +156,7 @@ fn replay() -> Result<bool> {
 
 /// Replays those of its transcripts that need what it serves.
 fn replay_against(shown: &Shown, server: [&str; 2]) -> Result<bool> {
-    let mut replay = Command::new(target().join("release/mcp-conformance"));
+    let mut replay = Command::new(judged("mcp-conformance"));
     replay.arg("replay").args(server).args(["--era", "both"]);
     if let Some(fixture) = shown.fixture {
         replay.args(["--fixture", fixture]);

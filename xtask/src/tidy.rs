@@ -8,6 +8,8 @@ mod imports;
 mod licences;
 mod map;
 mod source;
+mod untested;
+mod unused;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -46,6 +48,13 @@ fn check() -> Result<Vec<String>> {
         .filter_map(|(path, text)| Some((path.strip_prefix("mcp-proto/src/")?, text.as_str())));
     findings.extend(arrows::inside_library(library));
     findings.extend(licences::check(&all));
+    let fuzz = metadata(&["--no-deps", "--manifest-path", "mcp-proto/fuzz/Cargo.toml"])?;
+    for crates in [&own, &fuzz] {
+        findings.extend(unused::by_members(crates, &files, &root()));
+    }
+    findings.extend(untested::check(&own, &files, &root()));
+    let manifest = files.get("Cargo.toml").map_or("", String::as_str);
+    findings.extend(unused::by_workspace(manifest, &own));
     findings.extend(match files.get("ARCHITECTURE.md") {
         Some(text) => map::check(text, &map::folders(&own, &root()), |path| {
             root().join(path).exists()

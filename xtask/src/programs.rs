@@ -1,0 +1,147 @@
+//! What the chores compile, and where it is: the servers as they are judged, and the test programs of one crate.
+//!
+//! Cargo chooses the features of shared dependencies by the packages that are asked for. So each kind of program is asked
+//! for in one way everywhere: with other packages, nearly everything would be compiled again.
+
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use crate::{Result, root, target};
+
+/// The profile of the judged programs in the workspace's manifest.
+const PROFILE: &str = "judged";
+
+/// Builds the servers and the transcript runner as they are judged: with the features that they ship with, compiled
+/// quickly.
+pub(crate) const JUDGED: [&str; 14] = [
+    "build",
+    "--locked",
+    "--profile",
+    PROFILE,
+    "-p",
+    "universe-server",
+    "-p",
+    "starmap-server",
+    "-p",
+    "spec-server",
+    "-p",
+    "chat-server",
+    "-p",
+    "mcp-conformance",
+];
+
+/// Builds the judged programs, unless they are up to date.
+///
+/// # Errors
+/// When they do not build.
+pub(crate) fn build_judged() -> Result<()> {
+    match cargo(&JUDGED).arg("--quiet").status()?.success() {
+        true => Ok(()),
+        false => Err("the servers do not build".into()),
+    }
+}
+
+/// Where the judged program of this name is.
+pub(crate) fn judged(program: &str) -> PathBuf {
+    let file = format!("{program}{}", std::env::consts::EXE_SUFFIX);
+    target().join(PROFILE).join(file)
+}
+
+/// A cargo command, to be run in the workspace.
+pub(crate) fn cargo(arguments: &[&str]) -> Command {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(arguments).current_dir(root());
+    command
+}
+
+/// One command for each test program of the crate in `folder`, compiled with `features` among those of the whole
+/// workspace. Documentation tests are not among them: `cargo test --workspace` alone runs those.
+///
+/// # Errors
+/// When the workspace's tests do not build, or the crate has none.
+pub(crate) fn tests(folder: &str, features: &[&str]) -> Result<Vec<TestProgram>> {
+    let build = ["test", "--locked", "--workspace", "--no-run"];
+    let built = cargo(&build)
+        .args(["--message-format", "json-render-diagnostics"])
+        .args(features.iter().flat_map(|feature| ["--features", feature]))
+        .stderr(Stdio::inherit())
+        .output()?;
+    if !built.status.success() {
+        return Err("the tests do not build".into());
+    }
+    let folder = root().join(folder);
+    let found: Vec<TestProgram> = String::from_utf8(built.stdout)?
+        .lines()
+        .filter_map(|line| TestProgram::of(&serde_json::from_str(line).ok()?))
+        .filter(|program| program.folder == folder)
+        .collect();
+    match found.is_empty() {
+        true => Err(format!("no tests in {}", folder.display()).into()),
+        false => Ok(found),
+    }
+}
+
+/// A test program that cargo has built.
+#[derive(Debug)]
+pub(crate) struct TestProgram {
+    /// The name of its target: `it`, or that of the crate for the tests in its sources.
+    pub(crate) name: String,
+    binary: PathBuf,
+    folder: PathBuf,
+}
+
+impl TestProgram {
+    /// The one in a message of cargo, if it tells of one.
+    fn of(message: &Value) -> Option<Self> {
+        if !message.pointer("/profile/test")?.as_bool()? {
+            return None;
+        }
+        let manifest = PathBuf::from(message.get("manifest_path")?.as_str()?);
+        Some(Self {
+            name: message.pointer("/target/name")?.as_str()?.to_owned(),
+            binary: message.get("executable")?.as_str()?.into(),
+            folder: manifest.parent()?.to_path_buf(),
+        })
+    }
+
+    /// A command that runs it where cargo would.
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.current_dir(&self.folder);
+        command
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_test_program_is_what_cargo_says_it_has_built_for_tests() {
+        let message = |test: bool, executable: Value| {
+            json!({
+                "reason": "compiler-artifact",
+                "manifest_path": "/r/a/Cargo.toml",
+                "target": {"name": "it", "kind": ["test"]},
+                "profile": {"test": test},
+                "executable": executable,
+            })
+        };
+        let program = TestProgram::of(&message(true, json!("/t/it-1"))).expect("a test program");
+        assert_eq!(program.name, "it");
+        assert_eq!(program.command().get_program(), "/t/it-1");
+        assert_eq!(program.command().get_current_dir(), Some("/r/a".as_ref()));
+        for other in [
+            message(false, json!("/t/it-1")),
+            message(true, Value::Null),
+            json!({"reason": "build-finished", "success": true}),
+        ] {
+            assert!(TestProgram::of(&other).is_none(), "{other}");
+        }
+    }
+}
