@@ -18,6 +18,7 @@ pub(crate) mod exchange;
 pub(crate) mod head;
 pub(crate) mod modern;
 mod params;
+pub(crate) mod peer;
 pub(crate) mod reading;
 pub(crate) mod rejection;
 mod serve;
@@ -33,6 +34,7 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response, request};
 use http_body::Body;
 
+use crate::budget::Client;
 use crate::jsonrpc::Message;
 use crate::legacy::http::Legacy;
 use crate::legacy::session::{MemorySessions, SessionStore};
@@ -46,6 +48,7 @@ use strangers::Strangers;
 pub use crate::legacy::http::config::LegacyConfig;
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, InvalidName, Origins};
+pub use peer::Peer;
 pub use serve::{ServeConfig, serve};
 pub use sse::{Event, EventReader, EventTooLarge};
 
@@ -167,6 +170,7 @@ impl StreamableHttpService {
             endpoint, legacy, ..
         } = &*self.0;
         let config = &endpoint.config;
+        let client = endpoint.client(&head.extensions);
         let (verb, accepts) = match head::judge(&head, config) {
             Ok(judged) => judged,
             Err(rejection) => {
@@ -177,13 +181,13 @@ impl StreamableHttpService {
         let without_id = |rejection| (rejection, None);
         match verb {
             Verb::Preflight => Ok(cors::preflight(&head.headers)),
-            Verb::Get => legacy.open_stream(&head).await.map_err(without_id),
+            Verb::Get => legacy.open_stream(&head, &client).await.map_err(without_id),
             Verb::Delete => legacy.end_session(&head).await.map_err(without_id),
             Verb::Post => {
-                let text = reading::read(body, &head.headers, config, &endpoint.body_memory)
+                let text = reading::read(body, &head.headers, config, &client)
                     .await
                     .map_err(without_id)?;
-                self.post(&mut head, accepts, text).await
+                self.post(&mut head, accepts, client, text).await
             }
         }
     }
@@ -192,22 +196,27 @@ impl StreamableHttpService {
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
+        client: Client,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
         let Inner {
             endpoint, legacy, ..
         } = &*self.0;
         if let Some(session) = legacy.batch_session(head, text.as_ref()).await? {
-            return legacy.call_batch(head, accepts, &session, text).await;
+            return legacy
+                .call_batch(head, accepts, &client, &session, text)
+                .await;
         }
         let message = Message::from_slice(text.as_ref())
             .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
-        // The call may take its time; the text is not needed for it.
-        drop(text);
+        // The call may take its time; the text is not needed for it, and what was read from it is.
+        let held = text.into_held();
         match message {
             Message::Request(request) if modern::is_modern(&head.headers, &request) => {
                 let id = request.id.clone();
-                let called = endpoint.call_modern(head, accepts, request).await;
+                let called = endpoint
+                    .call_modern(head, accepts, client, held, request)
+                    .await;
                 called.map_err(|rejection| (rejection, Some(id)))
             }
             Message::Notification(notification)
@@ -217,7 +226,7 @@ impl StreamableHttpService {
                     .map_err(|error| (error.into(), None))?;
                 Ok(answer::accepted())
             }
-            message => legacy.post(head, accepts, message).await,
+            message => legacy.post(head, accepts, client, held, message).await,
         }
     }
 }

@@ -146,6 +146,7 @@ struct ReadMe;
 
 mod accept;
 mod app;
+mod budget;
 mod cache;
 mod change;
 pub mod client;
@@ -175,6 +176,7 @@ mod uri_template;
 mod version;
 
 pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
+pub use budget::{Bound, Budget, BudgetConfig, ClientName};
 pub use cache::{CacheHint, CacheScope};
 pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};

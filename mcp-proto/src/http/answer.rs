@@ -1,17 +1,22 @@
 //! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
 
+use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
 
-use super::body::ResponseBody;
+use super::body::{ResponseBody, counted};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
-use super::rejection::{ALLOW, Refused};
+use super::rejection::{ALLOW, Refused, Rejection};
 use super::sse;
+use crate::budget::Client;
 use crate::jsonrpc::{ErrorObject, Response};
 use crate::outbox::Outgoing;
 use crate::server::Server;
+
+/// After how many seconds a client that was refused for want of room may try again.
+const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Exchange {
     /// The HTTP response to a call: one JSON body if it answers before it says anything else, an event stream otherwise.
@@ -21,7 +26,7 @@ impl Exchange {
         }
         while let Some(step) = self.next().await {
             match step {
-                Step::Answer(answer) => return json_response(status(&answer), &answer),
+                Step::Answer(answer) => return self.answered(&answer),
                 Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
                     return self.stream(Some(step));
                 }
@@ -33,26 +38,50 @@ impl Exchange {
         empty(StatusCode::NO_CONTENT)
     }
 
+    /// One JSON body, or why there is no room for it.
+    fn answered(self, answer: &Response) -> HttpResponse<ResponseBody> {
+        match ResponseBody::answer(answer, self.into_held()) {
+            Ok(body) => json(status(answer), body),
+            Err(over) => refusal((over.into(), answer.id.clone())),
+        }
+    }
+
     fn stream(self, first: Option<Step>) -> HttpResponse<ResponseBody> {
+        let client = self.client();
         let steps = stream::iter(first).chain(self);
-        let events = steps.filter_map(|step| {
+        let events = steps.filter_map(move |step| {
             std::future::ready(match step {
                 Step::Said(Outgoing::Notification(said)) => Some(sse::message(&said)),
                 Step::Said(_) => None,
                 Step::Quiet => Some(sse::KEEP_ALIVE),
-                Step::Answer(answer) => Some(sse::answer(&answer)),
+                Step::Answer(answer) => Some(answer_event(answer, &client)),
             })
         });
         event_stream(ResponseBody::events(events))
     }
 }
 
+/// An answer as an event, or as one that says why there is no room for it.
+fn answer_event(answer: Response, client: &Client) -> Bytes {
+    counted(sse::answer(&answer), client).unwrap_or_else(|over| {
+        let error = Rejection::from(over).error();
+        sse::answer(&Response::error(answer.id, error))
+    })
+}
+
 /// The answer to a request that is refused, with its id if that could be read.
 pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
     let status = rejection.status();
     let mut response = json_response(status, &Response::error(id, rejection.error()));
-    if status == StatusCode::METHOD_NOT_ALLOWED {
-        response.headers_mut().insert(header::ALLOW, ALLOW);
+    let headers = response.headers_mut();
+    match status {
+        StatusCode::METHOD_NOT_ALLOWED => {
+            headers.insert(header::ALLOW, ALLOW);
+        }
+        StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
+            headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        _ => {}
     }
     response
 }

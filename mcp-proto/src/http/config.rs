@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use crate::budget::BudgetConfig;
 use crate::legacy::http::config::LegacyConfig;
 
 /// The bounds and the door policy of a [`StreamableHttpService`](super::StreamableHttpService).
@@ -15,9 +16,6 @@ pub struct HttpConfig {
     pub origins: Origins,
     /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
     pub max_body_bytes: usize,
-    /// The most bytes of bodies that are held at once, of all requests together, until they are parsed; one more byte
-    /// gets 503. 256 MiB by default.
-    pub max_buffered_bytes: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
     /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most four times
@@ -26,9 +24,8 @@ pub struct HttpConfig {
     /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
     /// the client takes one. 15 s by default.
     pub keep_alive: Duration,
-    /// The most calls of all clients that run at once, listens and calls without a client among them; one more gets
-    /// 503. 10,000 by default.
-    pub max_calls: usize,
+    /// What clients may make the service hold, each and all together; more gets 429 or 503.
+    pub budget: BudgetConfig,
     /// The bounds of the revisions up to 2025-11-25.
     pub legacy: LegacyConfig,
 }
@@ -75,10 +72,9 @@ impl Default for HttpConfig {
             hosts: Hosts::Loopback,
             origins: Origins::Loopback,
             max_body_bytes: 4 * 1024 * 1024,
-            max_buffered_bytes: 256 * 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
-            max_calls: 10_000,
+            budget: BudgetConfig::default(),
             legacy: LegacyConfig::default(),
         }
     }

@@ -1,11 +1,11 @@
-//! What all requests of one service share: the server, the bounds, and the permits that keep them.
+//! What all requests of one service share: the server, the bounds, and who holds how much.
 
-use std::sync::Arc;
-
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use http::Extensions;
 
 use super::config::HttpConfig;
-use super::rejection::Rejection;
+use super::peer::Peer;
+use crate::budget::{Budget, Client, ClientName};
+use crate::context::Principal;
 use crate::server::Server;
 
 /// The server behind a service, and what its requests have in common.
@@ -13,27 +13,31 @@ use crate::server::Server;
 pub(crate) struct Endpoint {
     pub(crate) server: Server,
     pub(crate) config: HttpConfig,
-    /// A permit for each call that may run.
-    calls: Arc<Semaphore>,
-    /// A permit for each byte of bodies that may be held.
-    pub(super) body_memory: Arc<Semaphore>,
+    budget: Budget,
+    /// The account of requests without a [`Peer`].
+    unknown: Client,
 }
 
 impl Endpoint {
     pub(super) fn new(server: Server, config: HttpConfig) -> Self {
-        let permits = |max: usize| Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS)));
+        let budget = Budget::new(&config.budget);
         Self {
-            calls: permits(config.max_calls),
-            body_memory: permits(config.max_buffered_bytes),
             server,
             config,
+            unknown: budget.client(ClientName::Unknown),
+            budget,
         }
     }
 
-    /// The permit of one more call.
-    pub(crate) fn permit(&self) -> Result<OwnedSemaphorePermit, Rejection> {
-        Arc::clone(&self.calls)
-            .try_acquire_owned()
-            .map_err(|_| Rejection::ServiceBusy(self.config.max_calls))
+    /// The client that a request comes from.
+    pub(super) fn client(&self, extensions: &Extensions) -> Client {
+        if let Some(principal) = extensions.get::<Principal>() {
+            let name = ClientName::Principal(principal.0.as_str().into());
+            return self.budget.client(name);
+        }
+        match extensions.get::<Peer>() {
+            Some(peer) => peer.account(&self.budget),
+            None => self.unknown.clone(),
+        }
     }
 }

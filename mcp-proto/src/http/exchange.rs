@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use futures_util::Stream;
 use futures_util::future::BoxFuture;
-use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::Sleep;
 
+use crate::budget::{Client, Held};
 use crate::jsonrpc::Response;
 use crate::outbox::{OutboxReader, Outgoing};
 
@@ -22,8 +22,25 @@ pub(crate) struct Exchange {
     keep_alive: Duration,
     /// Started when the call first has to wait: quick calls never pay for a timer.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Its permit among the calls of the service.
-    _permit: OwnedSemaphorePermit,
+    held: Holding,
+}
+
+/// What a call makes the server hold, until its answer is written or given up.
+#[derive(Debug)]
+pub(crate) struct Holding {
+    /// Its place among the calls.
+    pub(crate) call: Held,
+    /// Its place among the listeners, if it is a listen.
+    pub(crate) _listener: Option<Held>,
+    /// The memory of its request.
+    pub(crate) _request: Held,
+}
+
+impl Holding {
+    /// The client that holds it.
+    pub(crate) fn client(&self) -> Client {
+        self.call.client()
+    }
 }
 
 /// The next thing an exchange has to say.
@@ -39,7 +56,7 @@ impl Exchange {
         call: BoxFuture<'static, Response>,
         outgoing: OutboxReader,
         keep_alive: Duration,
-        permit: OwnedSemaphorePermit,
+        held: Holding,
     ) -> Self {
         Self {
             call: Some(call),
@@ -47,8 +64,18 @@ impl Exchange {
             outgoing,
             keep_alive,
             timer: None,
-            _permit: permit,
+            held,
         }
+    }
+
+    /// The client that it is for.
+    pub(crate) fn client(&self) -> Client {
+        self.held.client()
+    }
+
+    /// What is held for it, once it has answered: for the body of the answer.
+    pub(crate) fn into_held(self) -> Holding {
+        self.held
     }
 
     /// Whether the handler still runs.

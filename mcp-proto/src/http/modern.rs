@@ -6,10 +6,11 @@ use serde_json::{Map, Value};
 
 use super::body::ResponseBody;
 use super::endpoint::Endpoint;
-use super::exchange::Exchange;
+use super::exchange::{Exchange, Holding};
 use super::head::{self, Accepts};
 use super::params;
 use super::rejection::Rejection;
+use crate::budget::{Client, Held, Kind};
 use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Notification, Request};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
@@ -67,6 +68,8 @@ impl Endpoint {
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
+        client: Client,
+        held: Held,
         mut request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let headers = &head.headers;
@@ -94,10 +97,17 @@ impl Endpoint {
             let error = Server::unknown_method(&request.method, Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
         }
-        if request.method == "subscriptions/listen" && !accepts.events {
+        let listens = request.method == "subscriptions/listen";
+        if listens && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
-        let permit = self.permit()?;
+        let held = Holding {
+            call: client.hold(Kind::Calls, 1)?,
+            _listener: listens
+                .then(|| client.hold(Kind::Listeners, 1))
+                .transpose()?,
+            _request: held,
+        };
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let incoming = Incoming {
@@ -109,7 +119,7 @@ impl Endpoint {
         };
         let context = Context::modern(incoming, modern);
         let call = self.server.handle_owned(request, context);
-        let exchange = Exchange::new(call, notifications, self.config.keep_alive, permit);
+        let exchange = Exchange::new(call, notifications, self.config.keep_alive, held);
         Ok(exchange.respond(accepts).await)
     }
 }

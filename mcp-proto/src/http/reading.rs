@@ -3,22 +3,28 @@
 use std::fmt::Display;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
 
 use bytes::{Buf, BufMut as _, Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
 use http_body::Body;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::config::HttpConfig;
 use super::deadline::Deadline;
 use super::rejection::Rejection;
+use crate::budget::{Client, Held, Kind};
 
-/// A body that was read. It takes its share of the memory for bodies until it is dropped.
+/// A body that was read, and its part of the memory for requests.
 #[derive(Debug)]
 pub(crate) struct Text {
     bytes: Bytes,
-    _share: Option<OwnedSemaphorePermit>,
+    held: Held,
+}
+
+impl Text {
+    /// Gives the text up, and what is held for it on to what was read from it.
+    pub(crate) fn into_held(self) -> Held {
+        self.held
+    }
 }
 
 impl AsRef<[u8]> for Text {
@@ -32,13 +38,13 @@ const MAX_AHEAD: usize = 256 * 1024;
 /// The most bytes of a refused body that are read to no purpose but the client's hearing of it.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 
-/// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `memory` has a
-/// permit for each byte of all the bodies that are held at once.
+/// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `client` holds
+/// each byte.
 pub(super) async fn read<B>(
     body: B,
     headers: &HeaderMap,
     config: &HttpConfig,
-    memory: &Arc<Semaphore>,
+    client: &Client,
 ) -> Result<Text, Rejection>
 where
     B: Body,
@@ -49,8 +55,8 @@ where
         return Err(Rejection::BodyTooLarge(config.max_body_bytes));
     }
     let mut body = pin!(body);
-    let read = collect(body.as_mut(), headers, config, memory).await;
-    if let Err(Rejection::BodyTooLarge(_) | Rejection::TooManyBodies) = read {
+    let read = collect(body.as_mut(), headers, config, client).await;
+    if let Err(Rejection::BodyTooLarge(_) | Rejection::Over(_)) = read {
         skip(body, config).await;
     }
     read
@@ -60,7 +66,7 @@ async fn collect<B>(
     mut body: Pin<&mut B>,
     headers: &HeaderMap,
     config: &HttpConfig,
-    memory: &Arc<Semaphore>,
+    client: &Client,
 ) -> Result<Text, Rejection>
 where
     B: Body,
@@ -68,7 +74,7 @@ where
 {
     let max = config.max_body_bytes;
     let mut deadline = Deadline::new(config.body_timeout);
-    let mut share: Option<OwnedSemaphorePermit> = None;
+    let mut held = client.hold(Kind::RequestBytes, 0)?;
     // The common body is one chunk, which is kept without a copy.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
@@ -88,14 +94,7 @@ where
         if more > max.saturating_sub(read) {
             return Err(Rejection::BodyTooLarge(max));
         }
-        let taken = u32::try_from(more)
-            .ok()
-            .and_then(|more| Arc::clone(memory).try_acquire_many_owned(more).ok())
-            .ok_or(Rejection::TooManyBodies)?;
-        match &mut share {
-            None => share = Some(taken),
-            Some(share) => share.merge(taken),
-        }
+        held.grow(more)?;
         if read == 0 {
             first = data.copy_to_bytes(more);
             continue;
@@ -112,10 +111,7 @@ where
     } else {
         whole.freeze()
     };
-    Ok(Text {
-        bytes,
-        _share: share,
-    })
+    Ok(Text { bytes, held })
 }
 
 /// Reads the body of a request that is refused unread, in bounds: a client that still writes when the connection is

@@ -2,6 +2,7 @@
 
 use http::{HeaderValue, StatusCode};
 
+use crate::budget::Over;
 use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::server::Server;
 
@@ -26,10 +27,8 @@ pub(crate) enum Rejection {
     BodyBroken,
     /// A response where a request is expected.
     UnexpectedResponse,
-    /// Too many calls of the service at once.
-    ServiceBusy(usize),
-    /// The bodies that are being read take too much memory.
-    TooManyBodies,
+    /// The client, or all clients together, hold as much as they may.
+    Over(Over),
     /// Too many listeners of the server.
     TooManyListeners,
     /// The message or its metadata is wrong: the error says how.
@@ -52,9 +51,8 @@ impl Rejection {
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken | Self::UnexpectedResponse => StatusCode::BAD_REQUEST,
-            Self::ServiceBusy(_) | Self::TooManyBodies | Self::TooManyListeners => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            Self::Over(over) if over.is_share => StatusCode::TOO_MANY_REQUESTS,
+            Self::Over(_) | Self::TooManyListeners => StatusCode::SERVICE_UNAVAILABLE,
             Self::Message(status, _) => *status,
         }
     }
@@ -63,16 +61,7 @@ impl Rejection {
         let message = match self {
             Self::Message(_, error) => return error,
             Self::TooManyListeners => return Server::too_many_listeners(),
-            Self::ServiceBusy(max) => {
-                let message = format!("{max} calls are running: try again later");
-                return ErrorObject::new(ErrorObject::INTERNAL, message);
-            }
-            Self::TooManyBodies => {
-                return ErrorObject::new(
-                    ErrorObject::INTERNAL,
-                    "too many requests are being read: try again later",
-                );
-            }
+            Self::Over(over) => return ErrorObject::new(ErrorObject::INTERNAL, over.to_string()),
             Self::ForeignHost(host) => format!(
                 "the host {host:?} is not a name of this server; if it is, add it to the allowed hosts"
             ),
@@ -97,5 +86,11 @@ impl From<ErrorObject> for Rejection {
     /// A protocol error that the revision maps to 400.
     fn from(error: ErrorObject) -> Self {
         Self::Message(StatusCode::BAD_REQUEST, error)
+    }
+}
+
+impl From<Over> for Rejection {
+    fn from(over: Over) -> Self {
+        Self::Over(over)
     }
 }

@@ -2,10 +2,12 @@
 
 mod connection;
 mod stall;
+mod table;
 
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,13 +19,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
 use crate::accept::accept_until;
+use crate::budget::Bound;
+use table::{Admitted, Table};
 
 /// The bounds of [`serve`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServeConfig {
-    /// The most connections at once; further ones wait in the kernel's backlog. 4,096 by default.
-    pub max_connections: usize,
+    /// The most connections at once, of all clients and of one; 4,096 and 2,048 by default. One more takes the place of
+    /// one that has no request, of the same client or of the one that has most; where there is none it is closed.
+    pub connections: Bound,
     /// How long a client may take to send the head of a request. A connection on which no request runs is ended after
     /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
     pub header_timeout: Duration,
@@ -67,17 +72,20 @@ pub async fn serve<S, B>(
 {
     let (closing, closed) = watch::channel(false);
     let builder = connection::builder(&config);
-    let accept = || accept(&listener);
-    let run = |stream| {
+    let table = Table::new(config.connections);
+    let accept = || accept(&listener, &table);
+    let run = |(stream, admitted)| {
         connection::run(
             builder.clone(),
             stream,
+            admitted,
             service.clone(),
             closed.clone(),
             config,
         )
     };
-    let mut connections = accept_until(config.max_connections, shutdown, accept, run).await;
+    // The table has the bound.
+    let mut connections = accept_until(usize::MAX, shutdown, accept, run).await;
     drop(listener);
     closing.send_replace(true);
     let all = async { while connections.join_next().await.is_some() {} };
@@ -90,19 +98,33 @@ pub async fn serve<S, B>(
     connections.shutdown().await;
 }
 
-async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
-    let (stream, _address) = listener.accept().await?;
-    // Small answers must not wait for the acknowledgement of the one before.
-    if let Err(error) = stream.set_nodelay(true) {
-        tracing::debug!(%error, "a connection stays without TCP_NODELAY");
+/// The next connection that has a place.
+async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpStream, Admitted)> {
+    loop {
+        let (stream, address) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            // Out of file descriptors, for instance: those of idle connections come back in a moment.
+            Err(error) => {
+                table.make_room();
+                return Err(error);
+            }
+        };
+        let Some(admitted) = table.admit(address.ip()) else {
+            tracing::debug!(%address, "a connection was closed: its client, or all, have as many as they may");
+            continue;
+        };
+        // Small answers must not wait for the acknowledgement of the one before.
+        if let Err(error) = stream.set_nodelay(true) {
+            tracing::debug!(%error, "a connection stays without TCP_NODELAY");
+        }
+        return Ok((stream, admitted));
     }
-    Ok(stream)
 }
 
 impl Default for ServeConfig {
     fn default() -> Self {
         Self {
-            max_connections: 4_096,
+            connections: Bound::of(4_096),
             header_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             max_headers: 100,

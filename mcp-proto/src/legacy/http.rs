@@ -19,13 +19,14 @@ use futures_util::stream;
 use http::Extensions;
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
-use tokio::sync::{OwnedSemaphorePermit, oneshot};
+use tokio::sync::oneshot;
 
+use crate::budget::{Client, Held, Kind};
 use crate::context::{ClientSide, Context, Incoming, Principal};
-use crate::http::answer::{accepted, empty, event_stream, json_response};
+use crate::http::answer::{accepted, empty, event_stream, json, json_response};
 use crate::http::body::ResponseBody;
 use crate::http::endpoint::Endpoint;
-use crate::http::exchange::Exchange as Running;
+use crate::http::exchange::{Exchange as Running, Holding};
 use crate::http::head::{self, Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
 use crate::http::rejection::{Refused, Rejection};
@@ -62,7 +63,7 @@ struct Inner {
 struct Entered {
     guard: CallGuard,
     cancelled: oneshot::Receiver<()>,
-    permit: OwnedSemaphorePermit,
+    call: Held,
 }
 
 impl Legacy {
@@ -92,12 +93,14 @@ impl Legacy {
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
+        client: Client,
+        held: Held,
         message: Message,
     ) -> Result<Response<ResponseBody>, Refused> {
         match message {
             Message::Request(request) => {
                 let id = request.id.clone();
-                let called = self.call(head, accepts, request).await;
+                let called = self.call(head, accepts, client, held, request).await;
                 called.map_err(|rejection| (rejection, Some(id)))
             }
             Message::Notification(notification) => {
@@ -134,6 +137,8 @@ impl Legacy {
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
+        client: Client,
+        held: Held,
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         if request.method == "initialize" {
@@ -141,29 +146,34 @@ impl Legacy {
         }
         let session = session_id(head)?;
         // Before the session is looked up: whoever ends it after that finds the call.
-        let entered = self.enter(&session, &request);
+        let entered = self.enter(&session, &request, &client);
         // What runs of a session is shown to its owner alone.
         let session = self.load(head, &session).await?;
         let entered = entered?;
         let extensions = std::mem::take(&mut head.extensions);
-        let mut call = self.begin(&session, request, extensions, entered, accepts);
+        let mut call = self.begin(&session, request, extensions, entered, held, accepts);
         match call.first(accepts).await {
-            First::Answer(answer) => Ok(json_response(StatusCode::OK, &answer)),
+            First::Answer(answer) => Ok(json(StatusCode::OK, call.answered(&answer)?)),
             First::Stream(first) => Calls::from(call).stream(first, self.resumable(&session)),
             First::Cancelled => Ok(cancelled(accepts)),
         }
     }
 
     /// Enters a call of a session into the lists of those that run.
-    fn enter(&self, session: &SessionId, request: &Request) -> Result<Entered, Rejection> {
+    fn enter(
+        &self,
+        session: &SessionId,
+        request: &Request,
+        client: &Client,
+    ) -> Result<Entered, Rejection> {
         let endpoint = &self.0.endpoint;
-        let permit = endpoint.permit()?;
+        let call = client.hold(Kind::Calls, 1)?;
         let max_calls = endpoint.config.legacy.max_calls_per_session;
         let (guard, cancelled) = self.0.live.begin_call(session, &request.id, max_calls)?;
         Ok(Entered {
             guard,
             cancelled,
-            permit,
+            call,
         })
     }
 
@@ -174,6 +184,7 @@ impl Legacy {
         mut request: Request,
         extensions: Extensions,
         entered: Entered,
+        held: Held,
         accepts: Accepts,
     ) -> Exchange {
         let endpoint = &self.0.endpoint;
@@ -195,7 +206,12 @@ impl Legacy {
             }
         };
         let keep_alive = endpoint.config.keep_alive;
-        let call = Running::new(call, outgoing, keep_alive, entered.permit);
+        let held = Holding {
+            call: entered.call,
+            _listener: None,
+            _request: held,
+        };
+        let call = Running::new(call, outgoing, keep_alive, held);
         Exchange::new(
             call,
             SessionCall {

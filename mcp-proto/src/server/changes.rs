@@ -13,7 +13,7 @@ use crate::change::{Change, ResourceUpdate};
 use crate::jsonrpc::Notification;
 
 /// How many listeners may be open at once unless the builder says otherwise.
-pub(super) const DEFAULT_MAX_LISTENERS: usize = 1_000;
+pub(super) const DEFAULT_MAX_LISTENERS: usize = 20_000;
 /// How many changes a listener may lag behind; one that lags more is told that everything may have changed.
 const MAX_LAG: usize = 256;
 /// `_meta` key of an update that stands for several: how many changes of any kind the listener has missed.

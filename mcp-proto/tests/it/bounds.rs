@@ -9,8 +9,8 @@ use futures_util::stream;
 use http::Request;
 use http_body::Frame;
 use http_body_util::StreamBody;
-use mcp_proto::http::HttpConfig;
-use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
+use mcp_proto::http::{HttpConfig, Peer};
+use mcp_proto::{Bound, MemorySessions, MemorySessionsConfig, StreamableHttpService};
 use serde_json::json;
 
 use crate::common::{PATIENCE, Raw, builder, call, open_session, probe, say, server};
@@ -55,7 +55,7 @@ async fn a_flood_of_openings_ends_none_that_is_in_use() {
 async fn bodies_that_are_being_read_share_a_bounded_memory() {
     let small = || Raw::modern("tools/call", say("x"));
     let mut config = HttpConfig::default();
-    config.max_buffered_bytes = small().body.len() + 1_000;
+    config.budget.request_bytes = Bound::of(small().body.len() + 1_000);
     let service = StreamableHttpService::with_config(server(), config);
     let slow = || {
         let (head, _) = small().request().into_parts();
@@ -95,24 +95,91 @@ async fn bodies_that_are_being_read_share_a_bounded_memory() {
 }
 
 #[tokio::test]
-async fn a_running_call_holds_no_memory_for_its_body() {
+async fn a_running_call_holds_the_memory_of_its_request() {
     let (probe, mut events) = probe();
+    let raw = || Raw::modern("tools/call", call("hang"));
     let mut config = HttpConfig::default();
-    config.max_buffered_bytes = 500;
+    config.budget.request_bytes = Bound::of(3 * raw().body.len());
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
-    for _ in 0..4 {
-        let (service, raw) = (service.clone(), Raw::modern("tools/call", call("hang")));
-        assert!(raw.body.len() > 125);
-        tokio::spawn(async move { service.handle(raw.request()).await });
+    let mut running = Vec::new();
+    for _ in 0..3 {
+        let (service, raw) = (service.clone(), raw());
+        running.push(tokio::spawn(
+            async move { service.handle(raw.request()).await },
+        ));
         events.expect("started").await;
     }
+    let reply = raw().send(&service).await;
+    assert_eq!(reply.refusal(), (503, -32603, None));
+    assert_eq!(reply.header("retry-after"), Some("1"));
+    for call in running {
+        call.abort();
+        events.expect("dropped").await;
+    }
+    let small = Raw::modern("tools/call", say("x")).send(&service).await;
+    assert_eq!(small.status, 200);
+}
+
+/// A request as it comes from an address.
+fn from(address: [u8; 4], raw: Raw) -> Request<http_body_util::Full<Bytes>> {
+    let mut request = raw.request();
+    request.extensions_mut().insert(Peer::new(address.into()));
+    request
+}
+
+#[tokio::test]
+async fn a_client_that_has_its_share_leaves_the_rest_to_others() {
+    let (probe, mut events) = probe();
+    let mut config = HttpConfig::default();
+    config.budget.calls = Bound::of(40);
+    config.budget.listeners = Bound::of(4);
+    let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
+    let (greedy, other) = ([127, 0, 0, 2], [127, 0, 0, 1]);
+    let mut running = Vec::new();
+    for _ in 0..20 {
+        let request = from(greedy, Raw::modern("tools/call", call("hang")));
+        let service = service.clone();
+        running.push(tokio::spawn(async move { service.handle(request).await }));
+        events.expect("started").await;
+    }
+    let refused = service
+        .handle(from(greedy, Raw::modern("tools/call", say("x"))))
+        .await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.headers()["retry-after"], "1");
+    let served = service
+        .handle(from(other, Raw::modern("tools/call", say("x"))))
+        .await;
+    assert_eq!(served.status(), 200);
+    for call in running {
+        call.abort();
+        events.expect("dropped").await;
+    }
+    // Listens for nothing count too.
+    let listen = || {
+        Raw::modern(
+            "subscriptions/listen",
+            serde_json::json!({"notifications": {}}),
+        )
+    };
+    let mut open = Vec::new();
+    for _ in 0..2 {
+        let response = service.handle(from(greedy, listen())).await;
+        assert_eq!(response.status(), 200);
+        open.push(response);
+    }
+    let refused = service.handle(from(greedy, listen())).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(service.handle(from(other, listen())).await.status(), 200);
+    open.clear();
+    assert_eq!(service.handle(from(greedy, listen())).await.status(), 200);
 }
 
 #[tokio::test]
 async fn calls_of_all_clients_are_bounded_together() {
     let (probe, mut events) = probe();
     let mut config = HttpConfig::default();
-    config.max_calls = 2;
+    config.budget.calls = Bound::of(2);
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let session = open_session(&service).await;
     let start = |raw: Raw| {
@@ -132,7 +199,10 @@ async fn calls_of_all_clients_are_bounded_together() {
     ] {
         let reply = raw.send(&service).await;
         assert_eq!(reply.refusal(), (503, -32603, Some(7.into())));
-        assert_eq!(reply.message(), "2 calls are running: try again later");
+        assert_eq!(
+            reply.message(),
+            "2 calls are running for all clients together: try again later"
+        );
     }
     modern.abort();
     events.expect("dropped").await;

@@ -86,18 +86,33 @@ async fn a_head_has_bounds() {
 }
 
 #[tokio::test]
-async fn a_client_over_the_bound_waits_until_another_goes() {
+async fn an_idle_connection_gives_way_and_a_busy_one_does_not() {
     let mut serving = ServeConfig::default();
-    serving.max_connections = 1;
+    serving.connections = mcp_proto::Bound { total: 1, share: 1 };
     let served = Served::with(server(), HttpConfig::default(), serving).await;
-    let first = TcpStream::connect(served.address).await.unwrap();
-    let client = Client::http(&served.url(), ClientConfig::new(Era::Modern))
-        .await
-        .unwrap();
-    let mut waiting = Box::pin(client.list_tools());
-    assert!(timeout(SHORT, &mut waiting).await.is_err());
-    drop(first);
-    assert_eq!(waiting.await.unwrap().len(), 5);
+    let mut idle = TcpStream::connect(served.address).await.unwrap();
+    let url = served.url();
+    let client = Client::http(&url, ClientConfig::new(Era::Modern)).await;
+    let client = client.unwrap();
+    assert_eq!(client.list_tools().await.unwrap().len(), 5);
+    let mut rest = Vec::new();
+    let ended = timeout(PATIENCE, idle.read_to_end(&mut rest)).await;
+    assert_eq!(ended.expect("it gives way").unwrap_or_default(), 0);
+    // One with an open listen keeps its place: the next is closed.
+    let mut told = client.notifications();
+    let listening = client.clone();
+    let listening = tokio::spawn(async move {
+        let wanted = json!({"notifications": {"toolsListChanged": true}});
+        listening.request("subscriptions/listen", wanted).await
+    });
+    assert_eq!(
+        told.recv().await.unwrap().method,
+        "notifications/subscriptions/acknowledged"
+    );
+    let mut refused = TcpStream::connect(served.address).await.unwrap();
+    let ended = timeout(PATIENCE, refused.read_to_end(&mut rest)).await;
+    assert_eq!(ended.expect("it is closed").unwrap_or_default(), 0);
+    listening.abort();
 }
 
 #[tokio::test]
@@ -273,7 +288,7 @@ async fn a_client_that_does_not_read_is_closed() {
         .build()
         .unwrap();
     let mut serving = ServeConfig::default();
-    serving.max_connections = 1;
+    serving.connections = mcp_proto::Bound { total: 1, share: 1 };
     serving.write_timeout = SHORT;
     let served = Served::with(big, HttpConfig::default(), serving).await;
     let raw = Raw::modern("tools/call", call("big"));

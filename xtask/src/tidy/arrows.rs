@@ -27,6 +27,7 @@ const CRATES: [(&str, &[&str]); 9] = [
 const STOREYS: [&[&str]; 11] = [
     &[
         "accept",
+        "budget",
         "cache",
         "change",
         "json",

@@ -3,7 +3,6 @@
 use std::convert::Infallible;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Context, Poll};
 
 use bytes::Bytes;
@@ -19,23 +18,16 @@ use tokio::time::Instant;
 
 use super::ServeConfig;
 use super::stall::Socket;
-
-/// The requests of one connection.
-#[derive(Debug, Default)]
-struct Activity {
-    begun: AtomicUsize,
-    running: AtomicUsize,
-}
-
-/// A request whose answer is not wholly written.
-#[derive(Debug)]
-struct Running(Arc<Activity>);
+use super::table::{Admitted, Running};
 
 /// A body that tells when it is done with.
 struct Tracked<B> {
     body: B,
     _running: Running,
 }
+
+/// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
+const MAX_BUFFER: usize = 64 * 1024;
 
 pub(super) fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
     let mut builder = auto::Builder::new(TokioExecutor::new());
@@ -44,10 +36,12 @@ pub(super) fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
         .timer(TokioTimer::new())
         .header_read_timeout(config.header_timeout)
         .max_headers(config.max_headers)
+        .max_buf_size(MAX_BUFFER)
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(config.header_timeout)
-        .max_concurrent_streams(config.max_http2_streams);
+        .max_concurrent_streams(config.max_http2_streams)
+        .max_send_buf_size(MAX_BUFFER);
     builder
 }
 
@@ -55,6 +49,7 @@ pub(super) fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
 pub(super) async fn run<S, B>(
     builder: auto::Builder<TokioExecutor>,
     stream: TcpStream,
+    admitted: Admitted,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: ServeConfig,
@@ -64,10 +59,11 @@ pub(super) async fn run<S, B>(
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let activity = Arc::<Activity>::default();
-    let tracking = Arc::clone(&activity);
-    let service = service_fn(move |request| {
-        let running = Running::new(&tracking);
+    let activity = &admitted.connection;
+    let tracking = Arc::clone(activity);
+    let service = service_fn(move |mut request: Request<Incoming>| {
+        let running = tracking.begin();
+        request.extensions_mut().insert(tracking.peer.clone());
         let answer = service.call(request);
         async move {
             answer.await.map(|response| {
@@ -97,10 +93,14 @@ pub(super) async fn run<S, B>(
                 told = true;
                 connection.as_mut().graceful_shutdown();
             }
+            () = activity.gives_way() => {
+                tracing::debug!("an idle connection was closed: others need its place");
+                return;
+            }
             () = check.as_mut() => {
                 check.as_mut().reset(Instant::now() + config.header_timeout);
-                let begun = activity.begun.load(Ordering::Relaxed);
-                let idle = begun == begun_before && activity.running.load(Ordering::Relaxed) == 0;
+                let begun = activity.begun();
+                let idle = begun == begun_before && activity.running() == 0;
                 begun_before = begun;
                 // hyper's own time-out starts once the protocol is known: a client that sends less than that would
                 // stay for ever, as would one of HTTP/2 that answers pings and nothing else.
@@ -114,20 +114,6 @@ pub(super) async fn run<S, B>(
                 }
             }
         }
-    }
-}
-
-impl Running {
-    fn new(activity: &Arc<Activity>) -> Self {
-        activity.begun.fetch_add(1, Ordering::Relaxed);
-        activity.running.fetch_add(1, Ordering::Relaxed);
-        Self(Arc::clone(activity))
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.running.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

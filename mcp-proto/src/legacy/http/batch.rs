@@ -8,6 +8,7 @@ use http::{Response, StatusCode, request};
 use super::calls::Calls;
 use super::exchange::Step;
 use super::{Entered, Legacy};
+use crate::budget::{Client, Kind};
 use crate::http::answer::{accepted, json};
 use crate::http::body::{ResponseBody, size};
 use crate::http::head::{Accepts, SESSION_ID};
@@ -53,6 +54,7 @@ impl Legacy {
         &self,
         head: &request::Parts,
         accepts: Accepts,
+        client: &Client,
         session: &Arc<Session>,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
@@ -61,12 +63,12 @@ impl Legacy {
             self.0.endpoint.config.legacy.max_batch_messages,
         )
         .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
-        drop(text);
+        let mut held = text.into_held();
         let mut taken = Taken::default();
         for message in messages {
             match message {
                 Ok(Message::Request(request)) => {
-                    match self.enter_in_batch(session, &request, &mut taken.ids) {
+                    match self.enter_in_batch(session, &request, client, &mut taken.ids) {
                         Ok(entered) => {
                             taken.any = true;
                             taken.entered.push((request, entered));
@@ -96,7 +98,11 @@ impl Legacy {
         let mut calls = Calls::default();
         for (request, entered) in taken.entered.drain(..) {
             let extensions = head.extensions.clone();
-            calls.push(self.begin(session, request, extensions, entered, accepts));
+            // The first holds for all: they share one body, and most end together.
+            let none = client.hold(Kind::RequestBytes, 0);
+            let none = none.map_err(|over| (over.into(), None))?;
+            let held = std::mem::replace(&mut held, none);
+            calls.push(self.begin(session, request, extensions, entered, held, accepts));
         }
         self.respond_to_batch(accepts, session, calls, taken)
             .await
@@ -107,6 +113,7 @@ impl Legacy {
         &self,
         session: &Session,
         request: &Request,
+        client: &Client,
         ids: &mut HashSet<RequestId>,
     ) -> Result<Entered, ErrorObject> {
         if request.method == "initialize" {
@@ -119,7 +126,8 @@ impl Legacy {
             let problem = format!("the id {} is given twice in the batch", request.id);
             return Err(ErrorObject::invalid_request(problem));
         }
-        self.enter(&session.id, request).map_err(Rejection::error)
+        self.enter(&session.id, request, client)
+            .map_err(Rejection::error)
     }
 
     async fn respond_to_batch(

@@ -11,6 +11,8 @@ use tokio::sync::oneshot;
 use super::detached::{Detached, Place};
 use super::live::CallGuard;
 use super::sessions::Hold;
+use crate::budget::Over;
+use crate::http::body::ResponseBody;
 use crate::http::exchange;
 use crate::http::head::Accepts;
 use crate::jsonrpc::{Message, Response};
@@ -88,6 +90,14 @@ impl Exchange {
             }
         }
         First::Cancelled
+    }
+
+    /// The body of its answer, or why there is no room for it.
+    pub(super) fn answered(mut self, answer: &Response) -> Result<ResponseBody, Over> {
+        match self.call.take() {
+            Some(call) => ResponseBody::answer(answer, call.into_held()),
+            None => Ok(ResponseBody::json(answer)),
+        }
     }
 
     /// Takes over what becomes of it when its client goes: dropping it cancels it from now on.

@@ -14,6 +14,7 @@ use super::refusal::Refusal;
 use super::sessions::{Held, Hold};
 use super::streams::{Audience, EventId, Opened, Reader, Standalone};
 use super::{Legacy, events, session_id};
+use crate::budget::{self, Client, Kind};
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::head;
@@ -39,6 +40,8 @@ struct Listening {
     primes: bool,
     /// The end of that time; `None` while there is a connection.
     away: Option<Pin<Box<Sleep>>>,
+    /// Its place among the listeners of its client.
+    _place: budget::Held,
 }
 
 impl Legacy {
@@ -46,6 +49,7 @@ impl Legacy {
     pub(crate) async fn open_stream(
         &self,
         head: &request::Parts,
+        client: &Client,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let id = session_id(head)?;
         if let Some(last) = last_event_id(&head.headers)? {
@@ -75,7 +79,7 @@ impl Legacy {
                 Ok(opened(reader, !session.protocol_version.has_polling()))
             }
             Standalone::New(stream, reader, changed) => {
-                self.listen(&session, stream, reader, changed)
+                self.listen(&session, client, stream, reader, changed)
             }
         }
     }
@@ -83,10 +87,12 @@ impl Legacy {
     fn listen(
         &self,
         session: &Session,
+        client: &Client,
         stream: Opened,
         reader: Reader,
         changed: watch::Receiver<()>,
     ) -> Result<Response<ResponseBody>, Rejection> {
+        let place = client.hold(Kind::Listeners, 1)?;
         let mut interest = self.0.endpoint.server.everything_told();
         interest.resources = session.subscriptions.clone();
         let listener = self.0.endpoint.server.changes().listen(interest);
@@ -106,6 +112,7 @@ impl Legacy {
             keep_listening: config.legacy.keep_listening,
             primes,
             away: None,
+            _place: place,
         };
         tokio::spawn(listening.run());
         Ok(opened(reader, !primes))

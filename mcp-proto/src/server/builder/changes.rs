@@ -69,7 +69,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// How many listeners (listens, GET streams, stdio) may be open at once; 1,000 by default.
+    /// How many listeners (listens, GET streams, stdio) may be open at once; 20,000 by default. How many of
+    /// them one client may have is the budget's to say ([`HttpConfig::budget`](crate::http::HttpConfig::budget)).
     pub fn max_listeners(mut self, max: usize) -> Self {
         self.max_listeners = max;
         self

@@ -52,7 +52,10 @@ impl Arguments {
 #[must_use]
 pub fn host() -> Host {
     let mut host = Host::default();
-    host.http.max_calls = mcp::MAX_REQUESTS;
+    host.http.budget.calls = mcp_proto::Bound {
+        total: mcp::MAX_REQUESTS,
+        share: mcp::MAX_REQUESTS,
+    };
     host.http.body_timeout = CONNECTION_TIMEOUT;
     host.serve.header_timeout = CONNECTION_TIMEOUT;
     host.serve.shutdown_deadline = DRAIN;

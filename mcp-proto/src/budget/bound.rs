@@ -1,0 +1,57 @@
+//! What may be set about budgets, and the defaults.
+
+/// How much of one kind of thing may be held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bound {
+    /// By all clients together.
+    pub total: usize,
+    /// By one client. Half of the total unless set otherwise.
+    pub share: usize,
+}
+
+/// What clients may make a server hold.
+///
+/// A server needs at most the sum of the byte bounds for what its clients send and do not read, about 48 KiB for each
+/// connection, and what the application itself keeps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BudgetConfig {
+    /// Calls that run, or whose answers are not wholly written, listens and calls without a client among them.
+    /// 10,000 by default.
+    pub calls: Bound,
+    /// Open listens, GET streams, and connections over pipes that wait for changes. 20,000 by default.
+    pub listeners: Bound,
+    /// Memory for requests, in bytes: their bodies while they are read, and what they take once they are parsed, until
+    /// their calls have ended. 256 MiB by default.
+    pub request_bytes: Bound,
+    /// Memory for answers that are not written yet, in bytes. 128 MiB by default.
+    pub answer_bytes: Bound,
+}
+
+impl Bound {
+    /// A total of which one client may have half.
+    #[must_use]
+    pub const fn of(total: usize) -> Self {
+        Self {
+            total,
+            share: total.div_ceil(2),
+        }
+    }
+
+    /// How much is next to nothing: a hundredth of the total, and at least one.
+    pub(super) fn little(self) -> usize {
+        (self.total / 100).max(1)
+    }
+}
+
+impl Default for BudgetConfig {
+    fn default() -> Self {
+        const MIB: usize = 1024 * 1024;
+        Self {
+            calls: Bound::of(10_000),
+            listeners: Bound::of(20_000),
+            request_bytes: Bound::of(256 * MIB),
+            answer_bytes: Bound::of(128 * MIB),
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Who is at the other end of a connection.
+
+use std::net::IpAddr;
+use std::sync::{Arc, OnceLock};
+
+use crate::budget::{Budget, Client, ClientName};
+
+/// The other end of a connection, in the extensions of its requests: [`serve`](super::serve) puts it there, and so does
+/// an accept loop of your own. Without it, all clients of a service share one budget.
+#[derive(Debug, Clone)]
+pub struct Peer(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    address: IpAddr,
+    /// Its account with the first service that asked: looked up once for a connection.
+    account: OnceLock<Client>,
+}
+
+impl Peer {
+    /// A connection from this address; one for all requests of the connection.
+    #[must_use]
+    pub fn new(address: IpAddr) -> Self {
+        Self(Arc::new(Inner {
+            address,
+            account: OnceLock::new(),
+        }))
+    }
+
+    /// The address that the connection comes from: that of a proxy, where there is one in between.
+    #[must_use]
+    pub fn address(&self) -> IpAddr {
+        self.0.address
+    }
+
+    /// The account of the address with a budget.
+    pub(super) fn account(&self, budget: &Budget) -> Client {
+        let name = || ClientName::of_address(self.0.address);
+        let account = self.0.account.get_or_init(|| budget.client(name()));
+        match account.is_of(budget) {
+            true => account.clone(),
+            // Another service behind the same listener.
+            false => budget.client(name()),
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! The connections of a listener: how many a client may have, and which give way when there are too many.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use crate::budget::{Bound, Budget, ClientName, Held, Kind};
+use crate::http::peer::Peer;
+
+/// How many of a client's oldest connections are looked at for one without a request.
+const LOOK_AT: usize = 64;
+
+/// The open connections by client, each client's oldest first.
+#[derive(Debug)]
+pub(super) struct Table {
+    budget: Budget,
+    open: Mutex<HashMap<ClientName, Vec<Arc<Connection>>>>,
+}
+
+/// One connection and its requests.
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub(super) peer: Peer,
+    client: ClientName,
+    begun: AtomicUsize,
+    running: AtomicUsize,
+    /// It has to end, for another connection.
+    gives_way: Notify,
+    place: Mutex<Option<Held>>,
+}
+
+/// A connection in the table; dropping it takes it out.
+#[derive(Debug)]
+pub(super) struct Admitted {
+    table: Arc<Table>,
+    pub(super) connection: Arc<Connection>,
+}
+
+/// A request whose answer is not wholly written.
+#[derive(Debug)]
+pub(super) struct Running(Arc<Connection>);
+
+impl Table {
+    pub(super) fn new(bound: Bound) -> Arc<Self> {
+        Arc::new(Self {
+            budget: Budget::of_connections(bound),
+            open: Mutex::default(),
+        })
+    }
+
+    /// Takes a connection in. Where its client has its share, or all places are taken, one without a request gives way:
+    /// the client's own, or one of the client that has most. `None` where none does.
+    pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
+        let client = ClientName::of_address(address);
+        let account = self.budget.client(client.clone());
+        let mut open = self.open();
+        let place = match account.hold(Kind::Calls, 1) {
+            Ok(place) => place,
+            Err(over) => {
+                let own = give_way(&mut open, &client);
+                if own.is_none() && over.is_share {
+                    return None;
+                }
+                drop(own.or_else(|| most(&open).and_then(|most| give_way(&mut open, &most)))?);
+                account.hold(Kind::Calls, 1).ok()?
+            }
+        };
+        let connection = Arc::new(Connection {
+            peer: Peer::new(address),
+            client: client.clone(),
+            begun: AtomicUsize::new(0),
+            running: AtomicUsize::new(0),
+            gives_way: Notify::new(),
+            place: Mutex::new(Some(place)),
+        });
+        open.entry(client)
+            .or_default()
+            .push(Arc::clone(&connection));
+        drop(open);
+        Some(Admitted {
+            table: Arc::clone(self),
+            connection,
+        })
+    }
+
+    /// Ends a connection without a request, of the client that has most; whether there was one.
+    pub(super) fn make_room(&self) -> bool {
+        let mut open = self.open();
+        let place = most(&open).and_then(|most| give_way(&mut open, &most));
+        place.is_some()
+    }
+
+    fn open(&self) -> MutexGuard<'_, HashMap<ClientName, Vec<Arc<Connection>>>> {
+        // Nothing panics while it holds the table.
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends the oldest connection of a client that has no request, and takes its place.
+fn give_way(
+    open: &mut HashMap<ClientName, Vec<Arc<Connection>>>,
+    client: &ClientName,
+) -> Option<Held> {
+    let connections = open.get_mut(client)?;
+    let mut oldest = connections.iter().take(LOOK_AT);
+    let at = oldest.position(|connection| connection.running() == 0)?;
+    let connection = connections.remove(at);
+    connection.gives_way.notify_one();
+    connection.take_place()
+}
+
+/// The client that has most connections.
+fn most(open: &HashMap<ClientName, Vec<Arc<Connection>>>) -> Option<ClientName> {
+    let most = open.iter().max_by_key(|(_, connections)| connections.len());
+    most.map(|(client, _)| client.clone())
+}
+
+impl Connection {
+    /// How many requests have begun so far.
+    pub(super) fn begun(&self) -> usize {
+        self.begun.load(Ordering::Relaxed)
+    }
+
+    /// How many requests have no answer, or one that is not wholly written.
+    pub(super) fn running(&self) -> usize {
+        self.running.load(Ordering::Relaxed)
+    }
+
+    /// Counts a request until the guard is dropped.
+    pub(super) fn begin(self: &Arc<Self>) -> Running {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+        self.running.fetch_add(1, Ordering::Relaxed);
+        Running(Arc::clone(self))
+    }
+
+    /// Waits until it has to end.
+    pub(super) async fn gives_way(&self) {
+        self.gives_way.notified().await;
+    }
+
+    fn take_place(&self) -> Option<Held> {
+        let mut place = self.place.lock().unwrap_or_else(PoisonError::into_inner);
+        place.take()
+    }
+}
+
+impl Drop for Admitted {
+    fn drop(&mut self) {
+        let mut open = self.table.open();
+        let client = &self.connection.client;
+        if let Some(connections) = open.get_mut(client) {
+            connections.retain(|other| !Arc::ptr_eq(other, &self.connection));
+            if connections.is_empty() {
+                open.remove(client);
+            }
+        }
+        drop(open);
+        drop(self.connection.take_place());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.0.running.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn address(last: u8) -> IpAddr {
+        [127, 0, 0, last].into()
+    }
+
+    #[test]
+    fn a_client_over_its_share_gives_way_to_itself() {
+        let table = Table::new(Bound {
+            total: 10,
+            share: 2,
+        });
+        let first = table.admit(address(2)).unwrap();
+        let second = table.admit(address(2)).unwrap();
+        let busy = second.connection.begin();
+        let third = table.admit(address(2)).unwrap();
+        let _busy = third.connection.begin();
+        // The first is out already; both that are left have a request.
+        assert!(table.admit(address(2)).is_none());
+        drop(first);
+        assert!(table.admit(address(2)).is_none());
+        drop(busy);
+        assert!(table.admit(address(2)).is_some());
+        assert!(table.admit(address(1)).is_some());
+    }
+
+    #[test]
+    fn where_all_places_are_taken_the_client_that_has_most_gives_way() {
+        let table = Table::new(Bound {
+            total: 10,
+            share: 9,
+        });
+        let many: Vec<_> = (0..9).map(|_| table.admit(address(2)).unwrap()).collect();
+        let _one = table.admit(address(3)).unwrap();
+        let newcomer = table.admit(address(1));
+        assert!(newcomer.is_some());
+        let open = table.open();
+        assert_eq!(open[&ClientName::of_address(address(2))].len(), 8);
+        drop(open);
+        drop((many, newcomer));
+        assert_eq!(table.open().len(), 1);
+    }
+}
