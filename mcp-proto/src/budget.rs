@@ -165,6 +165,14 @@ impl Client {
             .map_or(0, |held| held.load(Ordering::Relaxed))
     }
 
+    /// The client as a text; `None` where nothing is known of it.
+    pub(crate) fn name(&self) -> Option<Arc<str>> {
+        match &self.0.name {
+            ClientName::Unknown => None,
+            name => Some(format!("{name:?}").into()),
+        }
+    }
+
     /// Whether it belongs to that budget.
     pub(crate) fn is_of(&self, budget: &Budget) -> bool {
         Arc::ptr_eq(&self.0.budget, &budget.0)

@@ -142,7 +142,7 @@ impl Legacy {
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         if request.method == "initialize" {
-            return self.initialize(head, accepts, request).await;
+            return self.initialize(head, accepts, &client, request).await;
         }
         let session = session_id(head)?;
         // Before the session is looked up: whoever ends it after that finds the call.
@@ -272,6 +272,7 @@ impl Legacy {
         &self,
         head: &request::Parts,
         accepts: Accepts,
+        client: &Client,
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let id = request.id.clone();
@@ -280,6 +281,7 @@ impl Legacy {
         let result = self.0.endpoint.server.initialize(version)?;
         let mut session = Session::new(version, params.client_info, params.capabilities);
         session.principal = principal(head);
+        session.client = client.name();
         // An id of ours is a UUID: always a header value.
         let header =
             HeaderValue::from_str(session.id.as_str()).map_err(|_| Refusal::StoreUnavailable)?;

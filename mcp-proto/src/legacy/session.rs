@@ -40,6 +40,9 @@ pub struct Session {
     pub client_capabilities: Arc<ClientCapabilities>,
     /// The authenticated caller who opened it; nobody else may use it.
     pub principal: Option<String>,
+    /// Whose share of the store it takes: the principal, or the address that opened it. `None` where neither is known.
+    #[serde(default)]
+    pub client: Option<Arc<str>>,
     /// The mildest log messages the client wants, once it has said so.
     #[serde(default)]
     pub log_level: Option<LogLevel>,
@@ -83,10 +86,23 @@ pub trait SessionStore: fmt::Debug + Send + Sync + 'static {
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>>;
 }
 
-/// The store cannot answer now; the client is told to try again.
-#[derive(Debug, thiserror::Error)]
-#[error("the session store is unavailable: {0}")]
-pub struct SessionStoreError(pub String);
+/// The store cannot do what it was asked to.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum SessionStoreError {
+    /// It cannot answer now; the client gets 503.
+    #[error("the session store is unavailable: {0}")]
+    Unavailable(String),
+    /// It has no room for one more session, and every session that it has is in use; the client gets 429 where it has
+    /// its share, else 503.
+    #[error("the session store has no room: {max} sessions are in use")]
+    Full {
+        /// Whether they are all of this client.
+        is_share: bool,
+        /// The bound that was met.
+        max: usize,
+    },
+}
 
 impl SessionId {
     /// A fresh random name.
@@ -135,6 +151,7 @@ impl Session {
             client_info: Arc::new(client_info),
             client_capabilities: Arc::new(client_capabilities),
             principal: None,
+            client: None,
             log_level: None,
             subscriptions: BTreeSet::new(),
         }

@@ -40,15 +40,64 @@ async fn a_flood_of_openings_ends_none_that_is_in_use() {
     for session in &in_use {
         assert_eq!(ping(&service, session).await, 200);
     }
-    // One that is used as soon as it is open stays, too, when all others are in use.
-    for _ in 0..1_000 {
-        let session = open_session(&service).await;
-        let other = open_session(&service).await;
+    // Those that are used as soon as they are open stay too; in the end there is no room for more.
+    let opening = async || Raw::initialize("2025-11-25").send(&service).await;
+    let refused = loop {
+        let reply = opening().await;
+        if reply.status != 200 {
+            break reply;
+        }
+        in_use.push(reply.header("mcp-session-id").unwrap().to_owned());
         tokio::time::advance(Duration::from_millis(1)).await;
-        assert_eq!(ping(&service, &session).await, 200);
-        assert_eq!(ping(&service, &other).await, 200);
+        assert_eq!(ping(&service, in_use.last().unwrap()).await, 200);
+        assert!(in_use.len() <= 80);
+    };
+    assert_eq!(refused.refusal().0, 503);
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    for session in &in_use {
+        assert_eq!(ping(&service, session).await, 200);
     }
-    assert_eq!(sessions.len(), 80);
+    tokio::time::advance(MemorySessionsConfig::default().in_use).await;
+    assert_eq!(opening().await.status, 200);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_with_its_share_of_sessions_pushes_out_its_own_alone() {
+    let mut config = MemorySessionsConfig::default();
+    (config.max_sessions, config.max_sessions_per_client) = (100, 50);
+    let sessions = Arc::new(MemorySessions::new(config));
+    let service =
+        StreamableHttpService::with_sessions(server(), HttpConfig::default(), sessions.clone());
+    let (greedy, other) = ([127, 0, 0, 2], [127, 0, 0, 1]);
+    let open = async |address| {
+        let response = service
+            .handle(from(address, Raw::initialize("2025-11-25")))
+            .await;
+        let id = response.headers().get("mcp-session-id");
+        let id = id.map(|id| id.to_str().unwrap().to_owned());
+        (response.status().as_u16(), id)
+    };
+    let (_, victim) = open(other).await;
+    let victim = victim.unwrap();
+    // Openings that are not used push each other out.
+    for _ in 0..200 {
+        assert_eq!(open(greedy).await.0, 200);
+        tokio::time::advance(Duration::from_millis(1)).await;
+    }
+    assert_eq!(sessions.len(), 51);
+    assert_eq!(ping(&service, &victim).await, 200);
+    // Those that are used do not: the client is refused.
+    let mut used = Vec::new();
+    while let (200, Some(session)) = open(greedy).await {
+        assert_eq!(ping(&service, &session).await, 200);
+        used.push(session);
+        assert!(used.len() <= 50);
+    }
+    assert_eq!(open(greedy).await.0, 429);
+    assert_eq!(open(other).await.0, 200);
+    for session in used.iter().chain([&victim]) {
+        assert_eq!(ping(&service, session).await, 200);
+    }
 }
 
 #[tokio::test]

@@ -63,7 +63,7 @@ impl SessionStore for Moody {
                 answered.await.unwrap();
             }
             if self.fails.lock().unwrap().contains(&number) {
-                return Err(SessionStoreError("down".to_owned()));
+                return Err(SessionStoreError::Unavailable("down".to_owned()));
             }
             self.sessions.load(id).await
         })

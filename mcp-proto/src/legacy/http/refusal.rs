@@ -20,6 +20,8 @@ pub(super) enum Refusal {
     ForgottenStream,
     /// Too many calls of one session at once.
     TooManyCalls(usize),
+    /// All sessions that the client, or the server, may have are in use.
+    TooManySessions { is_share: bool, max: usize },
     /// The session store does not answer.
     StoreUnavailable,
     /// `mcp-protocol-version` names a revision that is not served.
@@ -36,8 +38,10 @@ impl Refusal {
             | Self::UnsupportedVersionHeader(_) => StatusCode::BAD_REQUEST,
             Self::UnknownSession => StatusCode::NOT_FOUND,
             Self::StreamTaken => StatusCode::CONFLICT,
-            Self::TooManyCalls(_) => StatusCode::TOO_MANY_REQUESTS,
-            Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
+            Self::TooManyCalls(_) | Self::TooManySessions { is_share: true, .. } => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
+            Self::TooManySessions { .. } | Self::StoreUnavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -64,6 +68,12 @@ impl Refusal {
             Self::TooManyCalls(max) => {
                 format!("the session has {max} calls running: wait for one to end")
             }
+            Self::TooManySessions { is_share, max } => match is_share {
+                true => format!(
+                    "{max} sessions of this client are in use, which is its share: end one by DELETE first"
+                ),
+                false => format!("{max} sessions of all clients together are in use: try again later"),
+            },
             Self::UnsupportedVersionHeader(version) => {
                 format!("the mcp-protocol-version {version:?} is not served")
             }
@@ -74,7 +84,7 @@ impl Refusal {
 impl From<Refusal> for Rejection {
     fn from(refusal: Refusal) -> Self {
         let code = match refusal {
-            Refusal::StoreUnavailable => ErrorObject::INTERNAL,
+            Refusal::StoreUnavailable | Refusal::TooManySessions { .. } => ErrorObject::INTERNAL,
             _ => ErrorObject::INVALID_REQUEST,
         };
         let error = ErrorObject::new(code, refusal.message());

@@ -81,6 +81,9 @@ impl Sessions {
     ) -> Result<T, Refusal> {
         match Deadline::new(self.timeout).run(question).await {
             Some(Ok(answer)) => Ok(answer),
+            Some(Err(SessionStoreError::Full { is_share, max })) => {
+                Err(Refusal::TooManySessions { is_share, max })
+            }
             Some(Err(error)) => {
                 tracing::error!(%error, "the session store failed");
                 Err(Refusal::StoreUnavailable)

@@ -13,16 +13,23 @@ use super::{Session, SessionChange, SessionId, SessionStore, SessionStoreError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemorySessionsConfig {
-    /// The most sessions; opening one more ends another. While more than an eighth of all were never used since they
-    /// were opened, that is the oldest of these, so that a flood of openings ends its own; else it is the one that
-    /// has been idle longest. 10,000 by default.
+    /// The most sessions. Opening one more ends another that is not in use: while more than an eighth of all were never
+    /// used since they were opened, the oldest of these, so that a flood of openings ends its own; else the one that
+    /// has been idle longest. Where all are in use, the new one is refused. 10,000 by default; the last tenth is for
+    /// clients that have less than a hundredth of all.
     pub max_sessions: usize,
+    /// The most sessions of one client ([`Session::client`]): above it, a new one ends another of the same client that
+    /// is not in use, among those that were opened or used longest ago, or is refused. 5,000 by default.
+    pub max_sessions_per_client: usize,
+    /// How long a session is in use after a request of it. One with a running call or an open stream always is: these
+    /// count as a request every [`HttpConfig::keep_alive`](crate::http::HttpConfig::keep_alive). 2 minutes by default.
+    pub in_use: Duration,
     /// How long a session lives after its last use. 30 minutes by default.
     pub max_idle: Duration,
 }
 
 /// The default store: sessions die with the process, after [`max_idle`](MemorySessionsConfig::max_idle), or when there
-/// are too many.
+/// are too many and they are not in use.
 ///
 /// Nothing runs in the background: whoever uses the store sweeps a few dead sessions out.
 #[derive(Debug, Default)]
@@ -39,6 +46,8 @@ struct Table {
     /// Sessions by the age of their use as it was when they were last filed here. Using a session does not refile it;
     /// whoever meets it at the old end of either list does, so a use costs one hash look-up.
     used: Filed,
+    /// How many sessions each client has.
+    clients: HashMap<Arc<str>, usize>,
 }
 
 type Filed = BTreeSet<(Instant, OrderedId)>;
@@ -60,6 +69,8 @@ struct OrderedId(SessionId);
 
 /// How many sessions that were filed long ago one use of the store looks at.
 const SWEEP: usize = 4;
+/// How many of the sessions that were filed longest ago are looked at for one of a client.
+const LOOK_AT: usize = 1_024;
 /// The part of all sessions that new ones may take before they push each other out.
 const UNUSED_SHARE: usize = 8;
 
@@ -102,21 +113,86 @@ impl Table {
         })
     }
 
-    /// Takes one session out for another to come in.
-    fn evict(&mut self, max: usize) -> bool {
+    /// Makes room for one more session of a client, or says why there is none.
+    fn make_room(
+        &mut self,
+        client: Option<&Arc<str>>,
+        config: &MemorySessionsConfig,
+        now: Instant,
+    ) -> Result<(), SessionStoreError> {
+        let own = client.and_then(|client| self.clients.get(client));
+        let own = own.copied().unwrap_or_default();
+        let share = config.max_sessions_per_client.max(1);
+        if let Some(client) = client.filter(|_| own >= share) {
+            return match self.evict_of(client, config.in_use, now) {
+                true => Ok(()),
+                false => Err(SessionStoreError::Full {
+                    is_share: true,
+                    max: share,
+                }),
+            };
+        }
+        let max = config.max_sessions.max(1);
+        // The last tenth is for clients that have next to nothing.
+        let has_little = client.is_none() || own < (max / 100).max(1);
+        let limit = match has_little {
+            true => max,
+            false => max - max / 10,
+        };
+        while self.sessions.len() >= limit {
+            if !self.evict(max, config.in_use, now) {
+                return Err(SessionStoreError::Full {
+                    is_share: false,
+                    max,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one session out for another to come in; false where all are in use.
+    fn evict(&mut self, max: usize, in_use: Duration, now: Instant) -> bool {
         loop {
             let used = self.unused.len() <= max / UNUSED_SHARE && !self.used.is_empty();
-            let oldest = self.list(used).pop_first();
-            let Some((filed, id)) = oldest else {
+            let Some((filed, id)) = self.list(used).pop_first() else {
                 return false;
             };
+            // Not used since it was filed, and lately: so were all that were filed after it.
+            if used && self.is_last_use(&id, filed) && now.duration_since(filed) < in_use {
+                self.used.insert((filed, id));
+                return false;
+            }
             if self.judge(filed, id) {
                 return true;
             }
         }
     }
 
-    /// Takes a session out that was not used since it was filed; files it anew otherwise.
+    /// Takes a session of a client out that is not in use, among the oldest.
+    fn evict_of(&mut self, client: &Arc<str>, in_use: Duration, now: Instant) -> bool {
+        let is_own = |id: &OrderedId| {
+            let entry = self.sessions.get(&id.0);
+            entry.is_some_and(|entry| entry.session.client.as_ref() == Some(client))
+        };
+        let free = |(filed, id): &&(Instant, OrderedId)| {
+            let used = self.sessions.get(&id.0).and_then(|entry| entry.used);
+            is_own(id) && used.is_none_or(|used| now.duration_since(used.max(*filed)) >= in_use)
+        };
+        let oldest = self.unused.iter().take(LOOK_AT).find(free).cloned();
+        let oldest = oldest.or_else(|| self.used.iter().take(LOOK_AT).find(free).cloned());
+        let Some((_, OrderedId(id))) = oldest else {
+            return false;
+        };
+        self.remove(&id)
+    }
+
+    /// Whether a session was filed at its last use.
+    fn is_last_use(&self, id: &OrderedId, filed: Instant) -> bool {
+        let entry = self.sessions.get(&id.0);
+        entry.is_some_and(|entry| entry.used == Some(filed))
+    }
+
+    /// Takes a session out that was not used since it was filed; files it again otherwise.
     fn judge(&mut self, filed: Instant, id: OrderedId) -> bool {
         let Some(entry) = self.sessions.get_mut(&id.0) else {
             return false;
@@ -127,8 +203,39 @@ impl Table {
                 self.used.insert((used, id));
                 false
             }
-            _ => self.sessions.remove(&id.0).is_some(),
+            _ => self.remove(&id.0),
         }
+    }
+
+    fn insert(&mut self, session: Session, now: Instant) {
+        if let Some(client) = &session.client {
+            *self.clients.entry(Arc::clone(client)).or_default() += 1;
+        }
+        self.unused.insert((now, OrderedId(session.id.clone())));
+        let entry = Entry {
+            session: Arc::new(session),
+            used: None,
+            filed: now,
+            filed_used: false,
+        };
+        self.sessions.insert(entry.session.id.clone(), entry);
+    }
+
+    fn remove(&mut self, id: &SessionId) -> bool {
+        let Some(entry) = self.sessions.remove(id) else {
+            return false;
+        };
+        let filed = (entry.filed, OrderedId(id.clone()));
+        self.list(entry.filed_used).remove(&filed);
+        if let Some(client) = &entry.session.client
+            && let Some(count) = self.clients.get_mut(client)
+        {
+            *count -= 1;
+            if *count == 0 {
+                self.clients.remove(client);
+            }
+        }
+        true
     }
 
     fn sweep(&mut self, now: Instant, max_idle: Duration) {
@@ -162,19 +269,11 @@ impl SessionStore for MemorySessions {
         let now = Instant::now();
         let mut table = self.table();
         table.sweep(now, self.config.max_idle);
-        let max = self.config.max_sessions.max(1);
-        while table.sessions.len() >= max && table.evict(max) {}
-        table.unused.insert((now, OrderedId(session.id.clone())));
-        table.sessions.insert(
-            session.id.clone(),
-            Entry {
-                session: Arc::new(session),
-                used: None,
-                filed: now,
-                filed_used: false,
-            },
-        );
-        Box::pin(ready(Ok(())))
+        let room = table.make_room(session.client.as_ref(), &self.config, now);
+        if room.is_ok() {
+            table.insert(session, now);
+        }
+        Box::pin(ready(room))
     }
 
     fn load<'a>(
@@ -206,12 +305,7 @@ impl SessionStore for MemorySessions {
 
     fn remove<'a>(&'a self, id: &'a SessionId) -> BoxFuture<'a, Result<bool, SessionStoreError>> {
         let mut table = self.table();
-        let removed = table.sessions.remove(id);
-        if let Some(entry) = &removed {
-            let list = table.list(entry.filed_used);
-            list.remove(&(entry.filed, OrderedId(id.clone())));
-        }
-        Box::pin(ready(Ok(removed.is_some())))
+        Box::pin(ready(Ok(table.remove(id))))
     }
 }
 
@@ -219,6 +313,8 @@ impl Default for MemorySessionsConfig {
     fn default() -> Self {
         Self {
             max_sessions: 10_000,
+            max_sessions_per_client: 5_000,
+            in_use: Duration::from_secs(2 * 60),
             max_idle: Duration::from_secs(30 * 60),
         }
     }
