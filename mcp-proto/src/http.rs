@@ -181,6 +181,9 @@ impl StreamableHttpService {
         let without_id = |rejection| (rejection, None);
         match verb {
             Verb::Preflight => Ok(cors::preflight(&head.headers)),
+            Verb::Get | Verb::Delete if modern::names_modern(&head.headers) => {
+                Err((Rejection::NoSessions, None))
+            }
             Verb::Get => legacy.open_stream(&head, &client).await.map_err(without_id),
             Verb::Delete => legacy.end_session(&head).await.map_err(without_id),
             Verb::Post => {

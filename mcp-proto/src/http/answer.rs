@@ -8,7 +8,7 @@ use http::{Response as HttpResponse, StatusCode};
 use super::body::{ResponseBody, counted};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
-use super::rejection::{ALLOW, Refused, Rejection};
+use super::rejection::{Refused, Rejection};
 use super::sse;
 use crate::budget::Client;
 use crate::jsonrpc::{ErrorObject, Response};
@@ -71,12 +71,12 @@ fn answer_event(answer: Response, client: &Client) -> Bytes {
 
 /// The answer to a request that is refused, with its id if that could be read.
 pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
-    let status = rejection.status();
+    let (status, allow) = (rejection.status(), rejection.allow());
     let mut response = json_response(status, &Response::error(id, rejection.error()));
     let headers = response.headers_mut();
     match status {
         StatusCode::METHOD_NOT_ALLOWED => {
-            headers.insert(header::ALLOW, ALLOW);
+            headers.insert(header::ALLOW, allow);
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);

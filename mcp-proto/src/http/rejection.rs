@@ -15,6 +15,8 @@ pub(crate) enum Rejection {
     ForeignOrigin(String),
     /// Not POST, GET, DELETE or OPTIONS.
     MethodNotAllowed,
+    /// GET or DELETE of a revision without sessions.
+    NoSessions,
     /// `Accept` excludes what would be sent.
     NotAcceptable(&'static str),
     /// The body is no `application/json`.
@@ -42,10 +44,18 @@ pub(crate) const ALLOW: HeaderValue = HeaderValue::from_static("POST, GET, DELET
 pub(crate) type Refused = (Rejection, Option<RequestId>);
 
 impl Rejection {
+    /// `Allow`, for a method that is not allowed.
+    pub(super) fn allow(&self) -> HeaderValue {
+        match self {
+            Self::NoSessions => HeaderValue::from_static("POST, OPTIONS"),
+            _ => ALLOW,
+        }
+    }
+
     pub(super) fn status(&self) -> StatusCode {
         match self {
             Self::ForeignHost(_) | Self::ForeignOrigin(_) => StatusCode::FORBIDDEN,
-            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::MethodNotAllowed | Self::NoSessions => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotAcceptable(_) => StatusCode::NOT_ACCEPTABLE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
@@ -69,6 +79,9 @@ impl Rejection {
                 "pages of the origin {origin:?} may not call this server; if they may, add it to the allowed origins"
             ),
             Self::MethodNotAllowed => "the endpoint takes POST, GET and DELETE".to_owned(),
+            Self::NoSessions => {
+                "this revision has no sessions: the endpoint takes POST alone".to_owned()
+            }
             Self::NotAcceptable(wanted) => format!("the Accept header must allow {wanted}"),
             Self::UnsupportedMediaType => "the Content-Type must be application/json".to_owned(),
             Self::BodyTooLarge(max) => format!("the body is larger than {max} bytes"),

@@ -55,7 +55,8 @@ async fn any_version_with_sessions_may_be_named_and_no_other() {
             .set("mcp-protocol-version", "2026-07-28")
             .send(&service)
             .await;
-        assert_eq!(reply.refusal(), (400, -32600, None));
+        assert_eq!(reply.refusal(), (405, -32600, None));
+        assert_eq!(reply.header("allow"), Some("POST, OPTIONS"));
     }
     // The session's own revision counts, whichever is named.
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
