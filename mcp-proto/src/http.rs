@@ -40,6 +40,7 @@ use http::{Request, Response, StatusCode, request};
 use http_body::Body;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use crate::json::Meter;
 use crate::jsonrpc::{Message, RequestId};
 use crate::server::Server;
 use crate::session::{MemorySessions, SessionStore};
@@ -233,8 +234,9 @@ impl StreamableHttpService {
         {
             return self.call_batch(head, accepts, &session, text).await;
         }
-        let message = Message::from_slice(text.as_ref())
-            .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
+        let meter = Meter::new(self.0.config.max_body_memory);
+        let message =
+            Message::from_slice_within(text.as_ref(), &meter).map_err(Rejection::of_unread)?;
         // The call may take its time; the text is not needed for it.
         drop(text);
         match message {

@@ -30,6 +30,7 @@ use crate::change::{Change, Notify};
 use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::RequestError;
+use crate::json::quoted;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
 use crate::lifecycle::{
     Implementation, InitializeParams, MAX_SUBSCRIPTION_BYTES, MAX_SUBSCRIPTIONS, ServerCapabilities,
@@ -248,7 +249,7 @@ impl Server {
         if method == Method::Discover {
             return self.0.ready.discover.clone();
         }
-        if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+        if params.contains_key("cursor") {
             return None;
         }
         let mut lists = self.0.ready.lists.iter();
@@ -366,9 +367,9 @@ fn span(request: &Request, context: &Context) -> Span {
     let parent = if wanted { context.trace_parent() } else { None };
     match parent {
         Some(traceparent) => {
-            tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
+            tracing::info_span!("request", id = %request.id, method = quoted(&request.method), traceparent)
         }
-        None => tracing::debug_span!("request", id = %request.id, method = request.method),
+        None => tracing::debug_span!("request", id = %request.id, method = quoted(&request.method)),
     }
 }
 

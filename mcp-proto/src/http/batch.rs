@@ -12,6 +12,7 @@ use super::head::{self, Accepts};
 use super::legacy::Entered;
 use super::rejection::{Rejection, json_array};
 use super::{Refused, StreamableHttpService, accepted, modern};
+use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
 use crate::lifecycle::ModernMeta;
 use crate::session::Session;
@@ -50,7 +51,9 @@ impl StreamableHttpService {
         session: &Arc<Session>,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
-        let messages = Message::batch_from_slice(text.as_ref(), self.0.config.max_batch_messages)
+        let config = &self.0.config;
+        let meter = Meter::new(config.max_body_memory);
+        let messages = Message::batch_from_slice(text.as_ref(), config.max_batch_messages, &meter)
             .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
         drop(text);
         let mut taken = Taken::default();

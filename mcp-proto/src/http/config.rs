@@ -3,6 +3,8 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use crate::json::MAX_TREE_BYTES;
+
 /// The bounds and the door policy of a [`StreamableHttpService`](super::StreamableHttpService).
 #[derive(Debug, Clone)]
 #[non_exhaustive]
@@ -16,6 +18,9 @@ pub struct HttpConfig {
     /// The most bytes of bodies that are held at once, of all requests together, until they are parsed; one more byte
     /// gets 503. 256 MiB by default.
     pub max_buffered_bytes: usize,
+    /// The most bytes of memory that a body may take once it is read as JSON, which is up to a hundred times its length;
+    /// one that takes more gets 413. [`MAX_TREE_BYTES`](crate::json::MAX_TREE_BYTES), 128 MiB, by default.
+    pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
     /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most four times
@@ -106,6 +111,7 @@ impl Default for HttpConfig {
             origins: Origins::Loopback,
             max_body_bytes: 4 * 1024 * 1024,
             max_buffered_bytes: 256 * 1024 * 1024,
+            max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
             max_calls: 10_000,

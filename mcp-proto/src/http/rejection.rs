@@ -3,7 +3,7 @@
 use http::{HeaderValue, StatusCode, header};
 
 use super::body::ResponseBody;
-use crate::jsonrpc::{ErrorObject, RequestId, Response};
+use crate::jsonrpc::{ErrorObject, MessageError, ReadError, RequestId, Response};
 use crate::server::Server;
 
 /// A refusal. Every one is answered with a JSON-RPC error body.
@@ -19,8 +19,12 @@ pub(super) enum Rejection {
     NotAcceptable(&'static str),
     /// The body is no `application/json`.
     UnsupportedMediaType,
+    /// The body is compressed.
+    UnsupportedEncoding,
     /// The body is larger than this many bytes.
     BodyTooLarge(usize),
+    /// What the body says takes more memory than this many bytes.
+    BodyTooCostly(usize),
     /// The body did not arrive in time.
     BodyTimeout,
     /// The connection broke while the body was read.
@@ -62,8 +66,10 @@ impl Rejection {
             Self::ForeignHost(_) | Self::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotAcceptable(_) => StatusCode::NOT_ACCEPTABLE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType | Self::UnsupportedEncoding => {
+                StatusCode::UNSUPPORTED_MEDIA_TYPE
+            }
+            Self::BodyTooLarge(_) | Self::BodyTooCostly(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken
             | Self::UnexpectedResponse
@@ -106,6 +112,13 @@ impl Rejection {
             Self::MethodNotAllowed => "the endpoint takes POST, GET and DELETE".to_owned(),
             Self::NotAcceptable(wanted) => format!("the Accept header must allow {wanted}"),
             Self::UnsupportedMediaType => "the Content-Type must be application/json".to_owned(),
+            Self::UnsupportedEncoding => {
+                "the body must not be compressed: send it without a Content-Encoding header".to_owned()
+            }
+            Self::BodyTooCostly(max) => {
+                let id = None;
+                return MessageError::from(ReadError::TooCostly { id, max }).error;
+            }
             Self::BodyTooLarge(max) => format!("the body is larger than {max} bytes"),
             Self::BodyTimeout => "the body did not arrive in time".to_owned(),
             Self::BodyBroken => "the body could not be read to its end".to_owned(),
@@ -135,12 +148,31 @@ impl Rejection {
         ErrorObject::invalid_request(message)
     }
 
+    /// The refusal of a body that was not read as a message, and the id of the request if it could be read.
+    pub(super) fn of_unread(problem: ReadError) -> (Self, Option<RequestId>) {
+        match problem {
+            ReadError::TooCostly { id, max } => (Self::BodyTooCostly(max), id),
+            broken => {
+                let broken = MessageError::from(broken);
+                (broken.error.into(), broken.id)
+            }
+        }
+    }
+
     /// The response, with the id of the request if it could be read.
     pub(super) fn into_response(self, id: Option<RequestId>) -> http::Response<ResponseBody> {
         let status = self.status();
+        let is_encoded = self == Self::UnsupportedEncoding;
         let mut response = json_response(status, &Response::error(id, self.error()));
         if status == StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().insert(header::ALLOW, ALLOW);
+        }
+        if is_encoded {
+            // RFC 9110 §15.5.16: that it is the encoding, and which would do.
+            let identity = HeaderValue::from_static("identity");
+            response
+                .headers_mut()
+                .insert(header::ACCEPT_ENCODING, identity);
         }
         response
     }

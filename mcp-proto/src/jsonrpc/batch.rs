@@ -6,7 +6,7 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::{ErrorObject, Message, MessageError};
-use crate::json::{self, JsonError};
+use crate::json::{self, JsonError, Meter};
 
 /// Reads at most so many members of an array, as they stand; `None` where there are more.
 struct ReadMembers {
@@ -23,14 +23,15 @@ impl Message {
     ///
     /// # Errors
     /// As [`Message::from_slice`] where the whole is not JSON; −32600 for an empty array and one of more than `max`
-    /// messages.
+    /// messages. Messages that are read when `meter` is over its allowance are refused with their ids.
     pub(crate) fn batch_from_slice(
         text: &[u8],
         max: usize,
+        meter: &Meter,
     ) -> Result<Vec<Result<Self, MessageError>>, MessageError> {
         let members = match json::parse(text, ReadMembers { max }) {
             Ok(members) => members,
-            Err(JsonError::Syntax(message) | JsonError::Duplicate(message)) => {
+            Err(JsonError::Syntax(message) | JsonError::Refused(message)) => {
                 return Err(MessageError {
                     id: None,
                     error: ErrorObject::parse(message),
@@ -47,18 +48,18 @@ impl Message {
                 "a batch has at least one message",
             ));
         }
-        let read = |member: &RawValue| Self::from_member(member.get().as_bytes());
+        let read = |member: &RawValue| Self::from_member(member.get().as_bytes(), meter);
         Ok(members.into_iter().map(read).collect())
     }
 
-    fn from_member(text: &[u8]) -> Result<Self, MessageError> {
+    fn from_member(text: &[u8], meter: &Meter) -> Result<Self, MessageError> {
         if Self::is_batch(text) {
             return Err(MessageError::invalid(
                 None,
                 "a batch holds messages, not batches",
             ));
         }
-        Self::from_slice(text)
+        Ok(Self::from_slice_within(text, meter)?)
     }
 }
 

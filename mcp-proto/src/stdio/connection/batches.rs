@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use bytes::Bytes;
 
 use super::Connection;
+use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, Response};
 use crate::lifecycle::ModernMeta;
 
@@ -70,7 +71,9 @@ impl Connection {
 
     /// Takes each message of a batch for itself; their answers go out together.
     pub(super) fn take_batch(&mut self, line: &Bytes) {
-        let messages = match Message::batch_from_slice(line, self.config.max_batch_messages) {
+        let meter = Meter::new(self.config.max_line_memory);
+        let max = self.config.max_batch_messages;
+        let messages = match Message::batch_from_slice(line, max, &meter) {
             Ok(messages) => messages,
             Err(broken) => return self.out.push(&Response::from(broken)),
         };
