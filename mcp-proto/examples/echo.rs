@@ -3,7 +3,6 @@
 //! `cargo run -p mcp-proto --example echo -- 127.0.0.1:3000`
 
 use std::error::Error;
-use std::time::Duration;
 
 use mcp_proto::http::{ServeConfig, serve};
 use mcp_proto::{Context, Server, StreamableHttpService, Tool, ToolError};
@@ -21,17 +20,8 @@ async fn echo((): (), said: Echo, _: Context) -> Result<Echo, ToolError> {
     Ok(said)
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()?;
-    let served = runtime.block_on(run());
-    // A blocked read of stdin cannot be cancelled: the process must not wait for its thread.
-    runtime.shutdown_timeout(Duration::from_millis(100));
-    served
-}
-
-async fn run() -> Result<(), Box<dyn Error>> {
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), Box<dyn Error>> {
     let server = Server::builder("echo", "0.1.0", ())
         .tool(Tool::new("echo", "Says it back."), echo)
         .build()?;

@@ -40,17 +40,8 @@ struct App;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Nothing {}
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
-    let served = runtime.block_on(run());
-    // A blocked read of stdin cannot be cancelled: the process must not wait for its thread.
-    runtime.shutdown_timeout(Duration::from_millis(100));
-    served
-}
-
-async fn run() -> Result<(), Box<dyn Error>> {
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
     let server = everything()?;
     let mut arguments = std::env::args().skip(1);
     let address = match (arguments.next().as_deref(), arguments.next()) {

@@ -238,6 +238,16 @@ impl Held {
         Client(Arc::clone(&self.account))
     }
 
+    /// Holds so much, which may be more or less than before.
+    pub(crate) fn set(&mut self, amount: usize) -> Result<(), Over> {
+        if let Some(more) = amount.checked_sub(self.amount) {
+            return self.grow(more);
+        }
+        self.account.give(self.kind, self.amount - amount);
+        self.amount = amount;
+        Ok(())
+    }
+
     /// Holds so much more of the same.
     pub(crate) fn grow(&mut self, more: usize) -> Result<(), Over> {
         self.account.take(self.kind, more)?;
@@ -344,6 +354,9 @@ mod tests {
         let mut held = client.hold(Kind::Calls, 30).unwrap();
         held.grow(20).unwrap();
         assert!(held.grow(1).unwrap_err().is_share);
+        held.set(10).unwrap();
+        assert_eq!(client.held(Kind::Calls), 10);
+        held.set(50).unwrap();
         assert_eq!(
             (client.held(Kind::Calls), budget.held(Kind::Calls)),
             (50, 50)

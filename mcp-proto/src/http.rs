@@ -35,6 +35,7 @@ use http::{Request, Response, request};
 use http_body::Body;
 
 use crate::budget::Client;
+use crate::json::Meter;
 use crate::jsonrpc::Message;
 use crate::legacy::http::Legacy;
 use crate::legacy::session::{MemorySessions, SessionStore};
@@ -210,10 +211,13 @@ impl StreamableHttpService {
                 .call_batch(head, accepts, &client, &session, text)
                 .await;
         }
-        let message = Message::from_slice(text.as_ref())
-            .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
+        let meter = Meter::new(endpoint.config.max_body_memory);
+        let message =
+            Message::from_slice_within(text.as_ref(), &meter).map_err(Rejection::of_unread)?;
         // The call may take its time; the text is not needed for it, and what was read from it is.
-        let held = text.into_held();
+        let held = text
+            .read_as(meter.used())
+            .map_err(|over| (over.into(), None))?;
         match message {
             Message::Request(request) if modern::is_modern(&head.headers, &request) => {
                 let id = request.id.clone();

@@ -1,26 +1,35 @@
-//! Strict JSON for what comes from outside: UTF-8, bounded nesting, no member twice.
+//! Strict JSON for what comes from outside: UTF-8, bounded nesting, bounded memory, no member twice.
 //!
 //! `serde_json` lets the last of two equal member names win. Two readers that disagree on the winner are how a request
 //! passes one check and is executed as another, so a repeated name is refused at any depth (RFC 7493 §2.3).
 
+mod meter;
+
 use std::fmt;
 
 use serde::de::{
-    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess,
-    Visitor,
+    Deserialize, DeserializeOwned, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor,
 };
 use serde_json::{Map, Number, Value};
 
+pub use meter::{MAX_TREE_BYTES, Meter};
+
 /// The deepest nesting of arrays and objects that is read. Deeper text is a parse error, never a stack overflow.
 pub const MAX_DEPTH: usize = 127;
+
+/// Arrays of more bytes than this give back the places that they do not need: smaller blocks would not be used again.
+const SHRUNK_BYTES: usize = 4096;
+
+/// The longest piece of a client's text that is told back in an error, in bytes.
+const MAX_QUOTED: usize = 200;
 
 /// Why a text is not the JSON we read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum JsonError {
     /// Not JSON, not UTF-8, too deep, or a number out of range.
     Syntax(String),
-    /// JSON, but an object names a member twice.
-    Duplicate(String),
+    /// JSON so far, but an object names a member twice, or the [`Meter`] is over its allowance.
+    Refused(String),
 }
 
 /// Reads one JSON text as `seed` says; [`Strict`] gives a tree.
@@ -39,18 +48,19 @@ pub(crate) fn parse<'t, S: DeserializeSeed<'t>>(
         .and_then(|value| deserializer.end().map(|()| value))
         .map_err(|error| {
             if error.is_data() {
-                JsonError::Duplicate(error.to_string())
+                JsonError::Refused(error.to_string())
             } else {
                 JsonError::Syntax(format!("the message is not JSON: {error}"))
             }
         })
 }
 
-/// Builds a [`Value`] and refuses repeated member names. serde_json's own recursion limit bounds the depth.
+/// Builds a [`Value`] as far as the meter allows, and refuses repeated member names. serde_json's own recursion limit
+/// bounds the depth.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Strict;
+pub(crate) struct Strict<'m>(pub(crate) &'m Meter);
 
-impl<'de> DeserializeSeed<'de> for Strict {
+impl<'de> DeserializeSeed<'de> for Strict<'_> {
     type Value = Value;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
@@ -58,7 +68,7 @@ impl<'de> DeserializeSeed<'de> for Strict {
     }
 }
 
-impl<'de> Visitor<'de> for Strict {
+impl<'de> Visitor<'de> for Strict<'_> {
     type Value = Value;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -85,18 +95,30 @@ impl<'de> Visitor<'de> for Strict {
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+    fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Value, E> {
+        self.0.string(value.len())?;
         Ok(Value::String(value.to_owned()))
     }
 
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
+    fn visit_string<E: serde::de::Error>(self, value: String) -> Result<Value, E> {
+        self.0.string(value.capacity())?;
         Ok(Value::String(value))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
         let mut array = Vec::new();
         while let Some(item) = items.next_element_seed(self)? {
+            let places = array.capacity();
+            if array.len() == places {
+                let more = places.max(1);
+                self.0.array(places, places + more)?;
+                array.reserve_exact(more);
+            }
             array.push(item);
+        }
+        if array.len() < array.capacity() && size_of_val(array.as_slice()) > SHRUNK_BYTES {
+            self.0.array(array.capacity(), array.len())?;
+            array.shrink_to_fit();
         }
         Ok(Value::Array(array))
     }
@@ -104,21 +126,31 @@ impl<'de> Visitor<'de> for Strict {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key_seed(Name)? {
+            self.0.string(name.len())?;
+            self.0.member(object.len())?;
             let value = members.next_value_seed(self)?;
             match object.entry(name) {
                 serde_json::map::Entry::Vacant(entry) => {
                     entry.insert(value);
                 }
                 serde_json::map::Entry::Occupied(entry) => {
-                    return Err(A::Error::custom(format_args!(
-                        "the member {:?} is given twice",
-                        entry.key()
-                    )));
+                    return Err(twice(entry.key()));
                 }
             }
         }
         Ok(Value::Object(object))
     }
+}
+
+/// The refusal of an object that has two members of one name.
+pub(crate) fn twice<E: serde::de::Error>(name: &str) -> E {
+    E::custom(format_args!("the member {:?} is given twice", quoted(name)))
+}
+
+/// The beginning of a client's text, as much of it as is told back.
+pub(crate) fn quoted(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(MAX_QUOTED))
+        .unwrap_or(text)
 }
 
 /// A member name; its own seed so that the map visitor needs no type annotations.

@@ -14,10 +14,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-use crate::json::{self, JsonError, Strict};
+use crate::json::{self, JsonError, MAX_TREE_BYTES, Meter, Strict, quoted};
 use members::{Members, ReadMembers};
 
-pub use error::{ErrorObject, MessageError};
+pub use error::{ErrorObject, MessageError, ReadError};
+
+/// The longest request id that is taken, in bytes of its string. It comes back with everything that is said to the request.
+pub const MAX_REQUEST_ID_BYTES: usize = 256;
 
 /// One JSON-RPC message of MCP.
 #[derive(Debug, Clone)]
@@ -36,8 +39,8 @@ pub enum Message {
 pub enum RequestId {
     /// An integer of 64 bits.
     Number(i64),
-    /// Any string.
-    String(String),
+    /// A string of at most [`MAX_REQUEST_ID_BYTES`]. Clones share it.
+    String(Arc<str>),
 }
 
 /// A call of `method`.
@@ -81,26 +84,44 @@ enum Text {
 }
 
 impl Message {
-    /// Reads one message.
+    /// Reads one message, which may cost [`MAX_TREE_BYTES`] of memory.
     ///
     /// # Errors
     /// −32700 when the text is not JSON (or not UTF-8, or nested deeper than [`json::MAX_DEPTH`]); −32600 when it is
-    /// JSON but not one JSON-RPC message of MCP: a batch, another version, an id that is null or a fraction, params
-    /// that are no object, a member given twice.
+    /// JSON but not one JSON-RPC message of MCP: a batch, another version, an id that is null, a fraction or too long,
+    /// params that are no object, a member given twice, `method` beside `result` or `error`; and for one that costs too
+    /// much.
     pub fn from_slice(text: &[u8]) -> Result<Self, MessageError> {
+        Ok(Self::from_slice_within(text, &Meter::new(MAX_TREE_BYTES))?)
+    }
+
+    /// Reads one message and counts by `meter` what its tree costs in memory, as far as the allowance goes.
+    ///
+    /// # Errors
+    /// As [`Message::from_slice`]; [`ReadError::TooCostly`] above the allowance.
+    pub fn from_slice_within(text: &[u8], meter: &Meter) -> Result<Self, ReadError> {
         let read = if text.trim_ascii_start().starts_with(b"{") {
-            json::parse(text, ReadMembers).map(Self::from_members)
+            json::parse(text, ReadMembers(meter)).map(Self::from_members)
         } else {
-            json::parse(text, Strict).map(Self::from_value)
+            json::parse(text, Strict(meter))
+                .map(|value| Self::from_value(value).map_err(Into::into))
         };
         match read {
             Ok(message) => message,
             Err(JsonError::Syntax(message)) => Err(MessageError {
                 id: None,
                 error: ErrorObject::parse(message),
-            }),
-            Err(JsonError::Duplicate(message)) => {
-                Err(MessageError::invalid(RequestId::peek(text), message))
+            }
+            .into()),
+            Err(JsonError::Refused(message)) => {
+                let id = RequestId::peek(text);
+                Err(match meter.is_over() {
+                    true => ReadError::TooCostly {
+                        id,
+                        max: meter.max(),
+                    },
+                    false => MessageError::invalid(id, message).into(),
+                })
             }
         }
     }
@@ -111,40 +132,40 @@ impl Message {
     /// −32600, as for [`Message::from_slice`].
     pub fn from_value(value: Value) -> Result<Self, MessageError> {
         let problem = match value {
-            Value::Object(members) => return Self::from_members(members.into()),
+            Value::Object(members) => return Ok(Self::from_members(members.into())?),
             Value::Array(_) => "batches are not supported: send one message per request",
             _ => "a message must be a JSON object",
         };
         Err(MessageError::invalid(None, problem))
     }
 
-    fn from_members(members: Members) -> Result<Self, MessageError> {
+    fn from_members(members: Members) -> Result<Self, ReadError> {
         let id = match members.id {
             None => None,
             // JSON-RPC 2.0 §5: the answer to a request whose id could not be read.
             Some(Value::Null) if members.error.is_some() && members.method.is_none() => None,
-            Some(id) => Some(
-                RequestId::from_value(id)
-                    .map_err(|message| MessageError::invalid(None, message))?,
-            ),
+            Some(id) => Some(RequestId::from_value(&id)?),
         };
         match members.jsonrpc {
             Some(Value::String(version)) if version == "2.0" => {}
             _ => {
-                return Err(MessageError::invalid(
-                    id,
-                    "the member \"jsonrpc\" must be \"2.0\"",
-                ));
+                let problem = "the member \"jsonrpc\" must be \"2.0\"";
+                return Err(MessageError::invalid(id, problem).into());
             }
         }
-        match members.method {
-            Some(Value::String(method)) => Self::call(id, method, members.params),
-            Some(_) => Err(MessageError::invalid(
-                id,
-                "the member \"method\" must be a string",
-            )),
-            None => Response::from_members(id, members.result, members.error).map(Self::Response),
+        if members.method.is_some() && (members.result.is_some() || members.error.is_some()) {
+            let problem = "a message has \"method\", or \"result\" or \"error\", not both: the first is a request, the \
+                           others are an answer";
+            return Err(MessageError::invalid(id, problem).into());
         }
+        Ok(match members.method {
+            Some(Value::String(method)) => Self::call(id, method, members.params)?,
+            Some(_) => {
+                let problem = "the member \"method\" must be a string";
+                return Err(MessageError::invalid(id, problem).into());
+            }
+            None => Self::Response(Response::from_members(id, members.result, members.error)?),
+        })
     }
 
     fn call(
@@ -172,22 +193,35 @@ impl Message {
 impl RequestId {
     /// The id of a message that is JSON but no good otherwise, unless it is ambiguous.
     fn peek(text: &[u8]) -> Option<Self> {
+        // Written with escapes, a character takes up to six times its bytes.
+        const LONGEST: usize = 6 * MAX_REQUEST_ID_BYTES + 2;
         #[derive(Deserialize)]
-        struct Identified {
-            id: Value,
+        struct Identified<'t> {
+            #[serde(borrow)]
+            id: &'t RawValue,
         }
-        let identified: Identified = serde_json::from_slice(text).ok()?;
-        Self::from_value(identified.id).ok()
+        let identified: Identified<'_> = serde_json::from_slice(text).ok()?;
+        let id = identified.id.get();
+        if id.len() > LONGEST {
+            return None;
+        }
+        let id: Value = serde_json::from_str(id).ok()?;
+        Self::from_value(&id).ok()
     }
 
-    fn from_value(value: Value) -> Result<Self, &'static str> {
+    fn from_value(value: &Value) -> Result<Self, ReadError> {
+        let wrong = |problem: &str| MessageError::invalid(None, problem).into();
         match value {
-            Value::String(id) => Ok(Self::String(id)),
+            Value::String(id) if id.len() > MAX_REQUEST_ID_BYTES => Err(ReadError::LongId),
+            Value::String(id) => Ok(Self::String(id.as_str().into())),
             Value::Number(id) => id
                 .as_i64()
+                .or_else(|| json::whole(id))
                 .map(Self::Number)
-                .ok_or("the member \"id\" must be a string or an integer of 64 bits"),
-            _ => Err("the member \"id\" must be a string or an integer"),
+                .ok_or_else(|| {
+                    wrong("the member \"id\" must be a string or an integer of 64 bits")
+                }),
+            _ => Err(wrong("the member \"id\" must be a string or an integer")),
         }
     }
 }
@@ -209,7 +243,7 @@ impl From<i64> for RequestId {
 
 impl From<&str> for RequestId {
     fn from(id: &str) -> Self {
-        Self::String(id.to_owned())
+        Self::String(id.into())
     }
 }
 
@@ -241,11 +275,7 @@ impl Notification {
         if self.method != "notifications/cancelled" {
             return None;
         }
-        match self.params.get("requestId")? {
-            Value::String(id) => Some(RequestId::String(id.clone())),
-            Value::Number(id) => id.as_i64().map(RequestId::Number),
-            _ => None,
-        }
+        RequestId::from_value(self.params.get("requestId")?).ok()
     }
 
     /// A notification; `params` that are no object count as none.
@@ -302,9 +332,13 @@ impl Response {
                 error,
             })?),
             (None, Some(error)) => Err(serde_json::from_value(error).map_err(|problem| {
+                let problem = problem.to_string();
                 MessageError::invalid(
                     id.clone(),
-                    format!("the member \"error\" is not an error object: {problem}"),
+                    format!(
+                        "the member \"error\" is not an error object: {}",
+                        quoted(&problem)
+                    ),
                 )
             })?),
             (Some(_), Some(_)) => {

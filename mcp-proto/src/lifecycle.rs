@@ -1,5 +1,6 @@
 //! Who is talking and what each side can do: `_meta` of every request and `server/discover`.
 
+mod capabilities;
 mod meta_key;
 
 use std::borrow::Cow;
@@ -12,7 +13,8 @@ use crate::json;
 use crate::jsonrpc::ErrorObject;
 use crate::logging::LogLevel;
 use crate::version::{Era, ProtocolVersion};
-
+pub use capabilities::ClientCapabilities;
+pub(crate) use capabilities::malformed_capability;
 pub(crate) use meta_key::{is_extension_id, is_meta_key};
 
 /// `_meta` key of every modern request: its protocol version.
@@ -81,11 +83,6 @@ pub struct Implementation {
     )]
     pub icons: Vec<Icon>,
 }
-
-/// What a client says it can do (schema: `ClientCapabilities`), kept as it came: extensions add members.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct ClientCapabilities(Map<String, Value>);
 
 /// What a server says it can do (schema: `ServerCapabilities`).
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -175,68 +172,6 @@ impl Implementation {
     }
 }
 
-impl ClientCapabilities {
-    pub(crate) fn taken(value: Option<Value>) -> Self {
-        match value {
-            Some(Value::Object(members)) => Self(members),
-            _ => Self::default(),
-        }
-    }
-
-    /// The settings of one capability such as `elicitation`, if the client declared it.
-    #[must_use]
-    pub fn get(&self, name: &str) -> Option<&Value> {
-        self.0.get(name).filter(|settings| !settings.is_null())
-    }
-
-    /// Whether the client shows forms to its user. A client that declares `elicitation` without modes means forms.
-    #[must_use]
-    pub fn can_elicit_forms(&self) -> bool {
-        let Some(elicitation) = self.get("elicitation") else {
-            return false;
-        };
-        elicitation.get("form").is_some() || elicitation.get("url").is_none()
-    }
-
-    /// Whether the client sends its user to a URL (since 2025-11-25).
-    #[must_use]
-    pub fn can_elicit_urls(&self) -> bool {
-        self.get("elicitation")
-            .is_some_and(|elicitation| elicitation.get("url").is_some())
-    }
-
-    /// Whether the client lets the server use its model.
-    #[must_use]
-    pub fn can_sample(&self) -> bool {
-        self.get("sampling").is_some()
-    }
-
-    /// Whether it does so with tools (since 2025-11-25).
-    #[must_use]
-    pub fn can_sample_with_tools(&self) -> bool {
-        self.get("sampling")
-            .is_some_and(|sampling| sampling.get("tools").is_some())
-    }
-
-    /// Whether the client tells its roots.
-    #[must_use]
-    pub fn has_roots(&self) -> bool {
-        self.get("roots").is_some()
-    }
-
-    /// The settings of an extension such as `io.modelcontextprotocol/tasks`, if the client declared it.
-    #[must_use]
-    pub fn extension(&self, id: &str) -> Option<&Value> {
-        self.get("extensions")?.get(id)
-    }
-}
-
-impl From<Map<String, Value>> for ClientCapabilities {
-    fn from(members: Map<String, Value>) -> Self {
-        Self(members)
-    }
-}
-
 impl ModernMeta {
     /// Whether the request claims to be modern: its `_meta` names a version, whichever.
     pub(crate) fn is_claimed(params: &Map<String, Value>) -> bool {
@@ -262,7 +197,13 @@ impl ModernMeta {
             None => return Err(missing(META_PROTOCOL_VERSION)),
         };
         match meta.get(META_CLIENT_CAPABILITIES) {
-            Some(Value::Object(_)) => {}
+            Some(Value::Object(capabilities)) => {
+                if let Some(path) = malformed_capability(capabilities) {
+                    return Err(ErrorObject::invalid_params(format!(
+                        "params._meta[{META_CLIENT_CAPABILITIES:?}].{path} must be an object"
+                    )));
+                }
+            }
             Some(_) => return Err(malformed(META_CLIENT_CAPABILITIES, "an object")),
             None => return Err(missing(META_CLIENT_CAPABILITIES)),
         }
@@ -308,12 +249,8 @@ fn read_level(level: &Value) -> Option<LogLevel> {
     level.as_str()?.parse().ok()
 }
 
-/// −32022: names what was asked for and what is served in the modern form.
+/// −32022: names what was asked for and what `server/discover` lists.
 fn unsupported(requested: &str) -> ErrorObject {
-    let supported: Vec<_> = ProtocolVersion::ALL
-        .into_iter()
-        .filter(|version| version.era() == Era::Modern)
-        .collect();
     let shown: String = requested.chars().take(40).collect();
     ErrorObject::new(
         ErrorObject::UNSUPPORTED_VERSION,
@@ -321,7 +258,7 @@ fn unsupported(requested: &str) -> ErrorObject {
             "protocol version {shown:?} is not served; older versions are reached by initialize"
         ),
     )
-    .with_data(json!({ "supported": supported, "requested": requested }))
+    .with_data(json!({ "supported": ProtocolVersion::ALL, "requested": requested }))
 }
 
 fn missing(key: &str) -> ErrorObject {

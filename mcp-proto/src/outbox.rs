@@ -97,7 +97,7 @@ impl Outbox {
         params: Map<String, Value>,
     ) -> Result<(RequestId, oneshot::Receiver<Response>), OutboxClosed> {
         // Unique in the session whichever process asks: several may serve it.
-        let id = RequestId::String(uuid::Uuid::new_v4().to_string());
+        let id = RequestId::String(uuid::Uuid::new_v4().to_string().into());
         let (answer, answered) = oneshot::channel();
         let request = Request {
             id: id.clone(),

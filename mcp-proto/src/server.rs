@@ -31,6 +31,7 @@ use crate::change::{Change, Notify};
 use crate::completion::CompletionRegistry;
 use crate::context::Context;
 use crate::interrupt::RequestError;
+use crate::json::quoted;
 use crate::jsonrpc::{ErrorObject, Payload, Request, Response};
 use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::prompt::PromptRegistry;
@@ -281,9 +282,9 @@ fn span(request: &Request, context: &Context) -> Span {
     let parent = if wanted { context.trace_parent() } else { None };
     match parent {
         Some(traceparent) => {
-            tracing::info_span!("request", id = %request.id, method = request.method, traceparent)
+            tracing::info_span!("request", id = %request.id, method = quoted(&request.method), traceparent)
         }
-        None => tracing::debug_span!("request", id = %request.id, method = request.method),
+        None => tracing::debug_span!("request", id = %request.id, method = quoted(&request.method)),
     }
 }
 

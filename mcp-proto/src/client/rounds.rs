@@ -65,7 +65,7 @@ impl Client {
             let answered = requests.iter().map(|(key, question)| async move {
                 let method = question.get("method").and_then(Value::as_str);
                 let params = question.get("params").cloned().unwrap_or_else(|| json!({}));
-                let id = RequestId::String(key.clone());
+                let id = RequestId::String(key.as_str().into());
                 let question = Request::new(id, method.ok_or_else(broken)?, params);
                 let answer = answers.ask(question).await.map_err(ClientError::Refused)?;
                 Ok((key.clone(), answer))

@@ -72,6 +72,7 @@ fn answer_event(answer: Response, client: &Client) -> Bytes {
 /// The answer to a request that is refused, with its id if that could be read.
 pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
     let (status, allow) = (rejection.status(), rejection.allow());
+    let is_encoded = rejection == Rejection::UnsupportedEncoding;
     let mut response = json_response(status, &Response::error(id, rejection.error()));
     let headers = response.headers_mut();
     match status {
@@ -80,6 +81,11 @@ pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
         }
         StatusCode::TOO_MANY_REQUESTS | StatusCode::SERVICE_UNAVAILABLE => {
             headers.insert(header::RETRY_AFTER, RETRY_AFTER);
+        }
+        // RFC 9110 §15.5.16: that it is the encoding, and which would do.
+        _ if is_encoded => {
+            let identity = HeaderValue::from_static("identity");
+            headers.insert(header::ACCEPT_ENCODING, identity);
         }
         _ => {}
     }

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use crate::budget::BudgetConfig;
+use crate::json::MAX_TREE_BYTES;
 use crate::legacy::http::config::LegacyConfig;
 
 /// The bounds and the door policy of a [`StreamableHttpService`](super::StreamableHttpService).
@@ -16,6 +17,9 @@ pub struct HttpConfig {
     pub origins: Origins,
     /// The largest body of a POST in bytes; a larger one gets 413. 4 MiB by default.
     pub max_body_bytes: usize,
+    /// The most bytes of memory that a body may take once it is read as JSON, which is up to a hundred times its length;
+    /// one that takes more gets 413. [`MAX_TREE_BYTES`](crate::json::MAX_TREE_BYTES), 128 MiB, by default.
+    pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
     /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most four times
@@ -72,6 +76,7 @@ impl Default for HttpConfig {
             hosts: Hosts::Loopback,
             origins: Origins::Loopback,
             max_body_bytes: 4 * 1024 * 1024,
+            max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
             budget: BudgetConfig::default(),

@@ -70,8 +70,11 @@ pub(crate) fn judge(
                     "application/json, text/event-stream",
                 ));
             }
-            if !is_json(&head.headers) {
+            if !is_json(&head.headers)? {
                 return Err(Rejection::UnsupportedMediaType);
+            }
+            if is_encoded(&head.headers) {
+                return Err(Rejection::UnsupportedEncoding);
             }
         }
         Verb::Get if !accepts.events => return Err(Rejection::NotAcceptable("text/event-stream")),
@@ -233,9 +236,7 @@ fn accepts(headers: &HeaderMap) -> Accepts {
                 continue;
             }
             any = true;
-            if parts
-                .any(|parameter| matches!(parameter.trim(), "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
-            {
+            if parts.any(is_zero_weight) {
                 continue;
             }
             let is = |name: &str| media.eq_ignore_ascii_case(name);
@@ -253,13 +254,40 @@ fn accepts(headers: &HeaderMap) -> Accepts {
     }
 }
 
-fn is_json(headers: &HeaderMap) -> bool {
-    let media = headers
-        .get(header::CONTENT_TYPE)
-        .map(HeaderValue::as_bytes)
-        .unwrap_or_default();
-    let media = media.split(|&byte| byte == b';').next().unwrap_or_default();
-    media.trim_ascii().eq_ignore_ascii_case(b"application/json")
+/// Whether a parameter of a media range is a weight of zero: `q=0`, `Q=0.000` (RFC 9110 §12.4.2).
+fn is_zero_weight(parameter: &str) -> bool {
+    let Some((name, weight)) = parameter.split_once('=') else {
+        return false;
+    };
+    let Some(rest) = weight.trim().strip_prefix('0') else {
+        return false;
+    };
+    let is_zero = rest.is_empty()
+        || rest
+            .strip_prefix('.')
+            .is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
+    name.trim().eq_ignore_ascii_case("q") && is_zero
+}
+
+/// Whether the body is said to be JSON; an error where it is said to be two things.
+fn is_json(headers: &HeaderMap) -> Result<bool, Rejection> {
+    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
+    let given = types.next().map(HeaderValue::as_bytes).unwrap_or_default();
+    if types.any(|other| other.as_bytes() != given) {
+        return Err(given_twice(&header::CONTENT_TYPE));
+    }
+    let media = given.split(|&byte| byte == b';').next();
+    let media = media.unwrap_or_default().trim_ascii();
+    Ok(media.eq_ignore_ascii_case(b"application/json"))
+}
+
+/// Whether the body is said to be encoded in any way (RFC 9110 §8.4).
+fn is_encoded(headers: &HeaderMap) -> bool {
+    let encodings = headers.get_all(header::CONTENT_ENCODING).iter();
+    encodings
+        .flat_map(|value| value.as_bytes().split(|&byte| byte == b','))
+        .map(<[u8]>::trim_ascii)
+        .any(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity"))
 }
 
 /// A header's text as it may be told back: short.

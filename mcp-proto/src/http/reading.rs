@@ -11,7 +11,7 @@ use http_body::Body;
 use super::config::HttpConfig;
 use super::deadline::Deadline;
 use super::rejection::Rejection;
-use crate::budget::{Client, Held, Kind};
+use crate::budget::{Client, Held, Kind, Over};
 
 /// A body that was read, and its part of the memory for requests.
 #[derive(Debug)]
@@ -21,9 +21,10 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// Gives the text up, and what is held for it on to what was read from it.
-    pub(crate) fn into_held(self) -> Held {
-        self.held
+    /// Gives the text up for what was read from it, which takes so much memory.
+    pub(crate) fn read_as(mut self, memory: usize) -> Result<Held, Over> {
+        self.held.set(memory)?;
+        Ok(self.held)
     }
 }
 

@@ -3,7 +3,7 @@
 use http::{HeaderValue, StatusCode};
 
 use crate::budget::Over;
-use crate::jsonrpc::{ErrorObject, RequestId};
+use crate::jsonrpc::{ErrorObject, MessageError, ReadError, RequestId};
 use crate::server::Server;
 
 /// A refusal. Every one is answered with a JSON-RPC error body.
@@ -21,8 +21,12 @@ pub(crate) enum Rejection {
     NotAcceptable(&'static str),
     /// The body is no `application/json`.
     UnsupportedMediaType,
+    /// The body is compressed.
+    UnsupportedEncoding,
     /// The body is larger than this many bytes.
     BodyTooLarge(usize),
+    /// What the body says takes more memory than this many bytes.
+    BodyTooCostly(usize),
     /// The body did not arrive in time.
     BodyTimeout,
     /// The connection broke while the body was read.
@@ -57,8 +61,10 @@ impl Rejection {
             Self::ForeignHost(_) | Self::ForeignOrigin(_) => StatusCode::FORBIDDEN,
             Self::MethodNotAllowed | Self::NoSessions => StatusCode::METHOD_NOT_ALLOWED,
             Self::NotAcceptable(_) => StatusCode::NOT_ACCEPTABLE,
-            Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::BodyTooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::UnsupportedMediaType | Self::UnsupportedEncoding => {
+                StatusCode::UNSUPPORTED_MEDIA_TYPE
+            }
+            Self::BodyTooLarge(_) | Self::BodyTooCostly(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::BodyTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::BodyBroken | Self::UnexpectedResponse => StatusCode::BAD_REQUEST,
             Self::Over(over) if over.is_share => StatusCode::TOO_MANY_REQUESTS,
@@ -84,6 +90,14 @@ impl Rejection {
             }
             Self::NotAcceptable(wanted) => format!("the Accept header must allow {wanted}"),
             Self::UnsupportedMediaType => "the Content-Type must be application/json".to_owned(),
+            Self::UnsupportedEncoding => {
+                "the body must not be compressed: send it without a Content-Encoding header"
+                    .to_owned()
+            }
+            Self::BodyTooCostly(max) => {
+                let id = None;
+                return MessageError::from(ReadError::TooCostly { id, max }).error;
+            }
             Self::BodyTooLarge(max) => format!("the body is larger than {max} bytes"),
             Self::BodyTimeout => "the body did not arrive in time".to_owned(),
             Self::BodyBroken => "the body could not be read to its end".to_owned(),
@@ -92,6 +106,17 @@ impl Rejection {
             }
         };
         ErrorObject::invalid_request(message)
+    }
+
+    /// The refusal of a body that was not read as a message, and the id of the request if it could be read.
+    pub(super) fn of_unread(problem: ReadError) -> (Self, Option<RequestId>) {
+        match problem {
+            ReadError::TooCostly { id, max } => (Self::BodyTooCostly(max), id),
+            broken => {
+                let broken = MessageError::from(broken);
+                (broken.error.into(), broken.id)
+            }
+        }
     }
 }
 

@@ -3,7 +3,8 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{RequestId, Response};
+use super::{MAX_REQUEST_ID_BYTES, RequestId, Response};
+use crate::json::quoted;
 
 /// The `error` of a response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,6 +25,23 @@ pub struct MessageError {
     pub id: Option<RequestId>,
     /// Code −32700 or −32600 and what was wrong.
     pub error: ErrorObject,
+}
+
+/// Why a text was not read as a [`Message`](super::Message) within an allowance of memory.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// It is none.
+    Broken(MessageError),
+    /// Its id is longer than [`MAX_REQUEST_ID_BYTES`], so no answer can carry it.
+    LongId,
+    /// Its tree would cost more memory than it may.
+    TooCostly {
+        /// The id, when it could be read.
+        id: Option<RequestId>,
+        /// The allowance in bytes.
+        max: usize,
+    },
 }
 
 impl ErrorObject {
@@ -80,8 +98,8 @@ impl ErrorObject {
     /// −32601, naming the method.
     #[must_use]
     pub fn method_not_found(method: &str) -> Self {
-        let shown: String = method.chars().take(200).collect();
-        Self::new(Self::METHOD_NOT_FOUND, format!("unknown method {shown:?}"))
+        let message = format!("unknown method {:?}", quoted(method));
+        Self::new(Self::METHOD_NOT_FOUND, message)
     }
 
     /// −32602.
@@ -105,6 +123,31 @@ impl MessageError {
         Self {
             id,
             error: ErrorObject::invalid_request(message),
+        }
+    }
+}
+
+impl From<MessageError> for ReadError {
+    fn from(error: MessageError) -> Self {
+        Self::Broken(error)
+    }
+}
+
+impl From<ReadError> for MessageError {
+    /// What is too costly is −32600 too.
+    fn from(error: ReadError) -> Self {
+        match error {
+            ReadError::Broken(error) => error,
+            ReadError::LongId => Self::invalid(
+                None,
+                format!("the member \"id\" must have at most {MAX_REQUEST_ID_BYTES} bytes"),
+            ),
+            ReadError::TooCostly { id, max } => Self::invalid(
+                id,
+                format!(
+                    "the message takes more than {max} bytes of memory once it is read: send fewer or smaller values"
+                ),
+            ),
         }
     }
 }

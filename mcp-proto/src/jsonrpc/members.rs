@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::json::Strict;
+use crate::json::{Meter, Strict, twice};
 
 /// The members that JSON-RPC knows. Others are read as strictly and forgotten.
 #[derive(Debug, Default)]
@@ -21,7 +21,7 @@ pub(super) struct Members {
 }
 
 /// Reads an object as [`Members`], without a map in between: every request passes here.
-pub(super) struct ReadMembers;
+pub(super) struct ReadMembers<'m>(pub(super) &'m Meter);
 
 #[derive(Deserialize)]
 #[serde(field_identifier, rename_all = "lowercase")]
@@ -49,7 +49,7 @@ impl From<Map<String, Value>> for Members {
     }
 }
 
-impl<'de> DeserializeSeed<'de> for ReadMembers {
+impl<'de> DeserializeSeed<'de> for ReadMembers<'_> {
     type Value = Members;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Members, D::Error> {
@@ -57,7 +57,7 @@ impl<'de> DeserializeSeed<'de> for ReadMembers {
     }
 }
 
-impl<'de> Visitor<'de> for ReadMembers {
+impl<'de> Visitor<'de> for ReadMembers<'_> {
     type Value = Members;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,7 +68,8 @@ impl<'de> Visitor<'de> for ReadMembers {
         let mut members = Members::default();
         let mut others = BTreeSet::new();
         while let Some(name) = read.next_key::<Name>()? {
-            let value = read.next_value_seed(Strict)?;
+            let before = self.0.used();
+            let value = read.next_value_seed(Strict(self.0))?;
             let (name, member) = match name {
                 Name::Jsonrpc => ("jsonrpc", &mut members.jsonrpc),
                 Name::Id => ("id", &mut members.id),
@@ -77,6 +78,8 @@ impl<'de> Visitor<'de> for ReadMembers {
                 Name::Result => ("result", &mut members.result),
                 Name::Error => ("error", &mut members.error),
                 Name::Other(name) => {
+                    self.0.go_back_to(before);
+                    self.0.name(&name)?;
                     if let Some(name) = others.replace(name) {
                         return Err(twice(&name));
                     }
@@ -89,8 +92,4 @@ impl<'de> Visitor<'de> for ReadMembers {
         }
         Ok(members)
     }
-}
-
-fn twice<E: serde::de::Error>(name: &str) -> E {
-    E::custom(format_args!("the member {name:?} is given twice"))
 }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::json::{self, JsonError};
+use crate::json::{self, JsonError, Meter};
 use crate::jsonrpc::{ErrorObject, Message, MessageError};
 
 /// Reads at most so many members of an array, as they stand; `None` where there are more.
@@ -22,14 +22,15 @@ pub(crate) fn is_batch(text: &[u8]) -> bool {
 ///
 /// # Errors
 /// As [`Message::from_slice`] where the whole is not JSON; −32600 for an empty array and one of more than `max`
-/// messages.
+/// messages. Messages that are read when `meter` is over its allowance are refused with their ids.
 pub(crate) fn read_batch(
     text: &[u8],
     max: usize,
+    meter: &Meter,
 ) -> Result<Vec<Result<Message, MessageError>>, MessageError> {
     let members = match json::parse(text, ReadMembers { max }) {
         Ok(members) => members,
-        Err(JsonError::Syntax(message) | JsonError::Duplicate(message)) => {
+        Err(JsonError::Syntax(message) | JsonError::Refused(message)) => {
             return Err(MessageError {
                 id: None,
                 error: ErrorObject::parse(message),
@@ -46,18 +47,18 @@ pub(crate) fn read_batch(
             "a batch has at least one message",
         ));
     }
-    let read = |member: &RawValue| read_member(member.get().as_bytes());
+    let read = |member: &RawValue| read_member(member.get().as_bytes(), meter);
     Ok(members.into_iter().map(read).collect())
 }
 
-fn read_member(text: &[u8]) -> Result<Message, MessageError> {
+fn read_member(text: &[u8], meter: &Meter) -> Result<Message, MessageError> {
     if is_batch(text) {
         return Err(MessageError::invalid(
             None,
             "a batch holds messages, not batches",
         ));
     }
-    Message::from_slice(text)
+    Ok(Message::from_slice_within(text, meter)?)
 }
 
 /// −32600 for what must be sent alone.

@@ -7,7 +7,9 @@ use serde_json::{Map, Value};
 
 use crate::json;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
-use crate::lifecycle::{ClientCapabilities, Implementation, ServerCapabilities};
+use crate::lifecycle::{
+    ClientCapabilities, Implementation, ServerCapabilities, malformed_capability,
+};
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 
@@ -61,7 +63,14 @@ impl InitializeParams {
         };
         let capabilities = match params.remove("capabilities") {
             None | Some(Value::Null) => Value::Object(Map::new()),
-            Some(capabilities @ Value::Object(_)) => capabilities,
+            Some(Value::Object(capabilities)) => {
+                if let Some(path) = malformed_capability(&capabilities) {
+                    return Err(ErrorObject::invalid_params(format!(
+                        "params.capabilities.{path} must be an object"
+                    )));
+                }
+                Value::Object(capabilities)
+            }
             Some(_) => {
                 return Err(ErrorObject::invalid_params(
                     "params.capabilities must be an object",

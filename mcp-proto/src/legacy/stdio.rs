@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use tokio::sync::oneshot;
 
 use crate::context::{ClientSide, Context, Incoming};
+use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, MessageError, Notification, Request, Response};
 use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
 use crate::legacy::handshake::InitializeParams;
@@ -208,8 +209,9 @@ impl Legacy {
         &mut self,
         line: &Bytes,
         max: usize,
+        meter: &Meter,
     ) -> Result<(u64, Vec<Result<Message, MessageError>>), MessageError> {
-        let messages = read_batch(line, max)?;
+        let messages = read_batch(line, max, meter)?;
         Ok((self.batches.open(), messages))
     }
 

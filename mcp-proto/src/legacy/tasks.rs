@@ -126,7 +126,7 @@ fn list_tasks(
 ) -> Result<Payload, ErrorObject> {
     let (keys, list) = (&server.rounds().keys, Method::ListTasks.name());
     let after = match params.get("cursor") {
-        None | Some(Value::Null) => 0,
+        None => 0,
         Some(given) => given
             .as_str()
             .and_then(|given| open_cursor(keys, list, context.principal(), given))

@@ -99,7 +99,7 @@ impl Server {
         if method == Method::Discover {
             return self.0.ready.discover.clone();
         }
-        if params.get("cursor").is_some_and(|cursor| !cursor.is_null()) {
+        if params.contains_key("cursor") {
             return None;
         }
         let mut lists = self.0.ready.lists.iter();

@@ -196,11 +196,11 @@ impl Server {
         context: &Context,
     ) -> Result<Start, ErrorObject> {
         let text = match params.get("cursor") {
-            None | Some(Value::Null) => return Ok(Start::Beginning),
+            None => return Ok(Start::Beginning),
             Some(Value::String(text)) => text,
             Some(_) => {
                 return Err(ErrorObject::invalid_params(
-                    "params.cursor must be a string",
+                    "params.cursor must be a string; leave it out to begin at the first page",
                 ));
             }
         };

@@ -19,7 +19,10 @@ use super::call::{Call, Said};
 use super::lines::{Line, Lines};
 use super::output::{Output, has_room, write_line};
 use crate::context::{Context, Incoming};
-use crate::jsonrpc::{ErrorObject, Message, Notification, Request, RequestId, Response};
+use crate::json::Meter;
+use crate::jsonrpc::{
+    ErrorObject, Message, MessageError, Notification, ReadError, Request, RequestId, Response,
+};
 use crate::legacy::stdio as legacy;
 use crate::legacy::stdio::{Legacy, News};
 use crate::lifecycle::{META_SUBSCRIPTION_ID, ModernMeta};
@@ -76,6 +79,8 @@ impl Connection {
         // Runs from the end of the input on, over everything that is left to do.
         let mut deadline = None;
         let mut all_taken = false;
+        // Runs while the peer neither takes what is written nor is read from.
+        let mut stalled = None;
         loop {
             self.out.append(&mut self.said);
             self.legacy.change_session(&mut self.news);
@@ -88,23 +93,35 @@ impl Connection {
             if all_taken && self.calls.is_empty() && !self.out.is_due() {
                 return Ok(());
             }
+            let reads = !ended && (taken || lines.has_room());
+            if reads || ended {
+                stalled = None;
+            } else if stalled.is_none() {
+                stalled = Some(Box::pin(tokio::time::sleep(self.config.stall_time)));
+            }
             tokio::select! {
                 biased;
-                () = Self::progress(&mut self.calls, &mut self.running, &mut self.legacy, &mut self.said), if self.out.has_room() => {}
-                change = self.news.next(), if self.out.has_room() => self.out.push(&change),
-                // A peer that does not read its answers may still say that it ends.
-                read = lines.read(&mut reader), if !ended && (taken || lines.has_room()) => {
-                    if read? == 0 {
-                        deadline = Some(Box::pin(tokio::time::sleep(self.config.drain_time)));
-                    }
-                }
-                written = self.out.write(&mut writer), if self.out.is_due() => written?,
                 () = passed(&mut deadline), if ended => {
                     tracing::warn!(
                         calls = self.calls.len(),
                         "calls or answers were dropped: the input ended and they took too long"
                     );
                     return Ok(());
+                }
+                () = Self::progress(&mut self.calls, &mut self.running, &mut self.legacy, &mut self.said), if self.out.has_room() => {}
+                change = self.news.next(), if self.out.has_room() => self.out.push(&change),
+                // A peer that does not read its answers may still say that it ends.
+                read = lines.read(&mut reader), if reads => {
+                    if read? == 0 {
+                        deadline = Some(Box::pin(tokio::time::sleep(self.config.drain_time)));
+                    }
+                }
+                written = self.out.write(&mut writer), if self.out.is_due() => {
+                    written?;
+                    stalled = None;
+                }
+                () = passed(&mut stalled), if stalled.is_some() => {
+                    return Err(io::ErrorKind::TimedOut.into());
                 }
             }
         }
@@ -202,15 +219,24 @@ impl Connection {
         if self.legacy.takes_batch(line) {
             return self.take_batch(line);
         }
-        match Message::from_slice(line) {
+        let meter = Meter::new(self.config.max_line_memory);
+        match Message::from_slice_within(line, &meter) {
             Ok(Message::Request(request)) => self.take_request(request),
             Ok(Message::Notification(notification)) => self.take_notification(&notification),
             Ok(Message::Response(response)) => self.legacy.answered(response),
-            Err(broken) if broken.id.is_some() => self.out.push(&Response::from(broken)),
-            Err(broken) => tracing::warn!(
-                problem = broken.error.message,
-                "a line that is no message was skipped"
-            ),
+            Err(problem) => {
+                let is_request =
+                    matches!(&problem, ReadError::LongId | ReadError::TooCostly { .. });
+                let broken = MessageError::from(problem);
+                if is_request || broken.id.is_some() {
+                    self.out.push(&Response::from(broken));
+                } else {
+                    tracing::warn!(
+                        problem = broken.error.message,
+                        "a line that is no message was skipped"
+                    );
+                }
+            }
         }
     }
 
@@ -282,7 +308,8 @@ impl Connection {
     /// Takes each message of a batch for itself; their answers go out together.
     fn take_batch(&mut self, line: &Bytes) {
         let max = self.config.max_batch_messages;
-        let (batch, messages) = match self.legacy.open_batch(line, max) {
+        let meter = Meter::new(self.config.max_line_memory);
+        let (batch, messages) = match self.legacy.open_batch(line, max, &meter) {
             Ok(opened) => opened,
             Err(broken) => return self.out.push(&Response::from(broken)),
         };
@@ -348,7 +375,7 @@ fn take_answer(
     legacy.answer(kept, answer, out);
 }
 
-/// When the time after the end of the input is over; never before that end.
+/// When a time is over; never before it has begun.
 async fn passed(deadline: &mut Option<Pin<Box<Sleep>>>) {
     match deadline {
         Some(deadline) => deadline.as_mut().await,

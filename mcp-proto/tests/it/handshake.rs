@@ -194,14 +194,6 @@ async fn a_modern_request_carries_its_client_into_the_handler() {
 }
 
 #[tokio::test]
-async fn a_cursor_of_null_is_none() {
-    let reply = Raw::modern("tools/list", json!({"cursor": null}))
-        .send(&service())
-        .await;
-    assert!(reply.result()["tools"].is_array());
-}
-
-#[tokio::test]
 async fn an_unknown_log_level_is_refused() {
     let with = |level: Value| json!({"_meta": {"io.modelcontextprotocol/logLevel": level}});
     for level in [

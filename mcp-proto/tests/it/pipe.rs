@@ -127,6 +127,26 @@ async fn a_peer_that_does_not_read_is_not_read_from_for_ever() {
     );
 }
 
+#[tokio::test(start_paused = true)]
+async fn the_end_of_the_input_is_an_end_for_a_peer_that_does_not_read() {
+    // Its end is in sight, or lies behind more than is read ahead.
+    for (requests, millis) in [(1_000, 900), (10_000, 10_000)] {
+        let (near, far) = tokio::io::duplex(1 << 22);
+        let (_peer, unread) = tokio::io::duplex(1_024);
+        let (_kept, mut writer) = tokio::io::split(near);
+        let (reader, _) = tokio::io::split(far);
+        for id in 0..requests {
+            let line = format!("{}\n", list(id));
+            writer.write_all(line.as_bytes()).await.unwrap();
+        }
+        writer.shutdown().await.unwrap();
+        let start = Instant::now();
+        let served = serve(server(), reader, unread, StdioConfig::default()).await;
+        assert_eq!(start.elapsed(), Duration::from_millis(millis));
+        assert_eq!(served.is_ok(), millis == 900);
+    }
+}
+
 #[tokio::test]
 async fn calls_are_bounded_and_a_full_connection_still_hears() {
     let mut config = StdioConfig::default();

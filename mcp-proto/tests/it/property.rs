@@ -64,7 +64,7 @@ fn any_object() -> impl Strategy<Value = Map<String, Value>> {
 fn any_id() -> impl Strategy<Value = RequestId> {
     prop_oneof![
         any::<i64>().prop_map(RequestId::Number),
-        ".{0,9}".prop_map(RequestId::String)
+        ".{0,9}".prop_map(|id| RequestId::from(id.as_str()))
     ]
 }
 

@@ -148,6 +148,19 @@ async fn a_line_may_be_as_long_as_the_limit_and_a_longer_one_is_dropped() {
             format!("the line is longer than {} bytes", config.max_line_bytes)
         );
     }
+    // The last line may have no end, and be a good message but for its length.
+    for last in [
+        long.clone(),
+        format!("{} ", list(2)),
+        format!("{}{long}", list(2)),
+    ] {
+        for end in ["\n", ""] {
+            let answers = said(format!("{}\n{last}{end}", list(1)), config).await;
+            assert_eq!(answers.len(), 2, "{answers:?}");
+            let refusal = answers.iter().find(|answer| answer.get("id").is_none());
+            assert_eq!(refusal.unwrap()["error"]["code"], -32600);
+        }
+    }
 }
 
 #[tokio::test]

@@ -273,6 +273,10 @@ async fn a_list_has_the_callers_own_tasks_page_by_page() {
         }
     }
     assert_eq!(listed, ids);
+    for wrong in [Value::Null, json!(1), json!("x")] {
+        let code = ann.code("tasks/list", json!({ "cursor": wrong })).await;
+        assert_eq!(code, -32602, "{wrong}");
+    }
     // A cursor is the caller's own, and no invention.
     let first = ann.result("tasks/list", json!({})).await;
     let cursor = first["nextCursor"].clone();

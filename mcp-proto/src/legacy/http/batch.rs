@@ -15,6 +15,7 @@ use crate::http::head::{Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
 use crate::http::reading::Text;
 use crate::http::rejection::{Refused, Rejection};
+use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
 use crate::legacy::batch::{is_batch, not_in_batch, read_batch};
 use crate::legacy::session::Session;
@@ -58,12 +59,13 @@ impl Legacy {
         session: &Arc<Session>,
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
-        let messages = read_batch(
-            text.as_ref(),
-            self.0.endpoint.config.legacy.max_batch_messages,
-        )
-        .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
-        let mut held = text.into_held();
+        let config = &self.0.endpoint.config;
+        let meter = Meter::new(config.max_body_memory);
+        let messages = read_batch(text.as_ref(), config.legacy.max_batch_messages, &meter)
+            .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
+        let mut held = text
+            .read_as(meter.used())
+            .map_err(|over| (over.into(), None))?;
         let mut taken = Taken::default();
         for message in messages {
             match message {

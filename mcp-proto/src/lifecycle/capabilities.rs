@@ -1,0 +1,110 @@
+//! What a client says it can do, as it came, and which of it is malformed.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::json;
+
+/// What a client says it can do (schema: `ClientCapabilities`), kept as it came: extensions add members.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ClientCapabilities(Map<String, Value>);
+
+impl ClientCapabilities {
+    /// The object that was judged; without one, none.
+    pub(crate) fn taken(value: Option<Value>) -> Self {
+        match value {
+            Some(Value::Object(members)) => Self(members),
+            _ => Self::default(),
+        }
+    }
+
+    /// The settings of one capability such as `elicitation`, if the client declared it. Null declares nothing.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        present(self.0.get(name))
+    }
+
+    /// Whether the client shows forms to its user. A client that declares `elicitation` without modes means forms.
+    #[must_use]
+    pub fn can_elicit_forms(&self) -> bool {
+        let Some(elicitation) = self.get("elicitation") else {
+            return false;
+        };
+        let has = |mode| present(elicitation.get(mode)).is_some();
+        has("form") || !has("url")
+    }
+
+    /// Whether the client sends its user to a URL (since 2025-11-25).
+    #[must_use]
+    pub fn can_elicit_urls(&self) -> bool {
+        self.get("elicitation")
+            .is_some_and(|elicitation| present(elicitation.get("url")).is_some())
+    }
+
+    /// Whether the client lets the server use its model.
+    #[must_use]
+    pub fn can_sample(&self) -> bool {
+        self.get("sampling").is_some()
+    }
+
+    /// Whether it does so with tools (since 2025-11-25).
+    #[must_use]
+    pub fn can_sample_with_tools(&self) -> bool {
+        self.get("sampling")
+            .is_some_and(|sampling| present(sampling.get("tools")).is_some())
+    }
+
+    /// Whether the client tells its roots.
+    #[must_use]
+    pub fn has_roots(&self) -> bool {
+        self.get("roots").is_some()
+    }
+
+    /// The settings of an extension such as `io.modelcontextprotocol/tasks`, if the client declared it.
+    #[must_use]
+    pub fn extension(&self, id: &str) -> Option<&Value> {
+        present(self.get("extensions")?.get(id))
+    }
+}
+
+impl From<Map<String, Value>> for ClientCapabilities {
+    fn from(members: Map<String, Value>) -> Self {
+        Self(members)
+    }
+}
+
+/// Where the value of a known capability is neither an object nor null; unknown capabilities are passed over.
+pub(crate) fn malformed_capability(capabilities: &Map<String, Value>) -> Option<String> {
+    let is_wrong = |value: &&Value| !value.is_object() && !value.is_null();
+    for (name, value) in capabilities {
+        let inner: &[&str] = match name.as_str() {
+            "elicitation" => &["form", "url"],
+            "sampling" => &["context", "tools"],
+            "roots" | "tasks" | "experimental" | "extensions" => &[],
+            _ => continue,
+        };
+        if is_wrong(&value) {
+            return Some(name.clone());
+        }
+        let wrong = match value.as_object().filter(|_| name == "extensions") {
+            Some(extensions) => extensions
+                .iter()
+                .find(|(_, settings)| is_wrong(settings))
+                .map(|(id, _)| json::quoted(id)),
+            None => inner
+                .iter()
+                .find(|mode| value.get(**mode).filter(is_wrong).is_some())
+                .copied(),
+        };
+        if let Some(wrong) = wrong {
+            return Some(format!("{name}.{wrong}"));
+        }
+    }
+    None
+}
+
+/// What was given and is not null.
+fn present(value: Option<&Value>) -> Option<&Value> {
+    value.filter(|value| !value.is_null())
+}

@@ -1,0 +1,140 @@
+//! Stdin and stdout of this process, each on a thread of its own.
+//!
+//! A blocked read or write cannot be cancelled. Tokio's own stdin and stdout block threads of the runtime, and a runtime
+//! that is dropped waits for these. Nothing waits for the threads here: they end with the process.
+
+use std::io::{self, Read as _, Write as _};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::thread;
+
+use bytes::{Buf as _, Bytes};
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::{mpsc, oneshot};
+
+/// The most bytes that are read or written at once.
+const CHUNK: usize = 64 * 1024;
+
+/// Stdin of this process; see [`stdin`].
+#[derive(Debug)]
+pub struct Stdin {
+    chunks: mpsc::Receiver<io::Result<Bytes>>,
+    rest: Bytes,
+}
+
+/// Stdout of this process; see [`stdout`].
+#[derive(Debug)]
+pub struct Stdout {
+    chunks: mpsc::UnboundedSender<(Vec<u8>, Written)>,
+    /// The chunk that the thread is writing: never more than one.
+    writing: Option<oneshot::Receiver<io::Result<()>>>,
+}
+
+/// Learns what became of a chunk.
+type Written = oneshot::Sender<io::Result<()>>;
+
+/// Stdin, read ahead by at most 192 KiB. Have one at a time: what one has read ahead is lost to the next.
+#[must_use]
+pub fn stdin() -> Stdin {
+    let (sender, chunks) = mpsc::channel(1);
+    let unstarted = sender.clone();
+    let reading = thread::Builder::new().name("stdin".to_owned());
+    if let Err(error) = reading.spawn(move || read(&sender)) {
+        let _told_by_the_first_read = unstarted.try_send(Err(error));
+    }
+    Stdin {
+        chunks,
+        rest: Bytes::new(),
+    }
+}
+
+/// Stdout. A write is over when it is on its way; a flush when everything is written.
+#[must_use]
+pub fn stdout() -> Stdout {
+    let (chunks, receiver) = mpsc::unbounded_channel();
+    let writing = thread::Builder::new().name("stdout".to_owned());
+    if let Err(error) = writing.spawn(move || write(receiver)) {
+        // The first write finds that nobody takes it.
+        tracing::error!(%error, "stdout has no thread");
+    }
+    Stdout {
+        chunks,
+        writing: None,
+    }
+}
+
+fn read(chunks: &mpsc::Sender<io::Result<Bytes>>) {
+    let mut buffer = vec![0; CHUNK];
+    loop {
+        let chunk = match io::stdin().lock().read(&mut buffer) {
+            Ok(0) => return,
+            Ok(read) => Ok(Bytes::copy_from_slice(
+                buffer.get(..read).unwrap_or_default(),
+            )),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => Err(error),
+        };
+        let is_end = chunk.is_err();
+        if chunks.blocking_send(chunk).is_err() || is_end {
+            return;
+        }
+    }
+}
+
+fn write(mut chunks: mpsc::UnboundedReceiver<(Vec<u8>, Written)>) {
+    while let Some((chunk, written)) = chunks.blocking_recv() {
+        let mut stdout = io::stdout().lock();
+        let outcome = stdout.write_all(&chunk).and_then(|()| stdout.flush());
+        // Nobody may wait for it any more.
+        let _told = written.send(outcome);
+    }
+}
+
+impl AsyncRead for Stdin {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        if self.rest.is_empty() {
+            match ready!(self.chunks.poll_recv(context)) {
+                None => return Poll::Ready(Ok(())),
+                Some(chunk) => self.rest = chunk?,
+            }
+        }
+        let read = self.rest.len().min(buffer.remaining());
+        buffer.put_slice(self.rest.get(..read).unwrap_or_default());
+        self.rest.advance(read);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl AsyncWrite for Stdout {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        ready!(self.as_mut().poll_flush(context))?;
+        let chunk = bytes.get(..CHUNK).unwrap_or(bytes);
+        let (written, writing) = oneshot::channel();
+        if self.chunks.send((chunk.to_vec(), written)).is_err() {
+            return Poll::Ready(Err(io::ErrorKind::BrokenPipe.into()));
+        }
+        self.writing = Some(writing);
+        Poll::Ready(Ok(chunk.len()))
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(writing) = &mut self.writing else {
+            return Poll::Ready(Ok(()));
+        };
+        let written = ready!(Pin::new(writing).poll(context));
+        self.writing = None;
+        Poll::Ready(written.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.poll_flush(context)
+    }
+}
