@@ -20,6 +20,7 @@ fn query(origin: SystemIndex, target_jumps: usize) -> LoopQuery<'static> {
         optimize: Optimize::Density,
         security: SecurityFilter::HighSec,
         avoid: Avoid::nothing(),
+        extras: starmap_server::route::Extras::none(),
     }
 }
 
@@ -198,6 +199,7 @@ fn round_trips_on_the_real_map_come_near_the_target() {
                 SecurityFilter::Any,
             ][at % 3],
             avoid: &avoid,
+            extras: starmap_server::route::Extras::none(),
             ..query(high[random.below(high.len())], [15, 20, 40, 100][at % 4])
         };
         match loop_(&map, &query) {
