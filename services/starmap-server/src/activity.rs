@@ -155,7 +155,9 @@ impl Activity {
             let hours = self.kills_age(now).unwrap_or_default() as f64 / 3_600.0;
             f64::from(self.figures(system).kills()) * (-hours).exp2()
         };
-        self.scenes.get(&system).map_or_else(dumped, |scene| scene.heat)
+        self.scenes
+            .get(&system)
+            .map_or_else(dumped, |scene| scene.heat)
     }
 
     /// The risk that somebody waits at a gate of the system of this id: by the kills of the hour, high at least where a
@@ -171,13 +173,19 @@ impl Activity {
 
     /// The ids of the systems where a feed shows a gate camp.
     pub(crate) fn camps(&self) -> impl Iterator<Item = u32> {
-        let camps = self.scenes.iter().filter(|(_, it)| it.kind == SceneKind::Camp);
+        let camps = self
+            .scenes
+            .iter()
+            .filter(|(_, it)| it.kind == SceneKind::Camp);
         camps.map(|(id, _)| *id)
     }
 
     /// The ids of the systems where at least so many ships and capsules were killed.
     pub(crate) fn systems_with_kills(&self, least: u32) -> impl Iterator<Item = u32> {
-        let deadly = self.systems.iter().filter(move |(_, it)| it.kills() >= least);
+        let deadly = self
+            .systems
+            .iter()
+            .filter(move |(_, it)| it.kills() >= least);
         deadly.map(|(id, _)| *id)
     }
 }

@@ -12,11 +12,11 @@ use std::fmt;
 pub use judge::MapError;
 use names::Names;
 pub(crate) use names::plain;
-pub use space::Space;
 pub use parts::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts,
     PartsConstellation, PartsRegion, PartsSystem, Warning,
 };
+pub use space::Space;
 
 /// Where trade gathers in New Eden.
 pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];

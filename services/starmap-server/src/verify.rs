@@ -116,14 +116,25 @@ fn none(wrong: impl Iterator<Item = String>, judged: usize) -> Verdict {
 /// Old data is a reason to look for newer, not a fault of the map.
 fn age(map: &Map) -> Verdict {
     let Some(released) = map.released() else {
-        let note = format!("its version, {:?}, does not say when it was released", map.version());
+        let note = format!(
+            "its version, {:?}, does not say when it was released",
+            map.version()
+        );
         return (Outcome::Skipped, note);
     };
-    let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+    let today = jiff::Timestamp::now()
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .date();
     let days = (today - released).get_days();
     match days {
-        ..=365 => (Outcome::Passed, format!("released {released}, {days} days ago")),
-        _ => (Outcome::Skipped, format!("released {released}, {days} days ago: build a newer one")),
+        ..=365 => (
+            Outcome::Passed,
+            format!("released {released}, {days} days ago"),
+        ),
+        _ => (
+            Outcome::Skipped,
+            format!("released {released}, {days} days ago: build a newer one"),
+        ),
     }
 }
 

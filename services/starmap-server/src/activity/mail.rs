@@ -110,6 +110,8 @@ impl Mail {
 
 impl Pilot {
     fn side(&self) -> Option<u64> {
-        self.alliance_id.or(self.corporation_id).or(self.character_id)
+        self.alliance_id
+            .or(self.corporation_id)
+            .or(self.character_id)
     }
 }

@@ -101,8 +101,15 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         print::json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    if let Some(age) = now.activity.as_ref().and_then(|it| it.kills_age(SystemTime::now())) {
-        print::tell(super::PROGRAM, &format!("kills as of {} minutes ago", age / 60));
+    if let Some(age) = now
+        .activity
+        .as_ref()
+        .and_then(|it| it.kills_age(SystemTime::now()))
+    {
+        print::tell(
+            super::PROGRAM,
+            &format!("kills as of {} minutes ago", age / 60),
+        );
     }
     let mut text = format!("{}\n", tools::route_title(&now.map, systems, mode));
     // Writing to a string does not fail.

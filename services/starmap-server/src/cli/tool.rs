@@ -54,7 +54,8 @@ pub(super) fn run(words: &[String]) -> ExitCode {
 
 async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
-    let mut server = UniverseServer::new(arguments.map.graph.as_deref()).map_err(|it| other(&it))?;
+    let mut server =
+        UniverseServer::new(arguments.map.graph.as_deref()).map_err(|it| other(&it))?;
     if let Some(path) = &arguments.activity {
         server = server.with_activity(path);
     }
@@ -74,14 +75,30 @@ async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
         given.insert(name.to_owned(), value_of(value));
     }
     let config = ClientConfig::new(Era::Modern);
-    let client = Client::memory(server.server().clone(), config).await.map_err(|it| other(&it))?;
-    let result = client.call_tool(tool, Value::Object(given)).await.map_err(|it| other(&it))?;
+    let client = Client::memory(server.server().clone(), config)
+        .await
+        .map_err(|it| other(&it))?;
+    let result = match client.call_tool(tool, Value::Object(given)).await {
+        Ok(result) => result,
+        // Not a tool: as wrong as any other command line.
+        Err(error) => {
+            print::tell(PROGRAM, &format!("{error}\n{HELP}"));
+            return Ok(ExitCode::from(2));
+        }
+    };
     let text = result.pointer("/content/0/text").and_then(Value::as_str);
     let answer: Value = serde_json::from_str(text.unwrap_or_default()).map_err(|it| other(&it))?;
     if let Some(error) = answer.get("error") {
-        let message = error.get("message").and_then(Value::as_str).unwrap_or_default();
+        let message = error
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
         let near = error.pointer("/data/suggestions").and_then(Value::as_array);
-        let near: Vec<&str> = near.into_iter().flatten().filter_map(Value::as_str).collect();
+        let near: Vec<&str> = near
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         return Err(Failure::Other(match near.is_empty() {
             true => message.to_owned(),
             false => format!("{message}; did you mean {}?", near.join(", ")),
@@ -109,7 +126,7 @@ fn shown(answer: &Value) -> String {
     let members = answer.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| *name != "columns") {
         match (name.as_str(), value) {
-            ("systems", Value::Array(rows)) if answer.get("columns").is_some() => {
+            ("systems" | "borders", Value::Array(rows)) if answer.get("columns").is_some() => {
                 text.push_str(&format!("\n{}\n", table(answer, rows)));
             }
             ("warnings", Value::Array(warnings)) => {

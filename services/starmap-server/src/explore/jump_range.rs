@@ -72,7 +72,10 @@ pub fn jump_range(
         };
         let space = Space::of(map, system);
         match space.lets_drives_in() {
-            true => in_range.push(InRange { system, light_years }),
+            true => in_range.push(InRange {
+                system,
+                light_years,
+            }),
             false => *closed.entry(space).or_default() += 1,
         }
     }

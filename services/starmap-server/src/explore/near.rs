@@ -75,9 +75,14 @@ pub fn borders(
 pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;
-    let all = around(map, extras, origin, nearest.max_jumps, SecurityFilter::Any, |it| {
-        it != origin && filter.admits(map, it)
-    });
+    let all = around(
+        map,
+        extras,
+        origin,
+        nearest.max_jumps,
+        SecurityFilter::Any,
+        |it| it != origin && filter.admits(map, it),
+    );
     let order = |a: &Near, b: &Near| by_distance_then_name(map, a, b);
     Ok(Found::first(all, nearest.limit, order))
 }

@@ -282,7 +282,9 @@ impl fmt::Display for Foreign {
                 f,
                 "; build a map with `starmap-server build SOURCE`, where SOURCE is {SOURCES}"
             ),
-            Advice::Unpack => f.write_str("; unpack it and give the path of what is in it, a file or a folder"),
+            Advice::Unpack => {
+                f.write_str("; unpack it and give the path of what is in it, a file or a folder")
+            }
             Advice::None => Ok(()),
         }
     }

@@ -89,7 +89,10 @@ pub(super) fn read(
     match document {
         Document::About => lines(reader, (Kind::System, MAX_LINES_ABOUT), |about: About| {
             let build = about.build_number.map(|number| format!("SDE {number}"));
-            let date = about.release_date.as_deref().and_then(|date| date.get(..10));
+            let date = about
+                .release_date
+                .as_deref()
+                .and_then(|date| date.get(..10));
             let both = build.into_iter().chain(date.map(str::to_owned));
             parts.version = both.collect::<Vec<_>>().join(", ");
         }),

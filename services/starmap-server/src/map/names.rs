@@ -78,15 +78,17 @@ impl Names {
         let Some(typed) = typed(name) else {
             return Vec::new();
         };
-        let far = (typed.chars().count() / 3).max(2);
+        // Of few letters, most names are a letter or two away.
+        let long = typed.chars().count();
+        let far = (long / 3).max(2);
         let near = Typed::new(&typed);
         let same_start = |name: &str| name.chars().next() == typed.chars().next();
         let ranked = self.systems.iter().filter_map(|(name, place)| {
             let distance = near.distance_within(name, far);
             let rank = match (distance, name.find(&typed)) {
-                (Some(1), _) => 0,
+                (Some(1), _) if long > 2 => 0,
                 (_, Some(0)) => 1,
-                (Some(2), _) if same_start(name) => 2,
+                (Some(2), _) if long > 3 && same_start(name) => 2,
                 (_, Some(_)) => 3,
                 (Some(distance), None) => 2 + distance,
                 (None, None) => return None,

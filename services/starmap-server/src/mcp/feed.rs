@@ -87,7 +87,10 @@ impl Shared {
         let mut pause = RESTART_FIRST;
         while self.goes_on() {
             let mut shell = Command::new("sh");
-            shell.args(["-c", command]).stdin(Stdio::null()).stdout(Stdio::piped());
+            shell
+                .args(["-c", command])
+                .stdin(Stdio::null())
+                .stdout(Stdio::piped());
             match shell.spawn() {
                 Ok(mut child) => {
                     let output = child.stdout.take();
@@ -99,7 +102,9 @@ impl Shared {
                     }
                     self.end_child();
                     if self.goes_on() {
-                        tracing::warn!("the feed's command ended; it is started again in {pause:?}");
+                        tracing::warn!(
+                            "the feed's command ended; it is started again in {pause:?}"
+                        );
                     }
                 }
                 Err(error) => tracing::warn!("the feed's command does not start: {error}"),
@@ -118,7 +123,11 @@ impl Shared {
     }
 
     fn end_child(&self) {
-        let child = self.child.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let child = self
+            .child
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(mut child) = child {
             // It may have ended by itself, which is as good.
             let _ = child.kill();
@@ -160,7 +169,11 @@ impl Lines {
             }
             all += count;
             let mut feed = feed.lock().unwrap_or_else(PoisonError::into_inner);
-            for piece in buffer.get(..count).unwrap_or_default().split_inclusive(|byte| *byte == b'\n') {
+            for piece in buffer
+                .get(..count)
+                .unwrap_or_default()
+                .split_inclusive(|byte| *byte == b'\n')
+            {
                 self.take(piece, &mut feed);
             }
         }

@@ -35,7 +35,9 @@ fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
     };
     let hint = hint.or_else(|| {
         let released = map.released()?;
-        let today = jiff::Timestamp::now().to_zoned(jiff::tz::TimeZone::UTC).date();
+        let today = jiff::Timestamp::now()
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .date();
         let days = (today - released).get_days();
         (days > OLD_MAP_DAYS).then(|| format!("not on this map, which is of {released}"))
     });
@@ -49,14 +51,19 @@ fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
 fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
     if let Some(region) = map.region_by_name(name) {
         let name = &map.region(region).name;
-        let hint = format!("that is a region; name one of its systems (search with region {name:?} lists them)");
+        let hint = format!(
+            "that is a region; name one of its systems (search with region {name:?} lists them)"
+        );
         return (Some(hint), None);
     }
     if let Some(constellation) = map.constellation_by_name(name) {
         let it = map.constellation(constellation);
         let systems = it.systems.iter().take(MAX_SUGGESTIONS);
         let names: Vec<&str> = systems.map(|&system| &*map.system(system).name).collect();
-        let hint = format!("that is a constellation; its systems are {}, …", names.join(", "));
+        let hint = format!(
+            "that is a constellation; its systems are {}, …",
+            names.join(", ")
+        );
         return (Some(hint), None);
     }
     // "Jita IV - Moon 4 - Caldari Navy Assembly Plant", "Amarr VIII (Oris)", "Jita 4-4"
@@ -65,8 +72,13 @@ fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
         let (head, rest) = name.split_at(end);
         let number = |c: char| c.is_ascii_digit() || "IVX-".contains(c.to_ascii_uppercase());
         let orbit = rest.split_whitespace().next().unwrap_or_default();
-        if orbit.chars().all(number) && let Some(system) = map.system_by_name(head) {
-            let hint = format!("that is a station, moon or planet in {}", map.system(system).name);
+        if orbit.chars().all(number)
+            && let Some(system) = map.system_by_name(head)
+        {
+            let hint = format!(
+                "that is a station, moon or planet in {}",
+                map.system(system).name
+            );
             return (Some(hint), Some(system));
         }
     }

@@ -59,7 +59,7 @@ pub(crate) struct SystemList {
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<Vec<&'static str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    systems: Option<Vec<Value>>,
+    pub(crate) systems: Option<Vec<Value>>,
 }
 
 /// The security along a route. The three counts are of systems, so they sum to one more than total_jumps.
@@ -135,10 +135,9 @@ impl<T: JsonSchema> JsonSchema for Answer<T> {
         let body = T::json_schema(generator);
         let members = body.get("properties").and_then(Value::as_object);
         let kinds = members.into_iter().flatten().map(|(name, schema)| {
-            // What has no type of its own is a record that may be absent.
-            let kind = schema.get("type").cloned();
-            let kind = kind.unwrap_or_else(|| json!(["object", "null"]));
-            (name.clone(), json!({ "type": kind }))
+            let kind = schema.get("type").filter(|kind| kind.is_string());
+            let kind = kind.map_or_else(|| json!({}), |kind| json!({ "type": kind }));
+            (name.clone(), kind)
         });
         let properties: serde_json::Map<String, Value> = kinds.collect();
         json_schema!({ "type": "object", "properties": properties })

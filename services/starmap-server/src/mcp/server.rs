@@ -14,8 +14,8 @@ use crate::files::FileError;
 use crate::load::{self, LoadError, Loaded};
 use crate::map::Map;
 
-use super::reload::{self, Sources};
 use super::feed::{self, FeedSource};
+use super::reload::{self, Sources};
 use super::universe::Universe;
 use super::{completion, prompts, resources, tools};
 

@@ -196,7 +196,10 @@ fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
     }
     let value = first.value.as_deref().unwrap_or_default();
     let mut reason = first.message.clone();
-    let unknown = first.member.as_ref().filter(|it| first.path.is_empty() && known.is_some_and(|known| !known.contains(it)));
+    let unknown = first
+        .member
+        .as_ref()
+        .filter(|it| first.path.is_empty() && known.is_some_and(|known| !known.contains(it)));
     if let Some(unknown) = unknown {
         let known = known.into_iter().flatten().map(String::as_str);
         if let Some(near) = nearest_names(unknown, known).first() {

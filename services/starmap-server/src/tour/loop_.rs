@@ -181,7 +181,9 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let problem = Problem::new(
         jumps.first().map(|it| row(it)).unwrap_or_default(),
         kept.iter().filter_map(|at| back(*at)).collect(),
-        kept.iter().filter_map(|at| jumps.get(*at)).map(|it| row(it)),
+        kept.iter()
+            .filter_map(|at| jumps.get(*at))
+            .map(|it| row(it)),
     );
     let target = query.target_jumps;
     let wish = Wish {
@@ -197,7 +199,10 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let stop = |number: &usize| all.get(*kept.get(*number)?).copied();
     let borders: Vec<SystemIndex> = order.iter().filter_map(stop).collect();
     let home = std::iter::once(origin);
-    let stops = home.clone().chain(borders.iter().copied()).chain(home.clone());
+    let stops = home
+        .clone()
+        .chain(borders.iter().copied())
+        .chain(home.clone());
     let mut stops: Vec<SystemIndex> = stops.collect();
     let mut legs = problem.legs(&order, true, true);
     lengthen(map, query, &avoid, &mut stops, &mut legs);
@@ -226,13 +231,17 @@ fn lengthen(
         if length >= query.target_jumps || fits(length, query.target_jumps) {
             return;
         }
-        let (Some(&from), Some(&to), Some(&leg)) = (stops.first(), stops.get(1), legs.first()) else {
+        let (Some(&from), Some(&to), Some(&leg)) = (stops.first(), stops.get(1), legs.first())
+        else {
             return;
         };
         let (mut there, mut on) = (Walk::new(map), Walk::new(map));
         there.run(map, query.extras, from, u32::MAX, may_enter);
         on.run_back(map, query.extras, to, u32::MAX, may_enter);
-        let new = there.reached().iter().filter(|system| !stops.contains(system));
+        let new = there
+            .reached()
+            .iter()
+            .filter(|system| !stops.contains(system));
         let detours = new.filter_map(|&system| {
             let both = (there.jumps(system)? as usize, on.jumps(system)? as usize);
             let longer = length + both.0 + both.1 - leg;

@@ -41,7 +41,9 @@ impl Problem {
     /// The jumps from each of a row of stops to the next.
     fn inside(&self, row: impl Iterator<Item = usize> + Clone) -> u32 {
         let steps = row.clone().zip(row.skip(1));
-        steps.map(|(from, to)| self.cost(Some(from), Some(to))).sum()
+        steps
+            .map(|(from, to)| self.cost(Some(from), Some(to)))
+            .sum()
     }
 
     /// How many stops there are.

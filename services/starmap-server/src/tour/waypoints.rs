@@ -132,7 +132,11 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     };
     let to_home = match closed {
         true => {
-            let stops = reached.iter().enumerate().skip(1).filter(|(_, it)| it.is_some());
+            let stops = reached
+                .iter()
+                .enumerate()
+                .skip(1)
+                .filter(|(_, it)| it.is_some());
             stops.filter_map(|(at, _)| leads_back(at)).collect()
         }
         false => vec![0; stops.len()],
@@ -147,7 +151,8 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     let back = home.filter(|_| closed);
     let stops: Vec<SystemIndex> = home.into_iter().chain(ordered).chain(back).collect();
     let legs = problem.legs(&order, home.is_some(), closed);
-    let systems = expand(map, query.extras, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
+    let systems =
+        expand(map, query.extras, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
     Ok(Tour {
         stops,
         legs,

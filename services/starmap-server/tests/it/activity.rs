@@ -78,7 +78,7 @@ fn parts_of_a_dump_are_enough_and_the_api_may_add_members() {
         read.has(),
         Kinds {
             kills: false,
-            ratting: true,
+            ratting: false,
             jumps: true,
             faction_warfare: false
         }

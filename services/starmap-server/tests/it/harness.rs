@@ -114,8 +114,14 @@ pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Outco
 /// The names of a list of systems.
 pub(crate) fn names(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
-    list.map(|it| it["name"].as_str().or(it.as_str()).or(it[0].as_str()).unwrap())
-        .collect()
+    list.map(|it| {
+        it["name"]
+            .as_str()
+            .or(it.as_str())
+            .or(it[0].as_str())
+            .unwrap()
+    })
+    .collect()
 }
 
 /// One of the binaries, with nothing of the environment's that it reads.

@@ -69,6 +69,9 @@ pub(super) struct Found {
     /// With an origin by distance, then by name; else by name.
     #[serde(flatten)]
     list: SystemList,
+    /// The same of the tool borders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    borders: Option<Vec<Value>>,
     /// How many there are, before the list was cut.
     total_found: usize,
     /// The radius in jumps.
@@ -146,7 +149,11 @@ pub(super) fn nearest(
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(30));
     let limit = usize::from(asked.limit.unwrap_or(5));
-    let among = asked.among.as_ref().map(|among| among_of(among, &mut names)).transpose()?;
+    let among = asked
+        .among
+        .as_ref()
+        .map(|among| among_of(among, &mut names))
+        .transpose()?;
     let mut warnings = Vec::new();
     let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
         min_adjacent_lower: usize::from(asked.min_adjacent_lowsec.unwrap_or(0)),
@@ -170,13 +177,26 @@ pub(super) fn nearest(
         max_jumps: radius,
         filter: filter.unwrap_or_default(),
         // What happens in a system is not on the map: it is looked at afterwards.
-        limit: if activity.is_some() { usize::MAX } else { limit },
+        limit: if activity.is_some() {
+            usize::MAX
+        } else {
+            limit
+        },
     };
     let mut found = explore::nearest(map, &extras, &query).map_err(|error| wrong(&error))?;
     if !known {
-        found = explore::Found { total: 0, list: Vec::new() };
+        found = explore::Found {
+            total: 0,
+            list: Vec::new(),
+        };
     } else if found.total == 0 {
-        warnings.push(why_none(map, &extras, Some(origin), Some(radius), &query.filter));
+        warnings.push(why_none(
+            map,
+            &extras,
+            Some(origin),
+            Some(radius),
+            &query.filter,
+        ));
     } else if let Some(activity) = activity {
         let before = found.total;
         found.list.retain(|near| {
@@ -196,6 +216,7 @@ pub(super) fn nearest(
     let body = Found {
         origin: Some(map.system(origin).name.to_string()),
         list,
+        borders: None,
         total_found: found.total,
         search_radius: Some(radius),
     };
@@ -209,7 +230,11 @@ pub(super) fn search(
     let map = &*now.map;
     let detail = Detail::of(asked.common.detail.as_deref())?;
     let mut names = Names::new(map, asked.common.correct);
-    let origin = asked.origin.as_deref().map(|name| names.system(name)).transpose()?;
+    let origin = asked
+        .origin
+        .as_deref()
+        .map(|name| names.system(name))
+        .transpose()?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let mut warnings = Vec::new();
     let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
@@ -225,9 +250,18 @@ pub(super) fn search(
     };
     let mut found = explore::search(map, &extras, &query).map_err(|error| wrong(&error))?;
     if !known {
-        found = explore::Found { total: 0, list: Vec::new() };
+        found = explore::Found {
+            total: 0,
+            list: Vec::new(),
+        };
     } else if found.total == 0 {
-        warnings.push(why_none(map, &extras, origin, query.max_jumps, &query.filter));
+        warnings.push(why_none(
+            map,
+            &extras,
+            origin,
+            query.max_jumps,
+            &query.filter,
+        ));
     }
     let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
     let jumps = |at: usize| match origin {
@@ -238,6 +272,7 @@ pub(super) fn search(
     let body = Found {
         origin: origin.map(|origin| map.system(origin).name.to_string()),
         list: SystemList::with(now, &systems, detail, columns, jumps),
+        borders: None,
         total_found: found.total,
         search_radius: query.max_jumps,
     };
@@ -255,29 +290,50 @@ pub(super) fn borders(
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
     let only = asked.highsec_travel_only == Some(true);
-    let travel = if only { SecurityFilter::HighSec } else { SecurityFilter::Any };
+    let travel = if only {
+        SecurityFilter::HighSec
+    } else {
+        SecurityFilter::Any
+    };
     let limit = usize::from(asked.limit.unwrap_or(10));
     let found = explore::borders(map, &extras, origin, radius, travel, limit);
     let empty = (found.total == 0).then(|| {
         let anywhere = explore::borders(map, &extras, origin, u32::MAX, travel, 1);
-        let border = Filter { border: Some(true), ..Filter::default() };
+        let border = Filter {
+            border: Some(true),
+            ..Filter::default()
+        };
         match (anywhere.list.first(), only) {
             (Some(near), _) => farther(map, near),
-            (None, true) => "No way through high security leads to one: leave out highsec_travel_only".to_owned(),
+            (None, true) => {
+                "No way through high security leads to one: leave out highsec_travel_only"
+                    .to_owned()
+            }
             (None, false) => why_none(map, &extras, Some(origin), Some(radius), &border),
         }
     });
     let systems: Vec<SystemIndex> = found.list.iter().map(|near| near.system).collect();
-    let list = SystemList::with(now, &systems, detail, &["system_id", JUMPS, "adjacent_lowsec"], |at| {
-        let near = found.list.get(at);
-        let more = near.map(|near| {
-            let id = map.system(near.system).id;
-            vec![json!(id), json!(near.jumps), json!(adjacent_lowsec(map, near.system))]
-        });
-        more.unwrap_or_default()
-    });
+    let mut list = SystemList::with(
+        now,
+        &systems,
+        detail,
+        &["system_id", JUMPS, "adjacent_lowsec"],
+        |at| {
+            let near = found.list.get(at);
+            let more = near.map(|near| {
+                let id = map.system(near.system).id;
+                vec![
+                    json!(id),
+                    json!(near.jumps),
+                    json!(adjacent_lowsec(map, near.system)),
+                ]
+            });
+            more.unwrap_or_default()
+        },
+    );
     let body = Found {
         origin: Some(map.system(origin).name.to_string()),
+        borders: list.systems.take(),
         list,
         total_found: found.total,
         search_radius: Some(radius),
@@ -294,7 +350,12 @@ pub(super) fn located(
     detail: Detail,
 ) -> (Vec<SystemIndex>, SystemList) {
     let systems: Vec<SystemIndex> = list.iter().map(|near| near.system).collect();
-    let jumps = |at: usize| -> Vec<Value> { list.get(at).map(|near| json!(near.jumps)).into_iter().collect() };
+    let jumps = |at: usize| -> Vec<Value> {
+        list.get(at)
+            .map(|near| json!(near.jumps))
+            .into_iter()
+            .collect()
+    };
     let listed = SystemList::with(now, &systems, detail, &[JUMPS], jumps);
     (systems, listed)
 }
@@ -324,7 +385,10 @@ fn why_none(
     filter: &Filter,
 ) -> String {
     let count = |filter: &Filter| {
-        let search = explore::Search { filter: filter.clone(), ..explore::Search::default() };
+        let search = explore::Search {
+            filter: filter.clone(),
+            ..explore::Search::default()
+        };
         explore::search(map, extras, &search).map_or(0, |found| found.total)
     };
     let matching = count(filter);
@@ -332,28 +396,75 @@ fn why_none(
         let all = || filter.clone();
         let any = Filter::default();
         let looser = [
-            ("name", Filter { name: None, ..all() }),
-            ("region", Filter { region: None, ..all() }),
+            (
+                "name",
+                Filter {
+                    name: None,
+                    ..all()
+                },
+            ),
+            (
+                "region",
+                Filter {
+                    region: None,
+                    ..all()
+                },
+            ),
             (
                 "security_class, security_min and security_max",
-                Filter { class: None, security_min: any.security_min, security_max: any.security_max, ..all() },
+                Filter {
+                    class: None,
+                    security_min: any.security_min,
+                    security_max: any.security_max,
+                    ..all()
+                },
             ),
-            ("is_border", Filter { border: None, ..all() }),
-            ("min_adjacent_lowsec", Filter { min_adjacent_lower: 0, ..all() }),
-            ("among", Filter { among: None, ..all() }),
+            (
+                "is_border",
+                Filter {
+                    border: None,
+                    ..all()
+                },
+            ),
+            (
+                "min_adjacent_lowsec",
+                Filter {
+                    min_adjacent_lower: 0,
+                    ..all()
+                },
+            ),
+            (
+                "among",
+                Filter {
+                    among: None,
+                    ..all()
+                },
+            ),
         ];
         let counted = looser.iter().map(|(name, looser)| (name, count(looser)));
         let helps = counted.filter(|(_, count)| *count > 0);
-        let helps: Vec<String> = helps.map(|(name, count)| format!("{count} without {name}")).collect();
+        let helps: Vec<String> = helps
+            .map(|(name, count)| format!("{count} without {name}"))
+            .collect();
         return match helps.is_empty() {
-            true => "No system of the map matches; leave out more than one of the filters".to_owned(),
-            false => format!("No system of the map matches; there are {}", helps.join(", ")),
+            true => {
+                "No system of the map matches; leave out more than one of the filters".to_owned()
+            }
+            false => format!(
+                "No system of the map matches; there are {}",
+                helps.join(", ")
+            ),
         };
     }
     let Some(origin) = origin else {
         return "No system of the map matches".to_owned();
     };
-    let anywhere = Nearest { origin, max_jumps: u32::MAX, filter: filter.clone(), limit: 1 };
+    let anywhere = Nearest {
+        origin,
+        max_jumps: u32::MAX,
+        filter: filter.clone(),
+        limit: 1,
+    };
     let nearest = explore::nearest(map, extras, &anywhere).ok();
     match nearest.and_then(|found| found.list.first().copied()) {
         Some(near) if max_jumps.is_some_and(|most| near.jumps > most) => farther(map, &near),
@@ -367,7 +478,10 @@ fn why_none(
 
 fn farther(map: &Map, near: &Near) -> String {
     let name = &map.system(near.system).name;
-    format!("The nearest is {name}, {} jumps away: raise max_jumps", near.jumps)
+    format!(
+        "The nearest is {name}, {} jumps away: raise max_jumps",
+        near.jumps
+    )
 }
 
 /// The region of a name, if one is given; `None` for one that is not on the map, which then holds no system.
@@ -391,7 +505,10 @@ pub(super) fn region(
     };
     warnings.push(match (is, near.is_empty()) {
         (Some((kind, region)), _) => {
-            format!("{unknown}; that is a {kind} of the region {}", map.region(region).name)
+            format!(
+                "{unknown}; that is a {kind} of the region {}",
+                map.region(region).name
+            )
         }
         (None, true) => unknown,
         (None, false) => format!("{unknown}; did you mean {}?", near.join(", ")),

@@ -44,7 +44,11 @@ pub(crate) fn mode(
     ];
     let words = MODES.map(|name| (name, MODES.iter().position(|it| *it == name)));
     let at = word("mode", given, &words)?.flatten().unwrap_or(0);
-    let (name, mode) = MODES.iter().zip(known).nth(at).unwrap_or((&"shortest", Mode::Shortest));
+    let (name, mode) = MODES
+        .iter()
+        .zip(known)
+        .nth(at)
+        .unwrap_or((&"shortest", Mode::Shortest));
     if let Some(penalty) = penalty.filter(|_| at < 3) {
         let reason = "it goes with the modes safer and less_secure alone";
         return Err(invalid("penalty", &penalty.to_string(), reason));
@@ -53,7 +57,9 @@ pub(crate) fn mode(
 }
 
 /// What security a way keeps to, if that is given.
-pub(crate) fn security_filter(given: Option<&str>) -> Result<Option<SecurityFilter>, UniverseError> {
+pub(crate) fn security_filter(
+    given: Option<&str>,
+) -> Result<Option<SecurityFilter>, UniverseError> {
     word("security_filter", given, &FILTERS)
 }
 
@@ -110,7 +116,10 @@ fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>
     let near = nearest_names(name, names);
     let reason = match near.is_empty() {
         true => "nothing on the map has this name".to_owned(),
-        false => format!("nothing on the map has this name; did you mean {}?", near.join(", ")),
+        false => format!(
+            "nothing on the map has this name; did you mean {}?",
+            near.join(", ")
+        ),
     };
     invalid(parameter, name, &reason)
 }

@@ -54,10 +54,17 @@ pub(super) fn chokepoints(
     let mut cuts = explore::cuts(map, &inside);
     let (total_found, total_gates) = (cuts.systems.len(), cuts.bridges.len());
     // They come by id, and a stable sort keeps that.
-    cuts.systems.sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
-    cuts.bridges.sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
+    cuts.systems
+        .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
+    cuts.bridges
+        .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
     let name = |system: SystemIndex| map.system(system).name.to_string();
-    let shown: Vec<SystemIndex> = cuts.systems.iter().take(limit).map(|it| it.system).collect();
+    let shown: Vec<SystemIndex> = cuts
+        .systems
+        .iter()
+        .take(limit)
+        .map(|it| it.system)
+        .collect();
     let empty = (total_found == 0).then(|| {
         format!("No single system cuts {area} apart: every two of its systems have two ways between them, or none")
     });
@@ -68,7 +75,9 @@ pub(super) fn chokepoints(
         area_systems: inside.len(),
         systems: systems.map(|it| (name(it.system), it.cut_off)).collect(),
         total_found,
-        gates: gates.map(|it| (name(it.from), name(it.to), it.cut_off)).collect(),
+        gates: gates
+            .map(|it| (name(it.from), name(it.to), it.cut_off))
+            .collect(),
         total_gates,
     };
     Ok(Answer::new(now, body, names, shown).warn(empty))
@@ -92,7 +101,11 @@ fn area(map: &Map, asked: &Arguments) -> Result<(String, Vec<SystemIndex>), Univ
     }
     let areas = map.constellations().iter().map(|it| &*it.name);
     let areas = areas.chain(map.regions().iter().map(|it| &*it.name));
-    let mut near: Vec<String> = map.suggest(around, 2).into_iter().map(str::to_owned).collect();
+    let mut near: Vec<String> = map
+        .suggest(around, 2)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
     near.extend(nearest_names(around, areas).into_iter().take(2));
     let reason = format!(
         "no system, constellation or region has this name; did you mean {}?",

@@ -238,7 +238,11 @@ pub(super) fn activity_cache_status(
         camps,
         note,
     };
-    Ok(Answer::without_activity(now, body, Names::new(&now.map, None)))
+    Ok(Answer::without_activity(
+        now,
+        body,
+        Names::new(&now.map, None),
+    ))
 }
 
 /// The overlay that a tool cannot do without.

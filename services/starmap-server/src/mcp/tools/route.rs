@@ -165,7 +165,10 @@ pub(crate) fn route(
         security_summary: SecuritySummary::of(map, &route.systems),
         names: all_names(map, &route.systems),
     };
-    let all = others.iter().chain([&best]).flat_map(|route| &route.systems);
+    let all = others
+        .iter()
+        .chain([&best])
+        .flat_map(|route| &route.systems);
     let systems: Vec<SystemIndex> = all.copied().collect();
     let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
@@ -191,7 +194,11 @@ pub(crate) fn route(
 
 /// What the recent kills of each system add to the cost of entering it.
 fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
-    let activity = counts(overlay(now, "danger_weight")?, "danger_weight", Measure::Kills)?;
+    let activity = counts(
+        overlay(now, "danger_weight")?,
+        "danger_weight",
+        Measure::Kills,
+    )?;
     let time = SystemTime::now();
     let systems = now.map.systems().iter();
     let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));

@@ -53,7 +53,9 @@ pub(super) fn systems(now: &Snapshot, asked: &Arguments) -> Result<Answer<Found>
         let record = map.system(system);
         systems.push(match detail {
             Detail::Names => json!(record.name),
-            Detail::Summary => json!([record.name, record.security, map.region(record.region).name]),
+            Detail::Summary => {
+                json!([record.name, record.security, map.region(record.region).name])
+            }
             Detail::Full => json!(SystemInfo::of(now, system, detail)),
         });
     }

@@ -109,11 +109,18 @@ pub(super) fn loop_(
 ) -> Result<Answer<LoopResult>, UniverseError> {
     let map = &*now.map;
     let detail = Detail::of(asked.common.detail.as_deref())?;
-    let aims = [("density", Optimize::Density), ("coverage", Optimize::Coverage)];
+    let aims = [
+        ("density", Optimize::Density),
+        ("coverage", Optimize::Coverage),
+    ];
     let optimize = word("optimize", asked.optimize.as_deref(), &aims)?.unwrap_or_default();
     let mut names = Names::new(map, asked.common.correct);
     let origin = names.system(&asked.origin)?;
-    let avoid = (Wanted { systems: &asked.avoid_systems, ..Wanted::default() }).avoid(map, &mut names)?;
+    let avoid = (Wanted {
+        systems: &asked.avoid_systems,
+        ..Wanted::default()
+    })
+    .avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let chosen = security_filter(asked.security_filter.as_deref())?;
     let security = chosen.unwrap_or(match map.class(origin) {
@@ -217,7 +224,11 @@ pub(super) fn optimize_waypoints(
     let detail = Detail::of(asked.common.detail.as_deref())?;
     let mut names = Names::new(map, asked.common.correct);
     let waypoints = names.systems(&asked.waypoints)?;
-    let origin = asked.origin.as_deref().map(|name| names.system(name)).transpose()?;
+    let origin = asked
+        .origin
+        .as_deref()
+        .map(|name| names.system(name))
+        .transpose()?;
     let wanted = Wanted {
         systems: &asked.avoid_systems,
         classes: &asked.avoid_security,
@@ -253,7 +264,10 @@ pub(super) fn optimize_waypoints(
     })?;
     let unreachable = tour.unreachable.iter().map(|&system| {
         let name = &map.system(system).name;
-        format!("No way leads to {name} and back{}", route::apart(map, [system]))
+        format!(
+            "No way leads to {name} and back{}",
+            route::apart(map, [system])
+        )
     });
     let unreachable: Vec<String> = unreachable.take(MAX_REASONS).collect();
     let body = Waypoints {

@@ -197,7 +197,13 @@ pub(super) fn distances(
     let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
     let warnings: Vec<String> = apart
         .into_iter()
-        .map(|system| format!("No gate leads to or from {}{}", name(map, system), route::apart(map, [system])))
+        .map(|system| {
+            format!(
+                "No gate leads to or from {}{}",
+                name(map, system),
+                route::apart(map, [system])
+            )
+        })
         .collect();
     let body = Distances {
         jumps,
@@ -229,8 +235,12 @@ pub(super) fn jump_range(
         vec![json!((far * 1_000.0).round() / 1_000.0)]
     };
     let empty = (range.found.total == 0).then(|| match range.closed.is_empty() {
-        true => format!("No system is within {} light years: raise light_years", asked.light_years),
-        false => "All that is in range is closed to jump drives, see left_out: raise light_years".to_owned(),
+        true => format!(
+            "No system is within {} light years: raise light_years",
+            asked.light_years
+        ),
+        false => "All that is in range is closed to jump drives, see left_out: raise light_years"
+            .to_owned(),
     });
     let closed = range.closed.iter();
     let body = InRange {
@@ -238,7 +248,9 @@ pub(super) fn jump_range(
         light_years: asked.light_years,
         list: SystemList::with(now, &systems, detail, &["light_years"], far),
         total_found: range.found.total,
-        left_out: closed.map(|(space, count)| (space.to_string(), *count)).collect(),
+        left_out: closed
+            .map(|(space, count)| (space.to_string(), *count))
+            .collect(),
     };
     Ok(Answer::new(now, body, names, systems).warn(empty))
 }

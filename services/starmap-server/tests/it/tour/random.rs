@@ -131,6 +131,7 @@ proptest! {
         }).min().unwrap();
         let visited: Vec<SystemIndex> =
             trip.borders.iter().filter(|it| **it != query.origin).copied().collect();
-        prop_assert_eq!(score(&visited, trip.jumps()), best);
+        // A detour may bring it nearer than any choice of border systems alone.
+        prop_assert!(score(&visited, trip.jumps()) <= best);
     }
 }

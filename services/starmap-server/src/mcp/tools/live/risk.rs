@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::{Level, Measure, SceneKind, STALE_SECONDS};
+use crate::activity::{Level, Measure, STALE_SECONDS, SceneKind};
 use crate::errors::UniverseError;
 use crate::map::SystemIndex;
 
@@ -62,7 +62,11 @@ pub(in super::super) fn gatecamp_risk(
     asked: &Arguments,
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
-    let overlay = counts(overlay(now, "gatecamp_risk")?, "gatecamp_risk", Measure::Kills)?;
+    let overlay = counts(
+        overlay(now, "gatecamp_risk")?,
+        "gatecamp_risk",
+        Measure::Kills,
+    )?;
     let mut names = Names::new(map, asked.correct);
     let systems = way(now, asked, &mut names)?;
     let mut overall = Level::None;

@@ -9,10 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::activity::{FACTIONS, faction_id, faction_name};
 use crate::errors::{UniverseError, shown};
 
-use super::super::super::records::Answer;
-use super::super::super::universe::Snapshot;
 use super::super::super::arguments::invalid;
 use super::super::super::names::{Names, nearest_names};
+use super::super::super::records::Answer;
+use super::super::super::universe::Snapshot;
 use super::{lacks, overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -108,7 +108,10 @@ pub(in super::super) fn fw_frontlines(
         age_seconds: overlay.age_seconds(SystemTime::now()),
     };
     let empty = (body.total_found == 0).then(|| match faction {
-        Some(faction) => format!("{} owns and occupies none of the systems of the dump", faction_text(faction)),
+        Some(faction) => format!(
+            "{} owns and occupies none of the systems of the dump",
+            faction_text(faction)
+        ),
         None => "The dump has no system of this map".to_owned(),
     });
     Ok(Answer::without_activity(now, body, Names::new(map, None)).warn(empty))
