@@ -24,8 +24,9 @@ pub(super) struct Route {
     origin: String,
     /// The system to go to.
     destination: String,
-    /// What to prefer: shortest, safe, unsafe, safer or less_secure.
-    #[arg(long, default_value = "shortest")]
+    /// What to prefer; safer and less-secure are the game's autopilot settings.
+    #[arg(long, default_value = "shortest", ignore_case = true,
+          value_parser = ["shortest", "safe", "unsafe", "safer", "less-secure", "less_secure"])]
     mode: String,
     /// With safer and less-secure: how much of a detour that is worth.
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100), value_name = "0-100")]

@@ -42,7 +42,6 @@ pub(crate) struct Answer<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) activity: Option<Danger>,
     /// What is easily overlooked, why a list is empty, and what would help.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// The version of the map's data.
     pub(crate) data_version: String,
@@ -139,7 +138,11 @@ impl<T: JsonSchema> JsonSchema for Answer<T> {
             let kind = kind.map_or_else(|| json!({}), |kind| json!({ "type": kind }));
             (name.clone(), kind)
         });
-        let properties: serde_json::Map<String, Value> = kinds.collect();
+        let all = [
+            ("warnings".to_owned(), json!({ "type": "array" })),
+            ("data_version".to_owned(), json!({ "type": "string" })),
+        ];
+        let properties: serde_json::Map<String, Value> = kinds.chain(all).collect();
         json_schema!({ "type": "object", "properties": properties })
     }
 }

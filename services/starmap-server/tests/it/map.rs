@@ -240,7 +240,7 @@ fn classes_and_shown_security_go_by_the_unrounded_status() {
 fn suggestions_are_a_letter_away_then_beginnings_then_parts() {
     let map = small();
     assert_eq!(map.suggest("Juta", 3), ["Jita"]);
-    assert_eq!(map.suggest("sle", 3), ["Isle-A", "Isle-B"]);
+    assert_eq!(map.suggest("sle", 3), ["Isle-A", "Isle-B", "Sable"]);
     // A trade hub comes before what is as near, known space before wormholes.
     assert_eq!(map.suggest("j", 3), ["Jita", "J000001", "J000002"]);
     assert_eq!(map.suggest("a", 3), ["Amarr", "Jita", "Isle-A"]);

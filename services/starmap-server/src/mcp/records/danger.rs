@@ -116,7 +116,7 @@ pub(crate) fn old(activity: &Activity, time: SystemTime) -> Option<String> {
     let age = activity.kills_age(time)?;
     match age {
         ..=OLD_SECONDS => None,
-        ..STALE_SECONDS => Some(format!(
+        _ if age < STALE_SECONDS => Some(format!(
             "The activity data is {} minutes old: things may have changed since",
             age / 60
         )),

@@ -40,7 +40,7 @@ pub(crate) struct RouteArguments {
     pub(crate) avoid_regions: List,
     /// high, low, null
     #[serde(default)]
-    #[schemars(length(max = 3))]
+    #[schemars(extend("maxItems" = 3))]
     pub(crate) avoid_security: List,
     /// Avoid systems with so many kills in the last hour.
     #[schemars(range(min = 1))]

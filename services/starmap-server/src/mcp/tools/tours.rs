@@ -78,7 +78,7 @@ pub(super) struct WaypointsArguments {
     avoid_systems: List,
     /// high, low, null
     #[serde(default)]
-    #[schemars(length(max = 3))]
+    #[schemars(extend("maxItems" = 3))]
     avoid_security: List,
     #[serde(flatten)]
     ways: Ways,
@@ -99,7 +99,6 @@ pub(super) struct Waypoints {
     /// exact: no order is shorter. heuristic: a good order, never worse than going to the nearest next.
     method: &'static str,
     /// Waypoints to which there is no way; they are left out, and all others are in.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     unreachable: Vec<String>,
 }
 

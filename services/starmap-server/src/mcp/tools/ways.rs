@@ -73,7 +73,7 @@ pub(super) struct DistancesArguments {
     avoid_systems: List,
     /// high, low, null
     #[serde(default)]
-    #[schemars(length(max = 3))]
+    #[schemars(extend("maxItems" = 3))]
     avoid_security: List,
     #[serde(flatten)]
     ways: Ways,

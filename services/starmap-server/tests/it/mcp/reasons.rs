@@ -137,7 +137,7 @@ async fn chokepoints_and_the_nearest_of_a_list() {
     let cuts = ask("chokepoints", json!({"around": "Pell", "max_jumps": 30}))
         .await
         .unwrap();
-    assert_eq!(cuts["systems"][0], json!(["Pell", 6]));
+    assert_eq!(cuts["systems"][0], json!(["Pell", 7]));
     assert!(
         cuts["gates"]
             .as_array()
