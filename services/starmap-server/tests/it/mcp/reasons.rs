@@ -154,7 +154,7 @@ async fn chokepoints_and_the_nearest_of_a_list() {
     let near = ask("nearest", near).await.unwrap();
     assert_eq!(
         near["systems"],
-        json!([["Amarr", 1.0, 2, "Northmark"], ["Jita", 0.9459, 4]])
+        json!([["Amarr", 1.0, 2, "Northmark"], ["Jita", 0.9459, 5]])
     );
 }
 
