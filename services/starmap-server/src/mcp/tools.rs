@@ -5,6 +5,7 @@
 mod around;
 mod avoiding;
 mod chokepoints;
+mod empty;
 mod live;
 mod route;
 mod systems;

@@ -168,7 +168,11 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
             }),
         });
     }
-    let candidates = spread(reachable.get(..near).unwrap_or_default(), MAX_CANDIDATES);
+    let target = query.target_jumps;
+    let longest = target + target / 5;
+    // What is farther away makes a round trip that is longer than fits.
+    let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
+    let candidates = spread(reachable.get(..wide).unwrap_or_default(), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
     let jumps = matrix(map, &all, &all, query.extras, may_enter);
     // A connection that leads one way may bring a pilot where nothing leads back.
@@ -185,17 +189,26 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
             .filter_map(|at| jumps.get(*at))
             .map(|it| row(it)),
     );
-    let target = query.target_jumps;
     let wish = Wish {
         target,
         tolerance: tolerance(target),
-        longest: target + target / 5,
+        longest,
         fewest: query.min_borders - at_home,
         most: query.max_borders - at_home,
         optimize: query.optimize,
         at_home: at_home == 1,
     };
     let (order, bound) = select(&problem, &wish);
+    // What was not among the candidates is farther than all of them, or in their midst where there were too many.
+    let farthest_needed = wish
+        .fewest
+        .checked_sub(1)
+        .and_then(|last| reachable.get(last));
+    let others = match (wide > MAX_CANDIDATES, farthest_needed) {
+        (true, Some((jumps, _))) => *jumps as usize * 2,
+        _ => (longest / 2 + 1) * 2,
+    };
+    let bound = bound.map(|bound| bound.min(others));
     let stop = |number: &usize| all.get(*kept.get(*number)?).copied();
     let borders: Vec<SystemIndex> = order.iter().filter_map(stop).collect();
     let home = std::iter::once(origin);
