@@ -66,7 +66,7 @@ pub struct Loop {
     /// The border systems it was made for, in the order they are visited; the origin first if it is one. There may be others
     /// on the way.
     pub borders: Vec<SystemIndex>,
-    /// If it is longer than fits: no round trip past so few border systems is shorter than this.
+    /// If it is longer than tolerated: no round trip past so few border systems is shorter than this.
     pub bound: Option<usize>,
 }
 
@@ -130,7 +130,7 @@ pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
 /// better step by step from several first ones, until no border system can be taken in, given up or exchanged for another to
 /// advantage. If there are more than 100 to choose from, it is among 100 of all distances.
 ///
-/// If what was found is more than a fifth too long, the shortest past `min_borders` of them is searched for, and
+/// If what was found is longer than tolerated, the shortest past `min_borders` of them is searched for, and
 /// [`Loop::bound`] is what the search proves. If it is more than a fifth too short, it goes past the system besides whose
 /// detour fits best, again and again as long as that helps.
 ///
@@ -192,7 +192,6 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let wish = Wish {
         target,
         tolerance: tolerance(target),
-        longest,
         fewest: query.min_borders - at_home,
         most: query.max_borders - at_home,
         optimize: query.optimize,

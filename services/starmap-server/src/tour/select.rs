@@ -12,8 +12,6 @@ use super::shortest::shortest;
 pub(super) struct Wish {
     pub(super) target: usize,
     pub(super) tolerance: usize,
-    /// The length up to which it fits.
-    pub(super) longest: usize,
     /// How many stops besides the origin at least and at most.
     pub(super) fewest: usize,
     pub(super) most: usize,
@@ -51,7 +49,7 @@ pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usiz
     };
     let order = best.map(|choice| choice.order).unwrap_or_default();
     let length = problem.length(&order);
-    if length as usize <= wish.longest {
+    if length as usize <= wish.target + wish.tolerance {
         return (order, None);
     }
     let found = shortest(problem, wish.fewest.max(1), length);
