@@ -147,7 +147,13 @@ impl<'m> Figures<'m> {
     fn new(map: &'m Map) -> Result<Self, Failure> {
         let busiest = map.indices().max_by_key(|it| map.neighbours(*it).len());
         let hub = busiest.ok_or("the map is empty")?;
-        let around = within(map, hub, u32::MAX, SecurityFilter::Any);
+        let around = within(
+            map,
+            starmap_server::route::Extras::none(),
+            hub,
+            u32::MAX,
+            SecurityFilter::Any,
+        );
         let main: Vec<SystemIndex> = around.iter().map(|near| near.system).collect();
         let is_high = |it: &SystemIndex| map.system(*it).class == SecurityClass::High;
         let mut random = Random(1);
@@ -252,13 +258,30 @@ impl<'m> Figures<'m> {
     fn surroundings(&self, rows: &mut Vec<Row>) {
         let map = self.map;
         let origins: Vec<SystemIndex> = self.pairs.iter().map(|pair| pair.0).collect();
-        let area = |origin: &SystemIndex| within(map, *origin, 10, SecurityFilter::Any);
+        let area = |origin: &SystemIndex| {
+            within(
+                map,
+                starmap_server::route::Extras::none(),
+                *origin,
+                10,
+                SecurityFilter::Any,
+            )
+        };
         let mut row = measure("within 10 jumps", &origins, area);
         row.kind = json!(["within", 10]);
         row.questions = origins.iter().map(|it| json!(it.place())).collect();
         row.answers = origins.iter().map(|it| json!(area(it).len())).collect();
         rows.push(row);
-        let border = |origin: &SystemIndex| borders(map, *origin, 15, SecurityFilter::Any, 10);
+        let border = |origin: &SystemIndex| {
+            borders(
+                map,
+                starmap_server::route::Extras::none(),
+                *origin,
+                15,
+                SecurityFilter::Any,
+                10,
+            )
+        };
         let mut row = measure("borders within 15 jumps", &origins, border);
         row.kind = json!(["borders", 15]);
         row.questions = origins.iter().map(|it| json!(it.place())).collect();
@@ -275,6 +298,7 @@ impl<'m> Figures<'m> {
                 let filter = low.clone();
                 search(
                     map,
+                    starmap_server::route::Extras::none(),
                     &Search {
                         origin: Some(origin),
                         filter,
@@ -295,6 +319,7 @@ impl<'m> Figures<'m> {
                 };
                 search(
                     map,
+                    starmap_server::route::Extras::none(),
                     &Search {
                         filter,
                         limit: 100,
@@ -313,6 +338,7 @@ impl<'m> Figures<'m> {
                 };
                 nearest(
                     map,
+                    starmap_server::route::Extras::none(),
                     &Nearest {
                         origin,
                         max_jumps: 30,
@@ -377,6 +403,7 @@ impl<'m> Figures<'m> {
                         start: Start::FirstAndBack,
                         security: SecurityFilter::Any,
                         avoid: Avoid::nothing(),
+                        extras: starmap_server::route::Extras::none(),
                     };
                     waypoints(map, &query)
                 },
@@ -402,6 +429,7 @@ impl<'m> Figures<'m> {
                             optimize,
                             security: SecurityFilter::HighSec,
                             avoid: Avoid::nothing(),
+                            extras: starmap_server::route::Extras::none(),
                         };
                         loop_(map, &query)
                     },

@@ -2,9 +2,12 @@
 //!
 //! A dump is what the API answers, kept as files: `universe/system_kills`, `universe/system_jumps` and `fw/systems`, each
 //! a JSON array of objects. They may be files of one folder under any names that end in `.json`, or members of one
-//! object in one file. What an array holds is seen by its members, not by its name.
+//! object in one file. What an array holds is seen by its members, not by its name. A [`Feed`] of killmails adds what
+//! happened since.
 
+mod feed;
 mod level;
+mod mail;
 mod read;
 
 use std::collections::HashMap;
@@ -13,8 +16,16 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+pub use feed::{Feed, MAX_MAILS, Scene, SceneKind};
 pub use level::{Level, Measure};
 pub use read::{MAX_DUMP_BYTES, MAX_DUMP_ENTRIES, MAX_DUMP_FILES, load};
+
+/// From how many kills in an hour a system is called dangerous.
+pub const DANGEROUS_KILLS: u32 = 5;
+/// How old data may be, in seconds, before answers say so: the public API counts an hour.
+pub const OLD_SECONDS: u64 = 3_600;
+/// From which age in seconds kills say nothing about now, and no risk is judged by them: a day.
+pub const STALE_SECONDS: u64 = 86_400;
 
 /// What a dump says, by the ids of systems.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -24,13 +35,18 @@ pub struct Activity {
     has: Kinds,
     /// When the oldest of the files was written.
     written: Option<SystemTime>,
+    /// When the last kill was reported, if a feed is followed.
+    kills_written: Option<SystemTime>,
+    scenes: HashMap<u32, Scene>,
 }
 
 /// Which arrays a dump had.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Kinds {
-    /// Ships, capsules and non-players killed.
+    /// Ships and capsules killed.
     pub kills: bool,
+    /// Non-players killed.
+    pub ratting: bool,
     /// Jumps of ships.
     pub jumps: bool,
     /// Faction warfare.
@@ -97,7 +113,8 @@ impl Activity {
     #[must_use]
     pub fn counts(&self, measure: Measure) -> bool {
         match measure {
-            Measure::Kills | Measure::Ratting => self.has.kills,
+            Measure::Kills => self.has.kills,
+            Measure::Ratting => self.has.ratting,
             Measure::Jumps => self.has.jumps,
         }
     }
@@ -113,6 +130,63 @@ impl Activity {
     pub fn age_seconds(&self, now: SystemTime) -> Option<u64> {
         let age = now.duration_since(self.written?).unwrap_or_default();
         Some(age.as_secs())
+    }
+}
+
+impl Activity {
+    /// How many seconds ago the kills were reported: by the feed if there is one, else by the dump.
+    #[must_use]
+    pub fn kills_age(&self, now: SystemTime) -> Option<u64> {
+        let age = now.duration_since(self.kills_written.or(self.written)?);
+        Some(age.unwrap_or_default().as_secs())
+    }
+
+    /// What goes on in the system of this id, by the feed.
+    #[must_use]
+    pub fn scene(&self, system: u32) -> Option<SceneKind> {
+        self.scenes.get(&system).map(|scene| scene.kind)
+    }
+
+    /// How much the kills in the system of this id count now: those of a feed half for every 15 minutes of their age,
+    /// those of a dump half for every hour.
+    #[must_use]
+    pub fn heat(&self, system: u32, now: SystemTime) -> f64 {
+        let dumped = || {
+            let hours = self.kills_age(now).unwrap_or_default() as f64 / 3_600.0;
+            f64::from(self.figures(system).kills()) * (-hours).exp2()
+        };
+        self.scenes
+            .get(&system)
+            .map_or_else(dumped, |scene| scene.heat)
+    }
+
+    /// The risk that somebody waits at a gate of the system of this id: by the kills of the hour, high at least where a
+    /// feed shows a camp.
+    #[must_use]
+    pub fn camp_risk(&self, system: u32) -> Level {
+        let by_kills = self.figures(system).camp_risk();
+        match self.scene(system) {
+            Some(SceneKind::Camp) => by_kills.max(Level::High),
+            _ => by_kills,
+        }
+    }
+
+    /// The ids of the systems where a feed shows a gate camp.
+    pub(crate) fn camps(&self) -> impl Iterator<Item = u32> {
+        let camps = self
+            .scenes
+            .iter()
+            .filter(|(_, it)| it.kind == SceneKind::Camp);
+        camps.map(|(id, _)| *id)
+    }
+
+    /// The ids of the systems where at least so many ships and capsules were killed.
+    pub(crate) fn systems_with_kills(&self, least: u32) -> impl Iterator<Item = u32> {
+        let deadly = self
+            .systems
+            .iter()
+            .filter(move |(_, it)| it.kills() >= least);
+        deadly.map(|(id, _)| *id)
     }
 }
 

@@ -6,6 +6,7 @@ mod print;
 mod route;
 mod serve;
 mod show;
+mod tool;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,7 +29,7 @@ const MAX_WARNINGS: usize = 10;
 
 /// Routes through New Eden, for programs by MCP and for people here.
 #[derive(Debug, Parser)]
-#[command(name = PROGRAM, version)]
+#[command(name = PROGRAM, version, after_help = tool::HELP)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -58,6 +59,9 @@ enum Command {
     Route(route::Route),
     /// Shows a system, a region or a constellation.
     Show(show::Show),
+    /// Any tool by its name, with its arguments as NAME=VALUE: nearest origin=Jita among=trade_hubs
+    #[command(external_subcommand)]
+    Tool(Vec<String>),
 }
 
 /// Where the map is.
@@ -77,7 +81,7 @@ enum Failure {
     Closed,
     #[error(transparent)]
     Load(#[from] LoadError),
-    #[error("{}", sentence(.0))]
+    #[error("{}", .0.sentence())]
     Query(#[from] UniverseError),
     #[error(transparent)]
     Replace(#[from] service_host::ReplaceError),
@@ -99,6 +103,7 @@ pub fn main() -> ExitCode {
         Command::Diff(arguments) => maps::diff(&arguments),
         Command::Route(arguments) => route::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
+        Command::Tool(words) => return tool::run(&words),
     };
     match outcome {
         Ok(code) => code,
@@ -144,14 +149,4 @@ fn snapshot(
         activity: activity.map(Arc::new),
         extras: Arc::new(extras),
     })
-}
-
-/// An error of a query, with what may have been meant.
-fn sentence(error: &UniverseError) -> String {
-    match error {
-        UniverseError::SystemNotFound(unknown) if !unknown.suggestions.is_empty() => {
-            format!("{error}; did you mean {}?", unknown.suggestions.join(", "))
-        }
-        error => error.to_string(),
-    }
 }

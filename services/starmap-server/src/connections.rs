@@ -8,10 +8,13 @@
 
 use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::Deserialize;
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer};
 
 use crate::files::{self, FileError};
+use crate::mcp::arguments::Name;
 use crate::route::MAX_EXTRAS;
 
 /// The largest file in bytes.
@@ -22,18 +25,48 @@ pub const MAX_OF_A_CALL: usize = 500;
 pub const MAX_OF_A_FILE: usize = MAX_EXTRAS - MAX_OF_A_CALL;
 
 /// A connection besides the gates.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Connection {
-    /// The system it begins in.
+    /// The system it begins in, by name or id.
+    #[serde(deserialize_with = "name")]
     pub from: String,
     /// The system it leads to.
+    #[serde(deserialize_with = "name")]
     pub to: String,
-    /// Whether it can be taken back; true unless told.
+    /// Whether it can be taken back; true by default.
     pub both_ways: Option<bool>,
-    /// What taking it costs, in jumps; what a gate would cost unless told.
-    #[schemars(range(min = 0, max = 1_000_000))]
+    /// What taking it costs, in jumps; what a gate would cost by default.
     pub cost: Option<f64>,
+}
+
+fn name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<String, D::Error> {
+    Ok(Name::deserialize(deserializer)?.to_string())
+}
+
+// By hand, because many tools have it and every word is paid for with each.
+impl JsonSchema for Connection {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Connection".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "from": { "type": ["string", "integer"] },
+                "to": { "type": ["string", "integer"] },
+                "both_ways": { "type": "boolean" },
+                "cost": { "type": "number", "minimum": 0, "maximum": 1_000_000 },
+            },
+            "required": ["from", "to"],
+            "additionalProperties": false,
+        })
+    }
 }
 
 /// The dearest connection, in jumps.

@@ -29,10 +29,12 @@ pub enum UniverseError {
 
 /// A name that no system bears. Code `SYSTEM_NOT_FOUND`, data `suggestions`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Unknown system: {name}")]
+#[error("Unknown system: {name}{}", because(.hint.as_deref()))]
 pub struct SystemNotFoundError {
     /// The name as it was given.
     pub name: String,
+    /// What the name is instead, if that is known.
+    pub hint: Option<String>,
     /// Names that may have been meant, the likeliest first.
     pub suggestions: Vec<String>,
 }
@@ -114,6 +116,17 @@ impl UniverseError {
         }
     }
 
+    /// The error with what may have been meant.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        match self {
+            Self::SystemNotFound(unknown) if !unknown.suggestions.is_empty() => {
+                format!("{self}; did you mean {}?", unknown.suggestions.join(", "))
+            }
+            error => error.to_string(),
+        }
+    }
+
     /// The body that clients are told: `{"error":{"code","message","data"}}`.
     #[must_use]
     pub fn to_mcp_error(&self) -> Value {
@@ -127,6 +140,7 @@ impl SystemNotFoundError {
     pub fn new<T: Into<String>>(name: &str, suggestions: impl IntoIterator<Item = T>) -> Self {
         Self {
             name: shown(name),
+            hint: None,
             suggestions: suggestions.into_iter().map(Into::into).collect(),
         }
     }

@@ -15,7 +15,7 @@ pub use distances::{MAX_DISTANCES, distances};
 pub use filter::Filter;
 pub use invalid::Invalid;
 pub use jump_range::{
-    InRange, JumpRangeError, METRES_PER_LIGHT_YEAR, jump_range, light_years_between,
+    InRange, JumpRangeError, METRES_PER_LIGHT_YEAR, Range, jump_range, light_years_between,
 };
 pub use near::{Near, Nearest, adjacent_lower, borders, nearest, within};
 pub use search::{Hit, Search, search};

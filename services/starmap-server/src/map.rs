@@ -5,6 +5,7 @@ mod digest;
 mod judge;
 mod names;
 mod parts;
+mod space;
 
 use std::fmt;
 
@@ -15,6 +16,10 @@ pub use parts::{
     Kind, MAX_CONSTELLATIONS, MAX_GATES, MAX_NAME_BYTES, MAX_REGIONS, MAX_SYSTEMS, Parts,
     PartsConstellation, PartsRegion, PartsSystem, Warning,
 };
+pub use space::Space;
+
+/// Where trade gathers in New Eden.
+pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];
 
 /// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places.
 #[derive(Debug, Clone)]
@@ -246,8 +251,16 @@ impl Map {
         self.names.region(name)
     }
 
-    /// At most `limit` names of systems that may be meant by one that is unknown: those that begin with it, then those
-    /// that have it in them; without such, those a few letters away, the nearest first.
+    /// The day that the data was released, if its version says so.
+    #[must_use]
+    pub fn released(&self) -> Option<jiff::civil::Date> {
+        let mut starts = self.version.char_indices().map(|(at, _)| at);
+        starts.find_map(|at| self.version.get(at..at + 10)?.parse().ok())
+    }
+
+    /// At most `limit` names of systems that may be meant by one that is unknown: those one letter away, those that begin
+    /// with it, those two letters away that begin alike, those that have it in them, then those a few letters away. Of
+    /// those alike, trade hubs come first, then systems that gates lead to.
     #[must_use]
     pub fn suggest(&self, name: &str, limit: usize) -> Vec<&str> {
         self.names.suggest(name, limit, &self.systems)

@@ -1,8 +1,10 @@
 //! The MCP server `aria-universe`: tools, resources and prompts over one map.
 
 mod address;
+pub(crate) mod arguments;
 mod completion;
 pub(crate) mod extras;
+mod feed;
 mod names;
 pub(crate) mod places;
 mod prompts;
@@ -13,6 +15,7 @@ mod server;
 pub(crate) mod tools;
 mod universe;
 
+pub use feed::FeedSource;
 pub(crate) use names::nearest_names;
 pub use names::resolve_system_name;
 pub use server::{RunError, SERVER_NAME, UniverseServer};

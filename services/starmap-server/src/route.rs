@@ -24,6 +24,7 @@ pub use no_route::NoRoute;
 pub use summary::{Summary, summary};
 pub use warning::{Warning, warnings};
 
+pub(crate) use no_route::apart;
 pub(crate) use table::PerSystem;
 pub(crate) use walk::Walk;
 
@@ -45,6 +46,8 @@ pub struct Query<'q> {
     pub avoid: &'q Avoid,
     /// Connections besides the gates.
     pub extras: &'q Extras,
+    /// What entering each system costs besides, by its place ([`SystemIndex::place`]); empty for nothing.
+    pub surcharges: &'q [Cost],
 }
 
 /// A way from system to system.
@@ -96,6 +99,7 @@ impl<'q> Query<'q> {
             mode,
             avoid: Avoid::nothing(),
             extras: Extras::none(),
+            surcharges: &[],
         }
     }
 
@@ -103,6 +107,12 @@ impl<'q> Query<'q> {
     #[must_use]
     pub const fn avoiding(self, avoid: &'q Avoid) -> Self {
         Self { avoid, ..self }
+    }
+
+    /// The same, with what entering each system costs besides.
+    #[must_use]
+    pub const fn surcharged(self, surcharges: &'q [Cost]) -> Self {
+        Self { surcharges, ..self }
     }
 
     /// The same, with these connections besides the gates.

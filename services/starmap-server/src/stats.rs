@@ -11,6 +11,8 @@ use crate::map::{Map, SecurityClass, System};
 pub struct Stats {
     /// The version of the data.
     pub version: String,
+    /// The day that the data was released, if its version says so.
+    pub released: Option<String>,
     /// How many systems.
     pub systems: usize,
     /// How many pairs of systems are joined by a gate.
@@ -86,6 +88,7 @@ pub fn stats(map: &Map) -> Stats {
     let gated = systems().filter(|it| degree(it) > 0).map(|(_, it)| it);
     Stats {
         version: map.version().to_owned(),
+        released: map.released().map(|date| date.to_string()),
         systems: map.systems().len(),
         connections: map.connections(),
         constellations: map.constellations().len(),

@@ -4,11 +4,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+pub use crate::map::TRADE_HUBS;
 use crate::map::{Map, SecurityClass, System, SystemIndex};
 use crate::stats::parts;
-
-/// Where trade gathers. A map that has one of them is taken for New Eden and must have all.
-pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];
 
 /// One thing that was judged.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -54,6 +52,7 @@ pub fn verify(map: &Map) -> Vec<Check> {
             "every system with gates has a position",
             positions(systems, &around),
         ),
+        check("the data is not older than a year", age(map)),
         check("the trade hubs are there", hubs(map)),
         check("the trade hubs are joined by gates", hubs_joined(map)),
     ]
@@ -112,6 +111,31 @@ fn none(wrong: impl Iterator<Item = String>, judged: usize) -> Verdict {
         first.join(", ")
     );
     (Outcome::Failed, note)
+}
+
+/// Old data is a reason to look for newer, not a fault of the map.
+fn age(map: &Map) -> Verdict {
+    let Some(released) = map.released() else {
+        let note = format!(
+            "its version, {:?}, does not say when it was released",
+            map.version()
+        );
+        return (Outcome::Skipped, note);
+    };
+    let today = jiff::Timestamp::now()
+        .to_zoned(jiff::tz::TimeZone::UTC)
+        .date();
+    let days = (today - released).get_days();
+    match days {
+        ..=365 => (
+            Outcome::Passed,
+            format!("released {released}, {days} days ago"),
+        ),
+        _ => (
+            Outcome::Skipped,
+            format!("released {released}, {days} days ago: build a newer one"),
+        ),
+    }
 }
 
 fn indices(map: &Map) -> Verdict {

@@ -140,7 +140,7 @@ fn take(array: Value, activity: &mut Activity) -> Result<(), String> {
             figures(&mut activity.systems, entry.system_id).ship_jumps = entry.ship_jumps;
         }
     } else if has("ship_kills") || has("npc_kills") || has("pod_kills") {
-        activity.has.kills = true;
+        (activity.has.kills, activity.has.ratting) = (true, true);
         for entry in typed::<Kills>("system_kills", array)? {
             let figures = figures(&mut activity.systems, entry.system_id);
             figures.ship_kills = entry.ship_kills;

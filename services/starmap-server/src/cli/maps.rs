@@ -127,6 +127,8 @@ pub(super) fn stats(arguments: &Stats) -> Result<ExitCode, Failure> {
     }
     let classes = |it: Classes| format!("{} high, {} low, {} null", it.high, it.low, it.null);
     let mut table = Table::new(["data", &stats.version]);
+    let released = stats.released.as_deref().unwrap_or("unknown");
+    table.row(["released".to_owned(), released.to_owned()]);
     table.row([
         "systems".to_owned(),
         format!("{} ({})", stats.systems, classes(stats.classes)),

@@ -20,6 +20,11 @@ impl Table {
         }
     }
 
+    /// A table whose columns are known when it is printed.
+    pub(super) fn of(rows: Vec<Vec<String>>) -> Self {
+        Self { rows }
+    }
+
     pub(super) fn row<const N: usize>(&mut self, cells: [String; N]) {
         self.rows.push(cells.into());
     }

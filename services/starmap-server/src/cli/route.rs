@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::SystemTime;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::activity::Measure;
 use crate::map::{Map, SystemIndex, shown_security};
 use crate::mcp::Snapshot;
-use crate::mcp::records::Detail;
-use crate::mcp::tools::{self, ModeName, RouteArguments};
+use crate::mcp::arguments::{Common, List, Name};
+use crate::mcp::tools::{self, RouteArguments};
 use crate::picture;
 
 use super::print::{self, Table};
@@ -23,9 +24,10 @@ pub(super) struct Route {
     origin: String,
     /// The system to go to.
     destination: String,
-    /// What to prefer.
-    #[arg(long, value_enum, default_value_t = Mode::Shortest)]
-    mode: Mode,
+    /// What to prefer; safer and less-secure are the game's autopilot settings.
+    #[arg(long, default_value = "shortest", ignore_case = true,
+          value_parser = ["shortest", "safe", "unsafe", "safer", "less-secure", "less_secure"])]
+    mode: String,
     /// With safer and less-secure: how much of a detour that is worth.
     #[arg(long, value_parser = clap::value_parser!(u8).range(0..=100), value_name = "0-100")]
     penalty: Option<u8>,
@@ -35,6 +37,12 @@ pub(super) struct Route {
     /// A region not to pass through. Repeatable.
     #[arg(long, value_name = "REGION")]
     avoid_region: Vec<String>,
+    /// Avoids systems with at least so many kills in the last hour; needs --activity.
+    #[arg(long, value_name = "KILLS")]
+    avoid_kills: Option<u32>,
+    /// How many jumps each recent kill in a system costs; needs --activity.
+    #[arg(long, value_name = "JUMPS")]
+    danger_weight: Option<f64>,
     /// How many routes to give, the best first.
     #[arg(long, value_parser = clap::value_parser!(u8).range(1..=10), default_value_t = 1, value_name = "1-10")]
     alternatives: u8,
@@ -61,20 +69,6 @@ pub(super) struct Route {
     svg: Option<PathBuf>,
 }
 
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Mode {
-    /// The fewest jumps.
-    Shortest,
-    /// High security, without endless detours.
-    Safe,
-    /// Low and null security.
-    Unsafe,
-    /// As the game's autopilot with "prefer safer".
-    Safer,
-    /// As the game's autopilot with "prefer less secure".
-    LessSecure,
-}
-
 pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
     let now = super::snapshot(
         &arguments.map,
@@ -82,43 +76,49 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         arguments.connections.as_deref(),
     )?;
     let asked = RouteArguments {
-        origin: arguments.origin.clone(),
-        destination: arguments.destination.clone(),
-        mode: Some(arguments.mode.into()),
+        origin: arguments.origin.as_str().into(),
+        destination: arguments.destination.as_str().into(),
+        mode: Some(arguments.mode.clone()),
         penalty: arguments.penalty,
-        avoid_systems: Some(arguments.avoid.clone()),
-        avoid_regions: Some(arguments.avoid_region.clone()),
+        avoid_systems: names(&arguments.avoid),
+        avoid_regions: names(&arguments.avoid_region),
         alternatives: Some(arguments.alternatives),
         cost_of_safety: Some(arguments.cost_of_safety),
-        correct: Some(arguments.correct),
-        detail: Some(match arguments.json {
-            true => Detail::Summary,
-            false => Detail::Names,
-        }),
+        avoid_kills: arguments.avoid_kills,
+        danger_weight: arguments.danger_weight,
+        common: Common {
+            correct: Some(arguments.correct),
+            detail: None,
+        },
         ..RouteArguments::default()
     };
     let answer = tools::route(&now, &asked)?;
-    let names = answer.body.list.names();
-    let systems: Vec<SystemIndex> = names
-        .iter()
-        .filter_map(|name| now.map.system_by_name(name))
-        .collect();
-    let mode = ModeName::from(arguments.mode).word();
+    let (systems, mode) = (&answer.body.way, answer.body.mode);
     if let Some(path) = &arguments.svg {
-        let title = tools::route_title(&now.map, &systems, mode);
-        print::picture(path, &picture::route(&now.map, &systems, &title))?;
+        let title = tools::route_title(&now.map, systems, mode);
+        print::picture(path, &picture::route(&now.map, systems, &title))?;
     }
     if arguments.json {
         print::json(&answer)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let mut text = format!("{}\n", tools::route_title(&now.map, &systems, mode));
+    if let Some(age) = now
+        .activity
+        .as_ref()
+        .and_then(|it| it.kills_age(SystemTime::now()))
+    {
+        print::tell(
+            super::PROGRAM,
+            &format!("kills as of {} minutes ago", age / 60),
+        );
+    }
+    let mut text = format!("{}\n", tools::route_title(&now.map, systems, mode));
     // Writing to a string does not fail.
     for (typed, used) in &answer.corrections {
         let _ = writeln!(text, "{typed:?} is taken for {used}");
     }
     text.push('\n');
-    text.push_str(&table(&now, &systems));
+    text.push_str(&table(&now, systems));
     let security = &answer.body.security_summary;
     let _ = writeln!(
         text,
@@ -128,13 +128,13 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
         security.nullsec_jumps,
         shown_security(security.lowest_security),
         security.lowest_security_system,
-        answer.body.cost,
+        answer.body.cost.unwrap_or(answer.body.jumps as f64),
         answer.data_version
     );
     for step in &answer.body.connections_used {
         let _ = writeln!(text, "not by a gate: {} to {}", step.from, step.to);
     }
-    for warning in &answer.body.warnings {
+    for warning in &answer.warnings {
         let _ = writeln!(text, "! {warning}");
     }
     for other in answer.body.alternatives.iter().flatten() {
@@ -193,14 +193,6 @@ pub(super) fn table(now: &Snapshot, systems: &[SystemIndex]) -> String {
     table.text()
 }
 
-impl From<Mode> for ModeName {
-    fn from(mode: Mode) -> Self {
-        match mode {
-            Mode::Shortest => Self::Shortest,
-            Mode::Safe => Self::Safe,
-            Mode::Unsafe => Self::Unsafe,
-            Mode::Safer => Self::Safer,
-            Mode::LessSecure => Self::LessSecure,
-        }
-    }
+fn names(names: &[String]) -> List {
+    names.iter().map(|name| Name::from(name.as_str())).collect()
 }

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use clap::Args;
 use service_host::{Door, HostError, block_on, log_to_stderr, stop_signal};
 
-use crate::mcp::{RunError, UniverseServer};
+use crate::mcp::{FeedSource, RunError, UniverseServer};
 
 use super::{LogLevel, MapArguments, print};
 
@@ -22,6 +22,15 @@ pub struct ServeArguments {
     /// system_jumps, fw/systems).
     #[arg(long, value_name = "PATH")]
     pub activity: Option<PathBuf>,
+
+    /// A file of killmails, one JSON object a line as zKillboard's feeds deliver them, that grows: camps and fights are
+    /// seen as they happen.
+    #[arg(long, value_name = "FILE", conflicts_with = "feed_command")]
+    pub feed: Option<PathBuf>,
+
+    /// A shell command whose output is such a feed; it is started again when it ends.
+    #[arg(long, value_name = "COMMAND")]
+    pub feed_command: Option<String>,
 
     /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
     /// "cost"}.
@@ -49,6 +58,10 @@ pub(super) fn run(program: &str, arguments: &ServeArguments) -> ExitCode {
     };
     if let Some(path) = &arguments.activity {
         server = server.with_activity(path);
+    }
+    let command = arguments.feed_command.clone().map(FeedSource::Command);
+    if let Some(source) = arguments.feed.clone().map(FeedSource::File).or(command) {
+        server = server.with_feed(source);
     }
     if let Some(path) = &arguments.connections {
         server = server.with_connections(path);

@@ -20,6 +20,8 @@ pub struct Filter {
     pub border: Option<bool>,
     /// How many neighbours below high security it has at least.
     pub min_adjacent_lower: usize,
+    /// Whether it is one of these, if they are given.
+    pub among: Option<Vec<SystemIndex>>,
     /// What its name contains, whatever the case, the hyphens and the blanks.
     pub name: Option<String>,
 }
@@ -41,6 +43,7 @@ impl Default for Filter {
             constellation: None,
             border: None,
             min_adjacent_lower: 0,
+            among: None,
             name: None,
         }
     }
@@ -79,6 +82,7 @@ impl Checked<'_> {
                 .constellation
                 .is_none_or(|it| system.constellation == it)
             && filter.border.is_none_or(|border| system.border == border)
+            && (filter.among.as_ref()).is_none_or(|among| among.contains(&index))
             && (filter.min_adjacent_lower == 0
                 || adjacent_lower(map, index).count() >= filter.min_adjacent_lower)
             && (self.name.as_deref()).is_none_or(|name| map.plain_name(index).contains(name))

@@ -1,13 +1,12 @@
 //! What a jump drive reaches.
 
+use std::collections::BTreeMap;
+
 use super::{Found, Invalid};
-use crate::map::{Map, SecurityClass, SystemIndex};
+use crate::map::{Map, Space, SystemIndex};
 
 /// What the game takes for a light year.
 pub const METRES_PER_LIGHT_YEAR: f64 = 9.46e15;
-
-/// Ids of systems that are no part of known space (wormholes, abyssal and void space): no beacon is lit there.
-const BEYOND_KNOWN_SPACE: std::ops::Range<u32> = 31_000_000..40_000_000;
 
 /// A system in range.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -18,6 +17,15 @@ pub struct InRange {
     pub light_years: f64,
 }
 
+/// What a jump drive reaches, and what is in range but cannot be entered.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Range {
+    /// The systems that can be entered.
+    pub found: Found<InRange>,
+    /// How many in range a drive cannot enter, by the space they are in.
+    pub closed: BTreeMap<Space, usize>,
+}
+
 /// No answer about a jump drive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum JumpRangeError {
@@ -25,13 +33,13 @@ pub enum JumpRangeError {
     Invalid(Invalid),
     /// The map does not say where the origin is; nor where anything is, if its file has no positions.
     NoPosition(SystemIndex),
-    /// The origin is beyond known space, where jump drives do not work.
-    BeyondKnownSpace(SystemIndex),
+    /// The origin is in space where jump drives do not work.
+    NoWayOut(SystemIndex),
 }
 
-/// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name. High security cannot
-/// be jumped into, but out of. The origin is left out, and so are systems whose position the map does not know, and what
-/// lies beyond known space. Special rules of the game for single places are not on the map and not known here.
+/// The systems that a ship with a jump drive reaches from here in one jump, by distance, then by name, without the origin.
+/// [`Space`] has the rules for where drives work, and their sources. Systems whose position the map does not know are left
+/// out.
 ///
 /// # Errors
 /// [`JumpRangeError`]
@@ -43,37 +51,43 @@ pub fn jump_range(
     origin: SystemIndex,
     light_years: f64,
     limit: usize,
-) -> Result<Found<InRange>, JumpRangeError> {
+) -> Result<Range, JumpRangeError> {
     if !(light_years.is_finite() && light_years > 0.0) {
         let reason = "must be above 0".to_owned();
         let invalid = Invalid::new("light_years", light_years, reason);
         return Err(JumpRangeError::Invalid(invalid));
     }
-    if BEYOND_KNOWN_SPACE.contains(&map.system(origin).id) {
-        return Err(JumpRangeError::BeyondKnownSpace(origin));
+    if !Space::of(map, origin).lets_drives_out() {
+        return Err(JumpRangeError::NoWayOut(origin));
     }
     if map.system(origin).position.is_none() {
         return Err(JumpRangeError::NoPosition(origin));
     }
-    let enterable = map.indices().filter(|it| {
-        let system = map.system(*it);
-        *it != origin
-            && system.class != SecurityClass::High
-            && !BEYOND_KNOWN_SPACE.contains(&system.id)
-    });
-    let in_range = enterable.filter_map(|system| {
-        let far = light_years_between(map, origin, system)?;
-        (far <= light_years).then_some(InRange {
-            system,
-            light_years: far,
-        })
-    });
+    let mut in_range = Vec::new();
+    let mut closed = BTreeMap::new();
+    for system in map.indices().filter(|it| *it != origin) {
+        let far = light_years_between(map, origin, system).filter(|far| *far <= light_years);
+        let Some(light_years) = far else {
+            continue;
+        };
+        let space = Space::of(map, system);
+        match space.lets_drives_in() {
+            true => in_range.push(InRange {
+                system,
+                light_years,
+            }),
+            false => *closed.entry(space).or_default() += 1,
+        }
+    }
     let name = |it: &InRange| &map.system(it.system).name;
-    Ok(Found::first(in_range.collect(), limit, |a, b| {
-        a.light_years
-            .total_cmp(&b.light_years)
-            .then_with(|| name(a).cmp(name(b)))
-    }))
+    let order = |a: &InRange, b: &InRange| {
+        let by_distance = a.light_years.total_cmp(&b.light_years);
+        by_distance.then_with(|| name(a).cmp(name(b)))
+    };
+    Ok(Range {
+        found: Found::first(in_range, limit, order),
+        closed,
+    })
 }
 
 /// How far two systems are apart; `None` if the map does not say where one is.
@@ -100,9 +114,10 @@ impl JumpRangeError {
                 "the map does not say where {} is; a map with positions is needed",
                 map.system(*system).name
             ),
-            Self::BeyondKnownSpace(system) => format!(
-                "{} is not in known space, where alone jump drives work",
-                map.system(*system).name
+            Self::NoWayOut(system) => format!(
+                "{} is in {}, where jump drives do not work",
+                map.system(*system).name,
+                Space::of(map, *system)
             ),
         }
     }

@@ -28,14 +28,20 @@ pub struct Nearest {
     pub limit: usize,
 }
 
-/// All systems at most so many jumps away, the origin included, by distance, then by name. Systems that `travel` does not
+/// All systems at most so many jumps away by gates and extra connections, the origin included, by distance, then by name. Systems that `travel` does not
 /// admit are not entered; the origin is where one is.
 ///
 /// # Panics
 /// With handles of another, larger map.
 #[must_use]
-pub fn within(map: &Map, origin: SystemIndex, max_jumps: u32, travel: SecurityFilter) -> Vec<Near> {
-    let mut all = around(map, origin, max_jumps, travel, |_| true);
+pub fn within(
+    map: &Map,
+    extras: &Extras,
+    origin: SystemIndex,
+    max_jumps: u32,
+    travel: SecurityFilter,
+) -> Vec<Near> {
+    let mut all = around(map, extras, origin, max_jumps, travel, |_| true);
     all.sort_unstable_by(|a, b| by_distance_then_name(map, a, b));
     all
 }
@@ -48,13 +54,14 @@ pub fn within(map: &Map, origin: SystemIndex, max_jumps: u32, travel: SecurityFi
 #[must_use]
 pub fn borders(
     map: &Map,
+    extras: &Extras,
     origin: SystemIndex,
     max_jumps: u32,
     travel: SecurityFilter,
     limit: usize,
 ) -> Found<Near> {
     let is_border = |system| map.system(system).border;
-    let all = around(map, origin, max_jumps, travel, is_border);
+    let all = around(map, extras, origin, max_jumps, travel, is_border);
     Found::first(all, limit, |a, b| by_distance_then_name(map, a, b))
 }
 
@@ -65,12 +72,17 @@ pub fn borders(
 ///
 /// # Panics
 /// With handles of another, larger map.
-pub fn nearest(map: &Map, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
+pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;
-    let all = around(map, origin, nearest.max_jumps, SecurityFilter::Any, |it| {
-        it != origin && filter.admits(map, it)
-    });
+    let all = around(
+        map,
+        extras,
+        origin,
+        nearest.max_jumps,
+        SecurityFilter::Any,
+        |it| it != origin && filter.admits(map, it),
+    );
     let order = |a: &Near, b: &Near| by_distance_then_name(map, a, b);
     Ok(Found::first(all, nearest.limit, order))
 }
@@ -91,13 +103,14 @@ fn by_distance_then_name(map: &Map, a: &Near, b: &Near) -> Ordering {
 
 fn around(
     map: &Map,
+    extras: &Extras,
     origin: SystemIndex,
     max_jumps: u32,
     travel: SecurityFilter,
     wanted: impl Fn(SystemIndex) -> bool,
 ) -> Vec<Near> {
     let mut walk = Walk::new(map);
-    walk.run(map, Extras::none(), origin, max_jumps, |system| {
+    walk.run(map, extras, origin, max_jumps, |system| {
         travel.admits(map.class(system))
     });
     let reached = walk.reached().iter().copied().filter(|it| wanted(*it));

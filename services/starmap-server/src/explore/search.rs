@@ -33,7 +33,7 @@ pub struct Hit {
 ///
 /// # Panics
 /// With handles of another, larger map.
-pub fn search(map: &Map, search: &Search) -> Result<Found<Hit>, Invalid> {
+pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Found<Hit>, Invalid> {
     let filter = search.filter.check()?;
     if let (None, Some(max_jumps)) = (search.origin, search.max_jumps) {
         let reason = "needs an origin to count from".to_owned();
@@ -50,7 +50,7 @@ pub fn search(map: &Map, search: &Search) -> Result<Found<Hit>, Invalid> {
         Some(origin) => {
             let mut walk = Walk::new(map);
             let most = search.max_jumps.unwrap_or(u32::MAX);
-            walk.run(map, Extras::none(), origin, most, |_| true);
+            walk.run(map, extras, origin, most, |_| true);
             let hit = |system| Hit {
                 system,
                 jumps: walk.jumps(system),

@@ -66,7 +66,7 @@ fn find(
     buffer: &mut [u8],
 ) -> Result<BTreeMap<Document, Place>, Problem> {
     let mut places = BTreeMap::new();
-    let mut yaml = false;
+    let (mut yaml, mut tables) = (false, false);
     let mut entries = archive.entries(buffer);
     for count in 0.. {
         let Some(entry) = entries.next_entry().map_err(Problem::damaged)? else {
@@ -81,6 +81,7 @@ fn find(
         let name = path.as_ref().rsplit(|byte| *byte == b'/').next();
         let name = str::from_utf8(name.unwrap_or_default()).unwrap_or_default();
         yaml |= name == "mapSolarSystems.yaml" || name == "solarsystem.yaml";
+        tables |= name.starts_with("mapSolarSystems.csv") || name == "systems.csv";
         let Some(document) = Document::of_name(name) else {
             continue;
         };
@@ -99,6 +100,7 @@ fn find(
     match (places.contains_key(&Document::Systems), yaml) {
         (true, _) => Ok(places),
         (false, true) => Err(Problem::Foreign(Foreign::YamlArchive)),
+        (false, false) if tables => Err(Problem::Foreign(Foreign::TableArchive)),
         (false, false) => Err(Problem::Foreign(Foreign::Archive)),
     }
 }

@@ -17,7 +17,7 @@ pub(super) enum Content {
 /// How text begins that is not a table, in lower case.
 const TEXTS: [(&str, Content); 6] = [
     ("{", Content::Json),
-    ("[", Content::Foreign(Foreign::Json)),
+    ("[", Content::Foreign(Foreign::JsonList)),
     ("<!doctype html", Content::Foreign(Foreign::Html)),
     ("<html", Content::Foreign(Foreign::Html)),
     ("<", Content::Foreign(Foreign::Xml)),

@@ -113,8 +113,12 @@ pub enum Foreign {
     Yaml,
     /// JSON of something else.
     Json,
-    /// A zip with YAML in it.
+    /// A list in JSON.
+    JsonList,
+    /// The Static Data Export as YAML, in a zip or unpacked.
     YamlArchive,
+    /// A zip with CSV tables in it.
+    TableArchive,
     /// A zip of something else.
     Archive,
     /// Text in UTF-16.
@@ -248,6 +252,14 @@ impl fmt::Display for Foreign {
                 "this is JSON, but not ARIA's universe cache: it has no member \"systems\"",
                 Advice::Build,
             ),
+            Self::JsonList => (
+                "this is a list in JSON, such as the public API answers; it has no names, gates and security together",
+                Advice::Build,
+            ),
+            Self::TableArchive => (
+                "this zip has CSV tables in it; of zips only the Static Data Export is read",
+                Advice::Unpack,
+            ),
             Self::YamlArchive => (
                 "this is the Static Data Export as YAML, which is not read; download the one whose name ends in \
                  -jsonl.zip",
@@ -270,7 +282,9 @@ impl fmt::Display for Foreign {
                 f,
                 "; build a map with `starmap-server build SOURCE`, where SOURCE is {SOURCES}"
             ),
-            Advice::Unpack => f.write_str("; unpack it and give the path of what is in it"),
+            Advice::Unpack => {
+                f.write_str("; unpack it and give the path of what is in it, a file or a folder")
+            }
             Advice::None => Ok(()),
         }
     }

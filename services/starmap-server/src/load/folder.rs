@@ -27,6 +27,10 @@ pub(super) fn read(folder: &Path) -> Result<(Read, Format), LoadError> {
     if found.documents.contains_key(&Document::Systems) {
         return in_lines(&found, folder);
     }
+    let yaml = ["mapSolarSystems.yaml", "solarsystem.yaml", "fsd", "sde"];
+    if found.whole.is_none() && yaml.iter().any(|name| folder.join(name).exists()) {
+        return Err(at(Problem::Foreign(Foreign::YamlArchive)));
+    }
     Err(at(Problem::NoMap(found.whole)))
 }
 

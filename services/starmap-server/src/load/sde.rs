@@ -89,7 +89,12 @@ pub(super) fn read(
     match document {
         Document::About => lines(reader, (Kind::System, MAX_LINES_ABOUT), |about: About| {
             let build = about.build_number.map(|number| format!("SDE {number}"));
-            parts.version = build.unwrap_or_default();
+            let date = about
+                .release_date
+                .as_deref()
+                .and_then(|date| date.get(..10));
+            let both = build.into_iter().chain(date.map(str::to_owned));
+            parts.version = both.collect::<Vec<_>>().join(", ");
         }),
         Document::Regions => lines(reader, (Kind::Region, MAX_REGIONS), |region: Region| {
             parts.regions.push(PartsRegion {
@@ -145,6 +150,8 @@ const MAX_LINES_ABOUT: usize = 100;
 struct About {
     #[serde(rename = "buildNumber")]
     build_number: Option<u64>,
+    #[serde(rename = "releaseDate")]
+    release_date: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -3,11 +3,15 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
+use super::TRADE_HUBS;
 use super::judge::is_name;
 use super::{
     Constellation, ConstellationIndex, Kind, MapError, Region, RegionIndex, System, SystemIndex,
     Warning,
 };
+
+/// The highest id of systems that are reached by gates.
+const LAST_KNOWN_SPACE: u32 = 30_999_999;
 
 /// Names in lower case → the places of what bears them.
 #[derive(Debug, Clone, Default)]
@@ -74,24 +78,29 @@ impl Names {
         let Some(typed) = typed(name) else {
             return Vec::new();
         };
-        let named = |place: u32| systems.get(place as usize).map(|system| &*system.name);
-        let holding = self
-            .systems
-            .iter()
-            .filter(|(name, _)| name.contains(&typed));
-        let mut found: Vec<(usize, Option<&str>)> = holding
-            .map(|(name, place)| (usize::from(!name.starts_with(&typed)), named(*place)))
-            .collect();
-        if found.is_empty() {
-            let far = (typed.chars().count() / 3).max(2);
-            let near = Typed::new(&typed);
-            let near = self.systems.iter().filter_map(|(name, place)| {
-                Some((near.distance_within(name, far)?, named(*place)))
-            });
-            found = near.collect();
-        }
+        // Of few letters, most names are a letter or two away.
+        let long = typed.chars().count();
+        let far = (long / 3).max(2);
+        let near = Typed::new(&typed);
+        let same_start = |name: &str| name.chars().next() == typed.chars().next();
+        let ranked = self.systems.iter().filter_map(|(name, place)| {
+            let distance = near.distance_within(name, far);
+            let rank = match (distance, name.find(&typed)) {
+                (Some(1), _) if long > 2 => 0,
+                (_, Some(0)) => 1,
+                (Some(2), _) if long > 3 && same_start(name) => 2,
+                (_, Some(_)) => 3,
+                (Some(distance), None) => 2 + distance,
+                (None, None) => return None,
+            };
+            let system = systems.get(*place as usize)?;
+            // Of those alike, where most fly comes first.
+            let rare = !TRADE_HUBS.contains(&&*system.name);
+            Some((rank, rare, system.id > LAST_KNOWN_SPACE, &*system.name))
+        });
+        let mut found: Vec<_> = ranked.collect();
         found.sort_unstable();
-        let names = found.into_iter().filter_map(|(_, name)| name);
+        let names = found.into_iter().map(|(_, _, _, name)| name);
         names.take(limit).collect()
     }
 

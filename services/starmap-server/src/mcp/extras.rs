@@ -7,6 +7,7 @@ use crate::errors::{InvalidParameterError, UniverseError, shown};
 use crate::map::Map;
 use crate::route::{Cost, Extra, Extras};
 
+use super::arguments::Ways;
 use super::names::{Names, resolve_system_name};
 use super::universe::Snapshot;
 
@@ -43,15 +44,14 @@ pub(crate) fn of_file(map: &Map, connections: &[Connection]) -> (Extras, Vec<Str
 /// The connections of a call, and those of the file unless they are not wanted.
 pub(crate) fn of_call(
     now: &Snapshot,
-    connections: Option<&[Connection]>,
-    own: Option<bool>,
+    ways: &Ways,
     names: &mut Names<'_>,
 ) -> Result<Arc<Extras>, UniverseError> {
-    let own = match own {
+    let own = match ways.own_connections {
         Some(false) => Arc::default(),
         _ => Arc::clone(&now.extras),
     };
-    let connections = connections.unwrap_or_default();
+    let connections = ways.connections.as_deref().unwrap_or_default();
     if connections.is_empty() {
         return Ok(own);
     }

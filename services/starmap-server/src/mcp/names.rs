@@ -5,8 +5,13 @@ use std::collections::BTreeMap;
 use crate::errors::{SystemNotFoundError, UniverseError, shown};
 use crate::map::{MAX_NAME_BYTES, Map, SystemIndex};
 
+use super::arguments::Name;
+
 /// The most suggestions for an unknown name.
 const MAX_SUGGESTIONS: usize = 3;
+
+/// From how many days on an unknown name may be that of a newer map.
+const OLD_MAP_DAYS: i32 = 180;
 
 /// The system that a name means: its name in any case, or its id.
 ///
@@ -23,7 +28,61 @@ fn known(map: &Map, name: &str) -> Option<SystemIndex> {
 }
 
 fn unknown(map: &Map, name: &str) -> SystemNotFoundError {
-    SystemNotFoundError::new(name, map.suggest(name, MAX_SUGGESTIONS))
+    let (hint, place) = what_it_is(map, name);
+    let suggestions = match place {
+        Some(system) => vec![&*map.system(system).name],
+        None => map.suggest(name, MAX_SUGGESTIONS),
+    };
+    let hint = hint.or_else(|| {
+        let released = map.released()?;
+        let today = jiff::Timestamp::now()
+            .to_zoned(jiff::tz::TimeZone::UTC)
+            .date();
+        let days = (today - released).get_days();
+        (days > OLD_MAP_DAYS).then(|| format!("not on this map, which is of {released}"))
+    });
+    SystemNotFoundError {
+        hint,
+        ..SystemNotFoundError::new(name, suggestions)
+    }
+}
+
+/// What a name is that no system bears; of a station, a moon or a planet also the system it is in.
+fn what_it_is(map: &Map, name: &str) -> (Option<String>, Option<SystemIndex>) {
+    if let Some(region) = map.region_by_name(name) {
+        let name = &map.region(region).name;
+        let hint = format!(
+            "that is a region; name one of its systems (search with region {name:?} lists them)"
+        );
+        return (Some(hint), None);
+    }
+    if let Some(constellation) = map.constellation_by_name(name) {
+        let it = map.constellation(constellation);
+        let systems = it.systems.iter().take(MAX_SUGGESTIONS);
+        let names: Vec<&str> = systems.map(|&system| &*map.system(system).name).collect();
+        let hint = format!(
+            "that is a constellation; its systems are {}, …",
+            names.join(", ")
+        );
+        return (Some(hint), None);
+    }
+    // "Jita IV - Moon 4 - Caldari Navy Assembly Plant", "Amarr VIII (Oris)", "Jita 4-4"
+    let ends = name.char_indices().filter(|(_, c)| c.is_whitespace());
+    for (end, _) in ends.rev() {
+        let (head, rest) = name.split_at(end);
+        let number = |c: char| c.is_ascii_digit() || "IVX-".contains(c.to_ascii_uppercase());
+        let orbit = rest.split_whitespace().next().unwrap_or_default();
+        if orbit.chars().all(number)
+            && let Some(system) = map.system_by_name(head)
+        {
+            let hint = format!(
+                "that is a station, moon or planet in {}",
+                map.system(system).name
+            );
+            return (Some(hint), Some(system));
+        }
+    }
+    (None, None)
 }
 
 /// The names of one call, with what was corrected in them.
@@ -62,7 +121,7 @@ impl<'m> Names<'m> {
     }
 
     /// The systems of names, in their order.
-    pub(crate) fn systems(&mut self, names: &[String]) -> Result<Vec<SystemIndex>, UniverseError> {
+    pub(crate) fn systems(&mut self, names: &[Name]) -> Result<Vec<SystemIndex>, UniverseError> {
         names.iter().map(|name| self.system(name)).collect()
     }
 
@@ -72,8 +131,8 @@ impl<'m> Names<'m> {
     }
 }
 
-/// At most three of these names that may be meant by one that is unknown: those that begin with it, then those that have
-/// it in them or are a few letters away.
+/// At most three of these names that may be meant by one that is unknown: those a letter away, then those that begin with
+/// it, then those that have it in them or are a few letters away.
 pub(crate) fn nearest_names<'m>(name: &str, names: impl Iterator<Item = &'m str>) -> Vec<String> {
     let typed = name.trim().to_lowercase();
     if typed.is_empty() || typed.len() > MAX_NAME_BYTES {
@@ -83,12 +142,13 @@ pub(crate) fn nearest_names<'m>(name: &str, names: impl Iterator<Item = &'m str>
     let mut near: Vec<(usize, &str)> = names
         .filter_map(|candidate| {
             let folded = candidate.to_lowercase();
+            let distance = strsim::osa_distance(&typed, &folded);
             match folded.find(&typed) {
-                Some(at) => Some((at.min(1), candidate)),
-                None => {
-                    let distance = strsim::osa_distance(&typed, &folded);
-                    (distance <= far).then_some((distance + 1, candidate))
-                }
+                _ if distance == 1 => Some((0, candidate)),
+                Some(0) => Some((1, candidate)),
+                _ if distance <= far => Some((distance, candidate)),
+                Some(_) => Some((far, candidate)),
+                None => None,
             }
         })
         .collect();

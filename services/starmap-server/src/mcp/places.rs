@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
 
-use super::records::{Class, Detail, SystemInfo};
+use super::records::{Detail, SystemInfo};
 use super::universe::Snapshot;
 
 /// A system with all there is to know of it.
@@ -72,7 +72,7 @@ pub(crate) struct Part {
 pub(crate) struct Exit {
     pub(crate) from: String,
     pub(crate) to: String,
-    pub(crate) security_class: Class,
+    pub(crate) security_class: String,
     pub(crate) region: String,
 }
 
@@ -167,7 +167,7 @@ fn exits(map: &Map, systems: &[SystemIndex], inside: impl Fn(SystemIndex) -> boo
             exits.push(Exit {
                 from: map.system(from).name.to_string(),
                 to: there.name.to_string(),
-                security_class: there.class.into(),
+                security_class: there.class.to_string(),
                 region: map.region(there.region).name.to_string(),
             });
         }

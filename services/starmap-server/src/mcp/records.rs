@@ -1,36 +1,48 @@
 //! What answers are made of.
 
-mod activity;
+mod danger;
+mod system;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Value, json};
 
+use crate::errors::UniverseError;
 use crate::map::{Map, SecurityClass, SystemIndex};
 use crate::route;
 
+use super::arguments::word;
+use super::names::Names;
 use super::universe::Snapshot;
-pub(crate) use activity::{ActivityInfo, Counted, level};
+pub(crate) use danger::{Counted, Danger, level, old};
+pub(crate) use system::{SystemInfo, adjacent_lowsec};
 
-/// How much of each system an answer tells.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
+/// How much of each system an answer has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Detail {
-    // Names alone, in `names`.
+    /// Names alone, in `names`.
     Names,
-    // Name, security, class and region.
+    /// A row of name, security and region.
     #[default]
     Summary,
-    // All there is: ids, constellation, neighbours, borders.
+    /// All there is: ids, constellation, neighbours, borders, what happened.
     Full,
 }
 
 /// The answer of a tool, with what every answer has.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 pub(crate) struct Answer<T> {
     #[serde(flatten)]
     pub(crate) body: T,
+    /// What happened in the systems of the answer, where there is an overlay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) activity: Option<Danger>,
+    /// What is easily overlooked, why a list is empty, and what would help.
+    pub(crate) warnings: Vec<String>,
     /// The version of the map's data.
     pub(crate) data_version: String,
     /// What was typed, and what was taken for it; only with `correct`.
@@ -38,91 +50,21 @@ pub(crate) struct Answer<T> {
     pub(crate) corrections: BTreeMap<String, String>,
 }
 
-/// Systems, told as `detail` wants it: one of the two members is there.
-#[derive(Debug, Serialize, JsonSchema)]
+/// Systems in order, as `detail` wants them: `names`; else `systems`, rows under `columns`, or objects with detail full.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub(crate) struct SystemList {
-    /// The systems in order; not with detail `names`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    systems: Option<Vec<SystemInfo>>,
-    /// Their names in order, with detail `names`.
+    pub(crate) names: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
-}
-
-/// A system. The members from `system_id` on come with detail `full`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct SystemInfo {
-    /// Its name.
-    pub(crate) name: String,
-    /// Its unrounded security status, from -1 to 1.
-    pub(crate) security: f64,
-    /// HIGH from 0.45, LOW above 0, else NULL.
-    pub(crate) security_class: Class,
-    /// Its region.
-    pub(crate) region: String,
+    columns: Option<Vec<&'static str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) system_id: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) constellation: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) constellation_id: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) region_id: Option<u32>,
-    /// Where its gates lead, by id.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) neighbors: Option<Vec<NeighborInfo>>,
-    /// Whether it is high security beside a lower one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) is_border: Option<bool>,
-    /// The systems below 0.45 that a border system's gates lead to.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) adjacent_lowsec: Option<Vec<String>>,
-    /// What happened there in the hour before the dump, where an activity overlay is loaded.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) activity: Option<ActivityInfo>,
-}
-
-/// A system at the other end of a gate.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct NeighborInfo {
-    pub(crate) name: String,
-    pub(crate) security: f64,
-    pub(crate) security_class: Class,
-}
-
-/// Systems with the way to each, told as `detail` wants it: one of the two members is there.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct LocatedList {
-    /// The systems in order; not with detail names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    systems: Option<Vec<Located>>,
-    /// Their names in order, with detail names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
-}
-
-/// A system with the way to it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
-pub(crate) struct Located {
-    #[serde(flatten)]
-    pub(crate) system: SystemInfo,
-    /// Jumps from the origin; null if there is no origin or no way.
-    pub(crate) jumps_from_origin: Option<u32>,
-}
-
-/// What the security status means.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "UPPERCASE")]
-pub(crate) enum Class {
-    High,
-    Low,
-    Null,
+    pub(crate) systems: Option<Vec<Value>>,
 }
 
 /// The security along a route. The three counts are of systems, so they sum to one more than total_jumps.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SecuritySummary {
-    // These names are the contract's. They have no documentation of their own: the schemas have them often.
+    // These names are the contract's.
     pub(crate) total_jumps: usize,
     pub(crate) highsec_jumps: usize,
     pub(crate) lowsec_jumps: usize,
@@ -132,93 +74,128 @@ pub(crate) struct SecuritySummary {
     pub(crate) lowest_security_system: String,
 }
 
+impl Detail {
+    const WORDS: [(&str, Self); 3] = [
+        ("names", Self::Names),
+        ("summary", Self::Summary),
+        ("full", Self::Full),
+    ];
+
+    pub(crate) fn of(given: Option<&str>) -> Result<Self, UniverseError> {
+        Ok(word("detail", given, &Self::WORDS)?.unwrap_or_default())
+    }
+}
+
 impl<T> Answer<T> {
-    pub(crate) fn new(map: &Map, body: T, corrections: BTreeMap<String, String>) -> Self {
+    /// An answer that names these systems: what happened in them comes with it.
+    pub(crate) fn new(
+        now: &Snapshot,
+        body: T,
+        names: Names<'_>,
+        systems: impl IntoIterator<Item = SystemIndex>,
+    ) -> Self {
+        let (activity, warnings) = Danger::of(now, systems, SystemTime::now()).unzip();
         Self {
             body,
-            data_version: map.version().to_owned(),
-            corrections,
+            activity,
+            warnings: warnings.unwrap_or_default(),
+            data_version: now.map.version().to_owned(),
+            corrections: names.corrections(),
         }
+    }
+
+    /// An answer that is about what happened: it has the figures in its body.
+    pub(crate) fn without_activity(now: &Snapshot, body: T, names: Names<'_>) -> Self {
+        let overlay = now.activity.as_deref();
+        let old = overlay.and_then(|activity| danger::old(activity, SystemTime::now()));
+        Self {
+            body,
+            activity: None,
+            warnings: old.into_iter().collect(),
+            data_version: now.map.version().to_owned(),
+            corrections: names.corrections(),
+        }
+    }
+
+    /// The same with these warnings before its own.
+    pub(crate) fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
+        self.warnings.splice(0..0, warnings);
+        self
+    }
+}
+
+// Short on purpose: every client pays for it. Nothing is required, so that the body of an error fits it too.
+impl<T: JsonSchema> JsonSchema for Answer<T> {
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let body = T::json_schema(generator);
+        let members = body.get("properties").and_then(Value::as_object);
+        let kinds = members.into_iter().flatten().map(|(name, schema)| {
+            let kind = schema.get("type").filter(|kind| kind.is_string());
+            let kind = kind.map_or_else(|| json!({}), |kind| json!({ "type": kind }));
+            (name.clone(), kind)
+        });
+        let all = [
+            ("warnings".to_owned(), json!({ "type": "array" })),
+            ("data_version".to_owned(), json!({ "type": "string" })),
+        ];
+        let properties: serde_json::Map<String, Value> = kinds.chain(all).collect();
+        json_schema!({ "type": "object", "properties": properties })
     }
 }
 
 impl SystemList {
-    /// The names of its systems in order.
-    pub(crate) fn names(&self) -> Vec<&str> {
-        let systems = self.systems.iter().flatten();
-        let names = self.names.iter().flatten().map(String::as_str);
-        names.chain(systems.map(|system| &*system.name)).collect()
-    }
-
     pub(crate) fn of(now: &Snapshot, systems: &[SystemIndex], detail: Detail) -> Self {
-        let name = |system: &SystemIndex| now.map.system(*system).name.to_string();
-        match detail {
-            Detail::Names => Self {
-                systems: None,
-                names: Some(systems.iter().map(name).collect()),
-            },
-            detail => Self {
-                systems: Some(
-                    systems
-                        .iter()
-                        .map(|&system| SystemInfo::of(now, system, detail))
-                        .collect(),
-                ),
-                names: None,
-            },
-        }
+        Self::with(now, systems, detail, &[], |_| Vec::new())
     }
-}
 
-impl LocatedList {
-    pub(crate) fn of(
+    /// The same with more of each: `columns` names what `more` gives for the system at a place of the list.
+    pub(crate) fn with(
         now: &Snapshot,
-        list: impl Iterator<Item = (SystemIndex, Option<u32>)>,
+        systems: &[SystemIndex],
         detail: Detail,
+        columns: &[&'static str],
+        more: impl Fn(usize) -> Vec<Value>,
     ) -> Self {
-        let name = |system: SystemIndex| now.map.system(system).name.to_string();
-        match detail {
-            Detail::Names => Self {
-                systems: None,
-                names: Some(list.map(|(system, _)| name(system)).collect()),
-            },
-            detail => Self {
-                systems: Some(
-                    list.map(|(system, jumps_from_origin)| Located {
-                        system: SystemInfo::of(now, system, detail),
-                        jumps_from_origin,
-                    })
-                    .collect(),
-                ),
-                names: None,
-            },
-        }
-    }
-}
-
-impl SystemInfo {
-    pub(crate) fn of(now: &Snapshot, system: SystemIndex, detail: Detail) -> Self {
         let map = &*now.map;
-        let record = map.system(system);
-        let full = detail == Detail::Full;
-        let constellation = map.constellation(record.constellation);
-        let region = map.region(record.region);
+        if detail == Detail::Names {
+            return Self {
+                names: Some(all_names(map, systems)),
+                ..Self::default()
+            };
+        }
+        let entries = systems.iter().enumerate().map(|(at, &system)| {
+            let more = more(at);
+            if detail == Detail::Full {
+                let mut entry = json!(SystemInfo::of(now, system, Detail::Full));
+                if let Some(members) = entry.as_object_mut() {
+                    let named = columns.iter().map(|name| (*name).to_owned());
+                    members.extend(named.zip(more));
+                }
+                return entry;
+            }
+            let record = map.system(system);
+            let mut row = vec![json!(record.name), json!(record.security)];
+            row.extend(more);
+            let before = at.checked_sub(1).and_then(|before| systems.get(before));
+            if before.is_none_or(|before| map.system(*before).region != record.region) {
+                row.push(json!(map.region(record.region).name));
+            }
+            Value::Array(row)
+        });
+        let systems = Some(entries.collect());
+        let columns = (detail == Detail::Summary).then(|| {
+            let ends = ["name", "security"].into_iter();
+            let all = ends.chain(columns.iter().copied());
+            all.chain(["region if it is another than before"]).collect()
+        });
         Self {
-            name: record.name.to_string(),
-            security: record.security,
-            security_class: record.class.into(),
-            region: region.name.to_string(),
-            system_id: full.then_some(record.id),
-            constellation: full.then(|| constellation.name.to_string()),
-            constellation_id: full.then_some(constellation.id),
-            region_id: full.then_some(region.id),
-            neighbors: full.then(|| neighbors(map, system)),
-            is_border: full.then_some(record.border),
-            adjacent_lowsec: full.then(|| adjacent_lowsec(map, system)),
-            activity: now
-                .activity
-                .as_deref()
-                .map(|activity| ActivityInfo::of(activity, record.id)),
+            names: None,
+            columns,
+            systems,
         }
     }
 }
@@ -226,70 +203,34 @@ impl SystemInfo {
 impl SecuritySummary {
     /// Of the systems of a route in order.
     pub(crate) fn of(map: &Map, systems: &[SystemIndex]) -> Self {
-        let total_jumps = systems.len().saturating_sub(1);
-        match route::summary(map, systems) {
-            Some(summary) => Self {
-                total_jumps,
-                highsec_jumps: summary.high,
-                lowsec_jumps: summary.low,
-                nullsec_jumps: summary.null,
-                lowest_security: summary.lowest,
-                lowest_security_system: map.system(summary.lowest_system).name.to_string(),
-            },
-            None => Self {
-                total_jumps,
-                highsec_jumps: 0,
-                lowsec_jumps: 0,
-                nullsec_jumps: 0,
-                lowest_security: 0.0,
-                lowest_security_system: String::new(),
-            },
+        let summary = route::summary(map, systems);
+        let count = |of: fn(&route::Summary) -> usize| summary.as_ref().map_or(0, of);
+        let lowest = summary.as_ref().map(|it| map.system(it.lowest_system));
+        Self {
+            total_jumps: systems.len().saturating_sub(1),
+            highsec_jumps: count(|it| it.high),
+            lowsec_jumps: count(|it| it.low),
+            nullsec_jumps: count(|it| it.null),
+            lowest_security: lowest.map_or(0.0, |it| it.security),
+            lowest_security_system: lowest.map_or_else(String::new, |it| it.name.to_string()),
         }
     }
 }
 
-impl From<SecurityClass> for Class {
-    fn from(class: SecurityClass) -> Self {
-        match class {
-            SecurityClass::High => Self::High,
-            SecurityClass::Low => Self::Low,
-            SecurityClass::Null => Self::Null,
-        }
-    }
-}
-
-impl From<Class> for SecurityClass {
-    fn from(class: Class) -> Self {
-        match class {
-            Class::High => Self::High,
-            Class::Low => Self::Low,
-            Class::Null => Self::Null,
-        }
-    }
-}
-
-/// Where the gates of a system lead, by id.
-pub(crate) fn neighbors(map: &Map, system: SystemIndex) -> Vec<NeighborInfo> {
-    let around = map.neighbours(system).iter();
-    let around = around.map(|&system| map.system(system));
-    around
-        .map(|record| NeighborInfo {
-            name: record.name.to_string(),
-            security: record.security,
-            security_class: record.class.into(),
-        })
+/// The names of systems in their order.
+pub(crate) fn all_names(map: &Map, systems: &[SystemIndex]) -> Vec<String> {
+    let names = systems.iter();
+    names
+        .map(|&system| map.system(system).name.to_string())
         .collect()
 }
 
-/// The systems below 0.45 beside a border system, by id; none beside any other.
-pub(crate) fn adjacent_lowsec(map: &Map, system: SystemIndex) -> Vec<String> {
-    if !map.system(system).border {
-        return Vec::new();
-    }
-    let around = map.neighbours(system).iter();
-    let around = around.map(|&system| map.system(system));
-    around
-        .filter(|record| record.class != SecurityClass::High)
-        .map(|record| record.name.to_string())
-        .collect()
-}
+/// The words for the security classes.
+pub(crate) const CLASSES: [(&str, SecurityClass); 6] = [
+    ("high", SecurityClass::High),
+    ("low", SecurityClass::Low),
+    ("null", SecurityClass::Null),
+    ("highsec", SecurityClass::High),
+    ("lowsec", SecurityClass::Low),
+    ("nullsec", SecurityClass::Null),
+];

@@ -142,10 +142,10 @@ async fn route_picture(
     let now = now(&universe)?;
     let origin = known_system(&now.map, uri.get("origin").unwrap_or_default())?;
     let destination = known_system(&now.map, uri.get("destination").unwrap_or_default())?;
-    let mode = uri.get("mode").unwrap_or("shortest");
+    let mode = uri.get("mode");
     let route =
         tools::plain_route(&now, origin, destination, mode).map_err(|error| refused(&error))?;
-    let title = tools::route_title(&now.map, &route, mode);
+    let title = tools::route_title(&now.map, &route, mode.unwrap_or("shortest"));
     let drawn = drawn(move || picture::route(&now.map, &route, &title)).await?;
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
 }
@@ -179,15 +179,7 @@ fn known_region(map: &Map, name: &str) -> Result<crate::map::RegionIndex, Reques
 
 /// An error of a query as that of a request: what does not exist is told with the contract's data.
 pub(crate) fn refused(error: &UniverseError) -> RequestError {
-    let mut message = error.to_string();
-    if let UniverseError::SystemNotFound(unknown) = error
-        && !unknown.suggestions.is_empty()
-    {
-        message = format!(
-            "{message}; did you mean {}?",
-            unknown.suggestions.join(", ")
-        );
-    }
+    let message = error.sentence();
     let told = match error {
         UniverseError::SystemNotFound(_) | UniverseError::RouteNotFound(_) => {
             RequestError::not_found(message)

@@ -14,6 +14,7 @@ use crate::files::FileError;
 use crate::load::{self, LoadError, Loaded};
 use crate::map::Map;
 
+use super::feed::{self, FeedSource};
 use super::reload::{self, Sources};
 use super::universe::Universe;
 use super::{completion, prompts, resources, tools};
@@ -24,11 +25,10 @@ pub const SERVER_NAME: &str = "aria-universe";
 /// How many entries that were left out of a map are told one by one.
 const MAX_WARNINGS: usize = 5;
 
-const INSTRUCTIONS: &str = "The star map of New Eden: systems, gates, security. Names of systems are taken in any case; an \
-    unknown one is answered with suggestions. Security classes go by the unrounded status: HIGH from 0.45, LOW above 0, \
-    else NULL. Plan with route, loop and optimize_waypoints; look up with systems, search, nearest, borders, jump_range, \
-    distances and analyze. Lists are short by default: detail full tells all of each system, detail names its name alone. \
-    activity, hotspots, gatecamp_risk and fw_frontlines tell what happens, where an activity overlay is loaded. \
+const INSTRUCTIONS: &str = "The star map of New Eden. Systems are given by name in any case, or by id; an unknown one is \
+    answered with suggestions. Security classes go by the unrounded status: high from 0.45, low above 0, else null. Lists \
+    are rows under columns; detail full gives all of each system, names its name alone. Read warnings first: they say \
+    what is dangerous, old or missing, and why a list is empty. Without activity data nothing is known of kills. \
     starmap://region/NAME and its like are places to read, starmap://picture/route/FROM/TO is a picture.";
 
 /// An MCP server for queries of one map.
@@ -37,6 +37,7 @@ pub struct UniverseServer {
     graph_path: PathBuf,
     activity_path: Option<PathBuf>,
     connections_path: Option<PathBuf>,
+    feed: Option<FeedSource>,
     universe: Universe,
     server: Server,
 }
@@ -68,7 +69,8 @@ impl UniverseServer {
             graph_path: load::graph_path(graph_path),
             activity_path: None,
             connections_path: None,
-            server: register(universe.clone())?,
+            feed: None,
+            server: register(universe.clone(), false)?,
             universe,
         })
     }
@@ -77,6 +79,22 @@ impl UniverseServer {
     #[must_use]
     pub fn with_activity(mut self, path: impl Into<PathBuf>) -> Self {
         self.activity_path = Some(path.into());
+        self.with_live_tools()
+    }
+
+    /// The same with the killmails of a feed, which is followed while the server runs.
+    #[must_use]
+    pub fn with_feed(mut self, source: FeedSource) -> Self {
+        self.feed = Some(source);
+        self.with_live_tools()
+    }
+
+    /// The tools for what happens in the systems are offered only where something may be known of it.
+    fn with_live_tools(mut self) -> Self {
+        // What was built without them builds with them too, as a test proves; if not, they are missing.
+        if let Ok(server) = register(self.universe.clone(), true) {
+            self.server = server;
+        }
         self
     }
 
@@ -150,6 +168,12 @@ impl UniverseServer {
             self.connections_path.as_deref(),
         );
         let (server, universe) = (self.server.clone(), self.universe.clone());
+        let feed = self.feed.clone().map(|source| {
+            let feed = Arc::default();
+            universe.follow(Arc::clone(&feed));
+            feed::follow(source, feed)
+        });
+        let feed = feed.transpose()?;
         tokio::task::spawn_blocking(move || {
             self.load_graph()?;
             if let Err(error) = self.load_activity() {
@@ -165,16 +189,17 @@ impl UniverseServer {
         let following = tokio::spawn(reload::follow(sources, universe, server.downgrade()));
         let served = Host::default().run(server, door, SERVER_NAME, stop).await;
         following.abort();
+        drop(feed);
         Ok(served?)
     }
 }
 
 /// Everything that the server offers.
-fn register(universe: Universe) -> Result<Server, BuildError> {
+fn register(universe: Universe, live: bool) -> Result<Server, BuildError> {
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe)
         .title("Star map of New Eden")
         .instructions(INSTRUCTIONS);
-    completion::add(prompts::add(resources::add(tools::add(builder)))).build()
+    completion::add(prompts::add(resources::add(tools::add(builder, live)))).build()
 }
 
 /// Puts a map in place of what was there.

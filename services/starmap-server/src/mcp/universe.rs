@@ -1,8 +1,9 @@
 //! What the handlers share: the map as it is now, and what happens on it.
 
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant, SystemTime};
 
-use crate::activity::Activity;
+use crate::activity::{Activity, Feed};
 use crate::connections::Connection;
 use crate::errors::UniverseError;
 use crate::map::Map;
@@ -18,11 +19,22 @@ pub(crate) struct Universe(Arc<RwLock<Slots>>);
 struct Slots {
     map: Option<Arc<Map>>,
     activity: Option<Arc<Activity>>,
+    live: Option<Live>,
     /// By name, for another map to come.
     connections: Vec<Connection>,
     /// The same on the map there is.
     extras: Arc<Extras>,
 }
+
+/// A feed, and what it makes of the overlay.
+#[derive(Debug)]
+struct Live {
+    feed: Arc<Mutex<Feed>>,
+    merged: Mutex<Option<(Instant, Arc<Activity>)>>,
+}
+
+/// How long an overlay is kept that a feed was merged into.
+const MERGED_FOR: Duration = Duration::from_millis(250);
 
 /// What one request works with, whatever is replaced meanwhile.
 #[derive(Debug, Clone)]
@@ -43,7 +55,7 @@ impl Universe {
         match &slots.map {
             Some(map) => Ok(Snapshot {
                 map: Arc::clone(map),
-                activity: slots.activity.clone(),
+                activity: slots.activity(),
                 extras: Arc::clone(&slots.extras),
             }),
             None => Err(UniverseError::Universe(
@@ -74,10 +86,36 @@ impl Universe {
     pub(crate) fn replace_activity(&self, activity: Option<Activity>) {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
         slots.activity = activity.map(Arc::new);
+        if let Some(live) = &mut slots.live {
+            live.merged = Mutex::default();
+        }
+    }
+
+    /// From now on the kills of this feed count too.
+    pub(crate) fn follow(&self, feed: Arc<Mutex<Feed>>) {
+        let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        let merged = Mutex::default();
+        slots.live = Some(Live { feed, merged });
     }
 }
 
 impl Slots {
+    /// The dump, with what the feed adds.
+    fn activity(&self) -> Option<Arc<Activity>> {
+        let Some(live) = &self.live else {
+            return self.activity.clone();
+        };
+        let mut merged = live.merged.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = merged.as_ref().filter(|(at, _)| at.elapsed() < MERGED_FOR);
+        if let Some((_, activity)) = kept {
+            return Some(Arc::clone(activity));
+        }
+        let feed = live.feed.lock().unwrap_or_else(PoisonError::into_inner);
+        let activity = Arc::new(feed.overlay(self.activity.as_deref(), SystemTime::now()));
+        *merged = Some((Instant::now(), Arc::clone(&activity)));
+        Some(activity)
+    }
+
     /// Handles of another map would be other systems.
     fn resolve(&mut self) -> Vec<String> {
         let Some(map) = &self.map else {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
 
 /// The most things that are avoided at once.
-pub const MAX_AVOIDED: usize = 1_000;
+pub const MAX_AVOIDED: usize = 10_000;
 
 /// Systems that are not passed through, and for the sake of what.
 #[derive(Debug, Clone, Default)]

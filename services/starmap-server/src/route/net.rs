@@ -13,6 +13,7 @@ pub(super) struct Net<'q> {
     same: bool,
     avoid: &'q Avoid,
     extras: &'q Extras,
+    surcharges: &'q [Cost],
     /// They may be entered although they are avoided.
     ends: [SystemIndex; 2],
 }
@@ -34,13 +35,14 @@ impl<'q> Net<'q> {
             same: query.mode.weights().are_jumps(),
             avoid: query.avoid,
             extras: query.extras,
+            surcharges: query.surcharges,
             ends: [query.origin, query.destination],
         }
     }
 
     /// Whether every jump costs one, so that the fewest are the cheapest.
     pub(super) fn counts_jumps(&self) -> bool {
-        self.same && !self.extras.have_costs()
+        self.same && self.surcharges.is_empty() && !self.extras.have_costs()
     }
 
     /// What jumps cost by the mode: all gates, and extras that have no cost of their own.
@@ -55,7 +57,7 @@ impl<'q> Net<'q> {
         self.gates(system, move |far| (system, far))
             .chain(extras.map(move |arc| Jump {
                 far: arc.far,
-                cost: arc.cost.unwrap_or_else(|| self.cost(system, arc.far)),
+                cost: self.extra_cost(arc.cost, system, arc.far),
                 by: By::Extra(arc.place),
             }))
             .filter(|jump| self.is_open(jump.far))
@@ -67,7 +69,7 @@ impl<'q> Net<'q> {
         self.gates(system, move |far| (far, system))
             .chain(extras.map(move |arc| Jump {
                 far: arc.far,
-                cost: arc.cost.unwrap_or_else(|| self.cost(arc.far, system)),
+                cost: self.extra_cost(arc.cost, arc.far, system),
                 by: By::Extra(arc.place),
             }))
             .filter(|jump| self.is_open(jump.far))
@@ -90,10 +92,19 @@ impl<'q> Net<'q> {
     }
 
     fn cost(&self, from: SystemIndex, to: SystemIndex) -> Cost {
-        if self.same {
-            return Cost::JUMP;
-        }
-        self.weights.cost(self.map.class(from), self.map.class(to))
+        let cost = match self.same {
+            true => Cost::JUMP,
+            false => self.weights.cost(self.map.class(from), self.map.class(to)),
+        };
+        cost + self.surcharge(to)
+    }
+
+    fn extra_cost(&self, own: Option<Cost>, from: SystemIndex, to: SystemIndex) -> Cost {
+        own.map_or_else(|| self.cost(from, to), |own| own + self.surcharge(to))
+    }
+
+    fn surcharge(&self, to: SystemIndex) -> Cost {
+        self.surcharges.get(to.place()).copied().unwrap_or_default()
     }
 
     fn is_open(&self, system: SystemIndex) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use super::{Avoid, Avoided, PerSystem, Query, Walk};
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, Space, SystemIndex};
 
 /// Why there is no way.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,7 +46,7 @@ pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
         return avoided(map, query, &mut walk);
     }
     let from_origin = walk.reached().len();
-    walk.run_back(map, query.extras, destination);
+    walk.run_back(map, query.extras, destination, u32::MAX, |_| true);
     let to_destination = walk.reached().len();
     let alone = match (from_origin, to_destination) {
         (1, _) => Some(origin),
@@ -148,17 +148,22 @@ impl NoRoute {
     pub fn reason(&self, map: &Map) -> String {
         let name = |system: SystemIndex| &map.system(system).name;
         match self {
-            Self::NoGates { system } => format!("no gate leads to or from {}", name(*system)),
+            Self::NoGates { system } => format!(
+                "no gate leads to or from {}{}",
+                name(*system),
+                apart(map, [*system])
+            ),
             Self::CutOff {
                 origin,
                 from_origin,
                 destination,
                 to_destination,
             } if from_origin <= to_destination => format!(
-                "from {} only {} can be reached, and {} is not among them",
+                "from {} only {} can be reached, and {} is not among them{}",
                 name(*origin),
                 systems(*from_origin),
-                name(*destination)
+                name(*destination),
+                apart(map, [*origin, *destination])
             ),
             Self::CutOff {
                 origin,
@@ -166,10 +171,11 @@ impl NoRoute {
                 to_destination,
                 ..
             } => format!(
-                "{} can be reached only from {}, and {} is not among them",
+                "{} can be reached only from {}, and {} is not among them{}",
                 name(*destination),
                 systems(*to_destination),
-                name(*origin)
+                name(*origin),
+                apart(map, [*origin, *destination])
             ),
             Self::Avoided { give_up, jumps } => {
                 let names: Vec<String> = give_up.iter().map(|thing| thing.name(map)).collect();
@@ -183,6 +189,19 @@ impl NoRoute {
                 )
             }
         }
+    }
+}
+
+/// In what space an end is that no gates join to the rest, and what would help.
+pub(crate) fn apart<const N: usize>(map: &Map, ends: [SystemIndex; N]) -> String {
+    let help = "give the wormholes or bridges that are open as connections";
+    let mut spaces = ends.into_iter().map(|end| (end, Space::of(map, end)));
+    match spaces.find(|(_, space)| space.is_apart()) {
+        Some((end, space)) => {
+            let name = &map.system(end).name;
+            format!(" ({name} is in {space}, which no gates join to the rest; {help})")
+        }
+        None => format!("; {help}"),
     }
 }
 

@@ -48,16 +48,26 @@ impl Walk {
     }
 
     /// The same against the direction of the extra connections: from where this system can be reached.
-    pub(super) fn run_back(&mut self, map: &Map, extras: &Extras, destination: SystemIndex) {
+    pub(crate) fn run_back(
+        &mut self,
+        map: &Map,
+        extras: &Extras,
+        destination: SystemIndex,
+        most_jumps: u32,
+        may_enter: impl Fn(SystemIndex) -> bool,
+    ) {
         self.clear();
         self.reach_if(true, destination, 0);
         let mut at = 0;
         while let Some(&here) = self.reached().get(at) {
             at += 1;
-            let jumps = self.jumps[here] + 1;
+            let jumps = self.jumps[here];
+            if jumps == most_jumps {
+                return;
+            }
             let extra = extras.arriving(here).iter().map(|arc| arc.far);
             let around = map.neighbours(here).iter().copied().chain(extra);
-            around.for_each(|far| self.reach_if(true, far, jumps));
+            around.for_each(|far| self.reach_if(may_enter(far), far, jumps + 1));
         }
     }
 

@@ -7,6 +7,7 @@ use crate::route::{Extras, PerSystem, Walk};
 /// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no way.
 pub(super) fn expand(
     map: &Map,
+    extras: &Extras,
     stops: &[SystemIndex],
     legs: &[usize],
     may_enter: impl Fn(SystemIndex) -> bool,
@@ -16,12 +17,12 @@ pub(super) fn expand(
     let mut walk = Walk::new(map);
     for ((&from, &to), &jumps) in stops.iter().zip(stops.iter().skip(1)).zip(legs) {
         been[from] = true;
-        // It is as far there as back, and this walk tells at each system how far it still is.
+        // At each system this walk has how far it still is.
         let jumps = u32::try_from(jumps).unwrap_or(u32::MAX);
-        walk.run(map, Extras::none(), to, jumps, |system| {
+        walk.run_back(map, extras, to, jumps, |system| {
             may_enter(system) || system == from
         });
-        let leg = leg(map, &walk, &been, from)?;
+        let leg = leg(map, extras, &walk, &been, from)?;
         for &system in &leg {
             been[system] = true;
         }
@@ -36,6 +37,7 @@ type Passed = (SystemIndex, u32, usize);
 
 fn leg(
     map: &Map,
+    extras: &Extras,
     walk: &Walk,
     been: &PerSystem<bool>,
     from: SystemIndex,
@@ -45,7 +47,8 @@ fn leg(
     for left in (0..jumps).rev() {
         let mut level: Vec<Passed> = Vec::new();
         for (at, &(here, again, _)) in levels.last()?.iter().enumerate() {
-            for &far in map.neighbours(here) {
+            let gates = map.neighbours(here).iter().copied();
+            for far in gates.chain(extras.leading_from(here)) {
                 if walk.jumps(far) == Some(left) {
                     level.push((far, again + u32::from(been[far]), at));
                 }

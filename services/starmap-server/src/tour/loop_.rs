@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 
 use super::expand::expand;
+use super::problem::Problem;
 use super::select::{Wish, select};
 use crate::explore::{Invalid, matrix};
 use crate::map::{Map, SystemIndex};
@@ -23,6 +24,9 @@ pub const MAX_BORDERS: usize = 15;
 /// Among how many border systems the choice is made.
 const MAX_CANDIDATES: usize = 100;
 
+/// How many systems besides the border systems a round trip is led past to make it long enough.
+const MAX_DETOURS: usize = 10;
+
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
 pub struct LoopQuery<'q> {
@@ -40,6 +44,8 @@ pub struct LoopQuery<'q> {
     pub security: SecurityFilter,
     /// What it does not pass through. The origin is always passed.
     pub avoid: &'q Avoid,
+    /// Connections besides the gates.
+    pub extras: &'q Extras,
 }
 
 /// What makes a round trip better than another.
@@ -60,6 +66,8 @@ pub struct Loop {
     /// The border systems it was made for, in the order they are visited; the origin first if it is one. There may be others
     /// on the way.
     pub borders: Vec<SystemIndex>,
+    /// If it is longer than tolerated: no round trip past so few border systems is shorter than this.
+    pub bound: Option<usize>,
 }
 
 /// No round trip.
@@ -105,6 +113,12 @@ pub const fn tolerance(target_jumps: usize) -> usize {
     target_jumps / 10
 }
 
+/// Whether a length is within a fifth of what was asked for.
+#[must_use]
+pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
+    jumps.abs_diff(target_jumps) * 5 <= target_jumps
+}
+
 /// Finds a round trip from the origin past border systems, of as many jumps as asked for.
 ///
 /// It visits border systems at most half the target away (`min_borders` to `max_borders` of them, in an order that makes
@@ -115,6 +129,10 @@ pub const fn tolerance(target_jumps: usize) -> usize {
 /// Up to 12 border systems to choose from all choices are weighed, so nothing is better. Beyond that the choice is made
 /// better step by step from several first ones, until no border system can be taken in, given up or exchanged for another to
 /// advantage. If there are more than 100 to choose from, it is among 100 of all distances.
+///
+/// If what was found is longer than tolerated, the shortest past `min_borders` of them is searched for, and
+/// [`Loop::bound`] is what the search proves. If it is more than a fifth too short, it goes past the system besides whose
+/// detour fits best, again and again as long as that helps.
 ///
 /// # Errors
 /// [`LoopError`]
@@ -127,7 +145,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let avoid = query.avoid.and(map, query.security);
     let may_enter = |system| !avoid.contains(system) || system == origin;
     let mut walk = Walk::new(map);
-    walk.run(map, Extras::none(), origin, u32::MAX, may_enter);
+    walk.run(map, query.extras, origin, u32::MAX, may_enter);
     let radius = query.target_jumps / 2;
     // By distance, then by id; the origin is visited in any case.
     let mut reachable: Vec<(u32, SystemIndex)> = (walk.reached().iter().skip(1))
@@ -150,32 +168,104 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
             }),
         });
     }
-    let candidates = spread(reachable.get(..near).unwrap_or_default(), MAX_CANDIDATES);
+    let target = query.target_jumps;
+    let longest = target + target / 5;
+    // What is farther away makes a round trip that is longer than fits.
+    let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
+    let candidates = spread(reachable.get(..wide).unwrap_or_default(), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
-    let jumps = matrix(map, &all, &all, Extras::none(), may_enter);
+    let jumps = matrix(map, &all, &all, query.extras, may_enter);
+    // A connection that leads one way may bring a pilot where nothing leads back.
+    let back = |at: usize| jumps.get(at)?.first().copied().flatten();
+    let kept: Vec<usize> = (1..all.len()).filter(|at| back(*at).is_some()).collect();
+    let row = |row: &[Option<u32>]| -> Vec<u32> {
+        let cells = kept.iter().filter_map(|at| row.get(*at).copied());
+        cells.map(Option::unwrap_or_default).collect()
+    };
+    let problem = Problem::new(
+        jumps.first().map(|it| row(it)).unwrap_or_default(),
+        kept.iter().filter_map(|at| back(*at)).collect(),
+        kept.iter()
+            .filter_map(|at| jumps.get(*at))
+            .map(|it| row(it)),
+    );
     let wish = Wish {
-        target: query.target_jumps,
-        tolerance: tolerance(query.target_jumps),
+        target,
+        tolerance: tolerance(target),
         fewest: query.min_borders - at_home,
         most: query.max_borders - at_home,
         optimize: query.optimize,
         at_home: at_home == 1,
     };
-    let chosen = select(&jumps, &wish);
-    // The origin is number 0.
-    let borders: Vec<SystemIndex> = (chosen.order.iter())
-        .filter_map(|stop| all.get(stop + 1).copied())
-        .collect();
+    let (order, bound) = select(&problem, &wish);
+    // What was not among the candidates is farther than all of them, or in their midst where there were too many.
+    let farthest_needed = wish
+        .fewest
+        .checked_sub(1)
+        .and_then(|last| reachable.get(last));
+    let others = match (wide > MAX_CANDIDATES, farthest_needed) {
+        (true, Some((jumps, _))) => *jumps as usize * 2,
+        _ => (longest / 2 + 1) * 2,
+    };
+    let bound = bound.map(|bound| bound.min(others));
+    let stop = |number: &usize| all.get(*kept.get(*number)?).copied();
+    let borders: Vec<SystemIndex> = order.iter().filter_map(stop).collect();
     let home = std::iter::once(origin);
-    let stops: Vec<SystemIndex> = (home
+    let stops = home
         .clone()
         .chain(borders.iter().copied())
-        .chain(home.clone()))
-    .collect();
-    // Every stop was reached from the origin, so every leg has a way.
-    let systems = expand(map, &stops, &chosen.legs, may_enter).unwrap_or(stops);
+        .chain(home.clone());
+    let mut stops: Vec<SystemIndex> = stops.collect();
+    let mut legs = problem.legs(&order, true, true);
+    lengthen(map, query, &avoid, &mut stops, &mut legs);
+    // Every stop was reached from the one before, so every leg has a way.
+    let systems = expand(map, query.extras, &stops, &legs, may_enter).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
-    Ok(Loop { systems, borders })
+    Ok(Loop {
+        systems,
+        borders,
+        bound,
+    })
+}
+
+/// Puts stops besides into a round trip that is too short, in its first leg: each time the one whose detour brings it nearest
+/// to what was asked for.
+fn lengthen(
+    map: &Map,
+    query: &LoopQuery<'_>,
+    avoid: &Avoid,
+    stops: &mut Vec<SystemIndex>,
+    legs: &mut Vec<usize>,
+) {
+    let may_enter = |system| !avoid.contains(system) || system == query.origin;
+    for _ in 0..MAX_DETOURS {
+        let length: usize = legs.iter().sum();
+        if length >= query.target_jumps || fits(length, query.target_jumps) {
+            return;
+        }
+        let (Some(&from), Some(&to), Some(&leg)) = (stops.first(), stops.get(1), legs.first())
+        else {
+            return;
+        };
+        let (mut there, mut on) = (Walk::new(map), Walk::new(map));
+        there.run(map, query.extras, from, u32::MAX, may_enter);
+        on.run_back(map, query.extras, to, u32::MAX, may_enter);
+        let new = there
+            .reached()
+            .iter()
+            .filter(|system| !stops.contains(system));
+        let detours = new.filter_map(|&system| {
+            let both = (there.jumps(system)? as usize, on.jumps(system)? as usize);
+            let longer = length + both.0 + both.1 - leg;
+            let better = longer.abs_diff(query.target_jumps) < query.target_jumps - length;
+            better.then_some((longer.abs_diff(query.target_jumps), system, both))
+        });
+        let Some((_, system, (first, second))) = detours.min() else {
+            return;
+        };
+        stops.insert(1, system);
+        legs.splice(0..1, [first, second]);
+    }
 }
 
 fn check(query: &LoopQuery<'_>) -> Result<(), Invalid> {

@@ -1,6 +1,7 @@
 //! An order of stops as a problem of numbers, and its heuristics.
 
-/// What it costs to go from stop to stop. Stops are numbered from 0; it is as far there as back.
+/// What it costs to go from stop to stop. Stops are numbered from 0. Connections that lead one way make it farther back
+/// than there.
 #[derive(Debug)]
 pub(super) struct Problem {
     /// From where the tour begins to each stop: 0 for all if it may begin anywhere.
@@ -9,6 +10,8 @@ pub(super) struct Problem {
     end: Vec<u32>,
     /// From each stop to each, row by row.
     between: Vec<u32>,
+    /// Whether it is as far back as there, so that a row of stops is as long turned around.
+    symmetric: bool,
 }
 
 /// The longest row of stops that is moved as a whole.
@@ -23,11 +26,24 @@ impl Problem {
         end: Vec<u32>,
         between: impl Iterator<Item = Vec<u32>>,
     ) -> Self {
-        Self {
+        let mut problem = Self {
             start,
             end,
             between: between.flatten().collect(),
-        }
+            symmetric: true,
+        };
+        let cost = |from: usize, to: usize| problem.cost(Some(from), Some(to));
+        let mut pairs = (0..problem.len()).flat_map(|a| (0..a).map(move |b| (a, b)));
+        problem.symmetric = pairs.all(|(a, b)| cost(a, b) == cost(b, a));
+        problem
+    }
+
+    /// The jumps from each of a row of stops to the next.
+    fn inside(&self, row: impl Iterator<Item = usize> + Clone) -> u32 {
+        let steps = row.clone().zip(row.skip(1));
+        steps
+            .map(|(from, to)| self.cost(Some(from), Some(to)))
+            .sum()
     }
 
     /// How many stops there are.
@@ -99,8 +115,13 @@ impl Problem {
                 let before = first.checked_sub(1).and_then(|at| order.get(at).copied());
                 let after = order.get(last + 1).copied();
                 let (a, b) = (order.get(first).copied(), order.get(last).copied());
-                let old = self.cost(before, a) + self.cost(b, after);
-                let new = self.cost(before, b) + self.cost(a, after);
+                let mut old = self.cost(before, a) + self.cost(b, after);
+                let mut new = self.cost(before, b) + self.cost(a, after);
+                if !self.symmetric {
+                    let row = order.get(first..=last).unwrap_or_default();
+                    old += self.inside(row.iter().copied());
+                    new += self.inside(row.iter().rev().copied());
+                }
                 if new < old
                     && let Some(row) = order.get_mut(first..=last)
                 {
@@ -120,15 +141,14 @@ impl Problem {
                 let moved: Vec<usize> = rest.drain(first..first + count).collect();
                 let shorter = self.length(&rest);
                 let (a, b) = (moved.first().copied(), moved.last().copied());
-                let inside: u32 = (moved.iter().zip(moved.iter().skip(1)))
-                    .map(|(from, to)| self.cost(Some(*from), Some(*to)))
-                    .sum();
+                let inside = self.inside(moved.iter().copied());
+                let back = self.inside(moved.iter().rev().copied());
                 for at in 0..=rest.len() {
                     let before = at.checked_sub(1).and_then(|at| rest.get(at).copied());
                     let after = rest.get(at).copied();
-                    let gap = shorter - self.cost(before, after) + inside;
-                    let straight = gap + self.cost(before, a) + self.cost(b, after);
-                    let turned = gap + self.cost(before, b) + self.cost(a, after);
+                    let gap = shorter - self.cost(before, after);
+                    let straight = gap + inside + self.cost(before, a) + self.cost(b, after);
+                    let turned = gap + back + self.cost(before, b) + self.cost(a, after);
                     if straight.min(turned) < length {
                         let mut moved = moved;
                         if turned < straight {

@@ -5,6 +5,7 @@ use std::cmp::Reverse;
 use super::Optimize;
 use super::exact::{Exact, MAX_EXACT};
 use super::problem::Problem;
+use super::shortest::shortest;
 
 /// What a round trip should be like.
 #[derive(Debug)]
@@ -23,15 +24,6 @@ pub(super) struct Wish {
 /// is to be optimized, by how much it misses the target.
 type Score = (usize, usize, Reverse<usize>, usize);
 
-/// What was chosen.
-#[derive(Debug)]
-pub(super) struct Selection {
-    /// The stops in order.
-    pub(super) order: Vec<usize>,
-    /// The jumps from the origin to the first, from each to the next, and from the last to the origin.
-    pub(super) legs: Vec<usize>,
-}
-
 /// A choice of stops, in the order of the tour.
 #[derive(Debug, Clone)]
 struct Choice {
@@ -46,30 +38,22 @@ const MAX_STEPS: usize = 200;
 /// How many of the steps that look best are taken on trial.
 const MAX_TRIALS: usize = 8;
 
-/// Chooses stops and their order from a matrix of jumps, of which number 0 is the origin. Stops are numbered from 0 without
-/// it.
-pub(super) fn select(jumps: &[Vec<Option<u32>>], wish: &Wish) -> Selection {
-    // All were reached from the origin, so all are reached from each other.
-    let row = |row: &Vec<Option<u32>>| -> Vec<u32> {
-        row.iter()
-            .skip(1)
-            .map(|it| it.unwrap_or_default())
-            .collect()
-    };
-    let home = jumps.first().map(row).unwrap_or_default();
-    let between = jumps.iter().skip(1).map(row);
-    let problem = Problem::new(home.clone(), home, between);
+/// Chooses stops and their order. A choice is longer than tolerated only if none past so few stops is shorter, or if that
+/// was not found within the bounds of the search; the second number says how short such a round trip may be at best.
+pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usize>) {
     let best = match problem.len() <= MAX_EXACT {
-        true => exact(&problem, wish),
+        true => exact(problem, wish),
         false => (0..MAX_STARTS)
-            .map(|nth| search(&problem, wish, nth * problem.len() / MAX_STARTS))
+            .map(|nth| search(problem, wish, nth * problem.len() / MAX_STARTS))
             .min_by(|a, b| a.score.cmp(&b.score)),
     };
     let order = best.map(|choice| choice.order).unwrap_or_default();
-    Selection {
-        legs: problem.legs(&order, true, true),
-        order,
+    let length = problem.length(&order);
+    if length as usize <= wish.target + wish.tolerance {
+        return (order, None);
     }
+    let found = shortest(problem, wish.fewest.max(1), length);
+    (found.order.unwrap_or(order), Some(found.bound as usize))
 }
 
 /// Weighs all choices.

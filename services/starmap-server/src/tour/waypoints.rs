@@ -24,6 +24,8 @@ pub struct WaypointsQuery<'q> {
     pub security: SecurityFilter,
     /// What it does not pass through, but for start and waypoints.
     pub avoid: &'q Avoid,
+    /// Connections besides the gates.
+    pub extras: &'q Extras,
 }
 
 /// Where a tour begins and ends.
@@ -98,11 +100,14 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     }
     let avoid = query.avoid.and(map, query.security);
     let may_pass = |system| !avoid.contains(system) || all.contains(&system);
-    let jumps = matrix(map, &all, &all, Extras::none(), may_pass);
-    // Whatever is reached from one stop is reached from all: stops are passed, and gates lead both ways.
-    let reached = jumps.first().map(Vec::as_slice).unwrap_or_default();
+    let jumps = matrix(map, &all, &all, query.extras, may_pass);
+    // What is reached from the first and leads back to it is reached from all others of the kind: stops are passed.
+    let leads_back = |at: usize| jumps.get(at)?.first().copied().flatten();
+    let first = jumps.first().map(Vec::as_slice).unwrap_or_default();
+    let both = |(at, there): (usize, &Option<u32>)| there.filter(|_| leads_back(at).is_some());
+    let reached: Vec<Option<u32>> = first.iter().enumerate().map(both).collect();
     let part = |reachable: bool| -> Vec<SystemIndex> {
-        let both = all.iter().zip(reached);
+        let both = all.iter().zip(&reached);
         let wanted = both.filter(|(_, jumps)| jumps.is_some() == reachable);
         wanted.map(|(system, _)| *system).collect()
     };
@@ -111,7 +116,7 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
         return Err(WaypointsError::NoneReachable);
     }
     let kept = |row: &[Option<u32>]| -> Vec<u32> {
-        let both = row.iter().zip(reached).skip(usize::from(home.is_some()));
+        let both = row.iter().zip(&reached).skip(usize::from(home.is_some()));
         both.filter(|(_, jumps)| jumps.is_some())
             .map(|(jumps, _)| jumps.unwrap_or_default())
             .collect()
@@ -122,14 +127,21 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
         .collect();
     let closed = matches!(query.start, Start::FirstAndBack | Start::FromAndBack(_));
     let from_home = match home {
-        Some(_) => kept(reached),
+        Some(_) => kept(&reached),
         None => vec![0; stops.len()],
     };
     let to_home = match closed {
-        true => from_home.clone(),
+        true => {
+            let stops = reached
+                .iter()
+                .enumerate()
+                .skip(1)
+                .filter(|(_, it)| it.is_some());
+            stops.filter_map(|(at, _)| leads_back(at)).collect()
+        }
         false => vec![0; stops.len()],
     };
-    let rows = jumps.iter().zip(reached).skip(usize::from(home.is_some()));
+    let rows = jumps.iter().zip(&reached).skip(usize::from(home.is_some()));
     let between = rows
         .filter(|(_, jumps)| jumps.is_some())
         .map(|(row, _)| kept(row));
@@ -139,7 +151,8 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     let back = home.filter(|_| closed);
     let stops: Vec<SystemIndex> = home.into_iter().chain(ordered).chain(back).collect();
     let legs = problem.legs(&order, home.is_some(), closed);
-    let systems = expand(map, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
+    let systems =
+        expand(map, query.extras, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
     Ok(Tour {
         stops,
         legs,

@@ -46,6 +46,7 @@ fn one_file_or_a_folder_say_the_same() {
         parts.has(),
         Kinds {
             kills: true,
+            ratting: true,
             jumps: true,
             faction_warfare: true
         }
@@ -77,6 +78,7 @@ fn parts_of_a_dump_are_enough_and_the_api_may_add_members() {
         read.has(),
         Kinds {
             kills: false,
+            ratting: false,
             jumps: true,
             faction_warfare: false
         }

@@ -19,7 +19,9 @@ fn listed<'m>(map: &'m Map, near: &[Near]) -> Vec<(&'m str, u32)> {
 }
 
 fn found(map: &Map, query: &Search) -> Vec<String> {
-    let hits = search(map, query).unwrap().list;
+    let hits = search(map, starmap_server::route::Extras::none(), query)
+        .unwrap()
+        .list;
     hits.iter()
         .map(|hit| map.system(hit.system).name.to_string())
         .collect()
@@ -29,7 +31,13 @@ fn found(map: &Map, query: &Search) -> Vec<String> {
 fn within_goes_by_distance_then_name() {
     let map = small();
     let jita = index_of(&map, "Jita");
-    let all = within(&map, jita, 2, SecurityFilter::Any);
+    let all = within(
+        &map,
+        starmap_server::route::Extras::none(),
+        jita,
+        2,
+        SecurityFilter::Any,
+    );
     let expected = [
         ("Jita", 0),
         ("Marrow", 1),
@@ -38,15 +46,33 @@ fn within_goes_by_distance_then_name() {
         ("Velm", 2),
     ];
     assert_eq!(listed(&map, &all), expected);
-    let high = within(&map, jita, 2, SecurityFilter::HighSec);
+    let high = within(
+        &map,
+        starmap_server::route::Extras::none(),
+        jita,
+        2,
+        SecurityFilter::HighSec,
+    );
     assert_eq!(
         listed(&map, &high),
         [("Jita", 0), ("Ostra", 1), ("Velm", 2)]
     );
-    let none = within(&map, index_of(&map, "Lonely"), 9, SecurityFilter::Any);
+    let none = within(
+        &map,
+        starmap_server::route::Extras::none(),
+        index_of(&map, "Lonely"),
+        9,
+        SecurityFilter::Any,
+    );
     assert_eq!(listed(&map, &none), [("Lonely", 0)]);
     // One is where one is, whatever the filter.
-    let out = within(&map, index_of(&map, "Marrow"), 1, SecurityFilter::HighSec);
+    let out = within(
+        &map,
+        starmap_server::route::Extras::none(),
+        index_of(&map, "Marrow"),
+        1,
+        SecurityFilter::HighSec,
+    );
     assert_eq!(listed(&map, &out), [("Marrow", 0), ("Jita", 1)]);
 }
 
@@ -54,17 +80,49 @@ fn within_goes_by_distance_then_name() {
 fn borders_count_all_before_the_list_is_cut_and_the_origin_too() {
     let map = small();
     let jita = index_of(&map, "Jita");
-    let all = borders(&map, jita, 15, SecurityFilter::Any, 50);
+    let all = borders(
+        &map,
+        starmap_server::route::Extras::none(),
+        jita,
+        15,
+        SecurityFilter::Any,
+        50,
+    );
     let expected = [("Jita", 0), ("Amarr", 3), ("Kestrel", 3), ("Rook", 5)];
     assert_eq!(listed(&map, &all.list), expected);
     for limit in 0..=4 {
-        let cut = borders(&map, jita, 15, SecurityFilter::Any, limit);
+        let cut = borders(
+            &map,
+            starmap_server::route::Extras::none(),
+            jita,
+            15,
+            SecurityFilter::Any,
+            limit,
+        );
         assert_eq!((cut.total, &cut.list[..]), (4, &all.list[..limit]));
     }
-    let high = borders(&map, jita, 5, SecurityFilter::HighSec, 50);
+    let high = borders(
+        &map,
+        starmap_server::route::Extras::none(),
+        jita,
+        5,
+        SecurityFilter::HighSec,
+        50,
+    );
     let expected = [("Jita", 0), ("Kestrel", 3), ("Amarr", 5), ("Rook", 5)];
     assert_eq!(listed(&map, &high.list), expected);
-    assert_eq!(borders(&map, jita, 2, SecurityFilter::Any, 50).total, 1);
+    assert_eq!(
+        borders(
+            &map,
+            starmap_server::route::Extras::none(),
+            jita,
+            2,
+            SecurityFilter::Any,
+            50
+        )
+        .total,
+        1
+    );
 }
 
 #[test]
@@ -176,13 +234,13 @@ fn search_with_an_origin_goes_by_distance_and_keeps_what_it_cannot_reach() {
         found(&map, &query),
         ["Amarr", "Velm", "Ostra", "Jita", "Isle-A", "Isle-B"]
     );
-    let hits = search(&map, &query).unwrap();
+    let hits = search(&map, starmap_server::route::Extras::none(), &query).unwrap();
     let jumps: Vec<_> = hits.list.iter().map(|hit| hit.jumps).collect();
     assert_eq!(jumps, [Some(2), Some(3), Some(4), Some(5), None, None]);
     query.max_jumps = Some(4);
     assert_eq!(found(&map, &query), ["Amarr", "Velm", "Ostra"]);
     query.limit = 1;
-    let cut = search(&map, &query).unwrap();
+    let cut = search(&map, starmap_server::route::Extras::none(), &query).unwrap();
     assert_eq!((cut.total, cut.list.len()), (3, 1));
 }
 
@@ -193,6 +251,7 @@ fn filters_that_cannot_be_meant_are_refused() {
     let error = |filter| {
         search(
             &map,
+            starmap_server::route::Extras::none(),
             &Search {
                 filter,
                 limit: 1,
@@ -237,7 +296,9 @@ fn filters_that_cannot_be_meant_are_refused() {
         ..Search::default()
     };
     assert_eq!(
-        search(&map, &query).unwrap_err().to_string(),
+        search(&map, starmap_server::route::Extras::none(), &query)
+            .unwrap_err()
+            .to_string(),
         "max_jumps 3: needs an origin to count from"
     );
 }
@@ -254,13 +315,23 @@ fn nearest_leaves_the_origin_out() {
         },
         limit: 2,
     };
-    let found = nearest(&map, &query).unwrap();
+    let found = nearest(&map, starmap_server::route::Extras::none(), &query).unwrap();
     assert_eq!(found.total, 3);
     assert_eq!(listed(&map, &found.list), [("Amarr", 2), ("Rook", 2)]);
     query.max_jumps = 1;
-    assert_eq!(nearest(&map, &query).unwrap().total, 0);
+    assert_eq!(
+        nearest(&map, starmap_server::route::Extras::none(), &query)
+            .unwrap()
+            .total,
+        0
+    );
     query.filter.security_max = -2.0;
-    assert_eq!(nearest(&map, &query).unwrap_err().parameter, "security_max");
+    assert_eq!(
+        nearest(&map, starmap_server::route::Extras::none(), &query)
+            .unwrap_err()
+            .parameter,
+        "security_max"
+    );
 }
 
 #[test]
@@ -334,7 +405,9 @@ fn a_list_that_is_no_way_is_refused_by_name() {
 fn jump_drives_reach_by_light_years_but_not_into_high_security() {
     let map = small();
     let reach = |from, range, limit| {
-        let found = jump_range(&map, index_of(&map, from), range, limit).unwrap();
+        let found = jump_range(&map, index_of(&map, from), range, limit)
+            .unwrap()
+            .found;
         let listed = found
             .list
             .iter()
@@ -376,8 +449,9 @@ fn a_jump_range_without_positions_is_refused() {
     let Some(map) = real() else { return };
     let hole = index_of(&map, "J105443");
     let error = jump_range(&map, hole, 5.0, 1).unwrap_err();
-    assert_eq!(error, JumpRangeError::BeyondKnownSpace(hole));
+    assert_eq!(error, JumpRangeError::NoWayOut(hole));
     let reached = jump_range(&map, index_of(&map, "Jita"), 10.0, 10_000).unwrap();
+    let reached = reached.found;
     assert!(reached.total > 50);
     for it in reached.list {
         let system = map.system(it.system);

@@ -103,6 +103,7 @@ pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Outco
     let body: Value = serde_json::from_str(text).unwrap();
     if result["isError"] == true {
         assert!(body["error"]["data"].is_object(), "{body}");
+        assert!(result["structuredContent"].is_null() || result["structuredContent"] == body);
         return Err(body["error"].clone());
     }
     assert_eq!(result["structuredContent"], body);
@@ -113,8 +114,14 @@ pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Outco
 /// The names of a list of systems.
 pub(crate) fn names(list: &Value) -> Vec<&str> {
     let list = list.as_array().unwrap().iter();
-    list.map(|it| it["name"].as_str().or(it.as_str()).unwrap())
-        .collect()
+    list.map(|it| {
+        it["name"]
+            .as_str()
+            .or(it.as_str())
+            .or(it[0].as_str())
+            .unwrap()
+    })
+    .collect()
 }
 
 /// One of the binaries, with nothing of the environment's that it reads.

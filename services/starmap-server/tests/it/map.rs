@@ -237,13 +237,13 @@ fn classes_and_shown_security_go_by_the_unrounded_status() {
 }
 
 #[test]
-fn suggestions_are_beginnings_then_parts_then_near_names() {
+fn suggestions_are_a_letter_away_then_beginnings_then_parts() {
     let map = small();
     assert_eq!(map.suggest("Juta", 3), ["Jita"]);
-    assert_eq!(map.suggest("sle", 3), ["Isle-A", "Isle-B"]);
-    assert_eq!(map.suggest("j", 3), ["J000001", "J000002", "Jita"]);
-    assert_eq!(map.suggest("J", 1), ["J000001"]);
-    assert_eq!(map.suggest("a", 3), ["Amarr", "Isle-A", "Jita"]);
+    assert_eq!(map.suggest("sle", 3), ["Isle-A", "Isle-B", "Sable"]);
+    // A trade hub comes before what is as near, known space before wormholes.
+    assert_eq!(map.suggest("j", 3), ["Jita", "J000001", "J000002"]);
+    assert_eq!(map.suggest("a", 3), ["Amarr", "Jita", "Isle-A"]);
     assert_eq!(map.suggest("Isle-C", 3), ["Isle-A", "Isle-B"]);
     for nothing in ["", " ", "Xyzzyx", &"J".repeat(101)] {
         assert_eq!(map.suggest(nothing, 3), [""; 0], "{nothing}");

@@ -157,7 +157,7 @@ fn too_much_to_avoid_is_refused() {
     let error = Avoid::new(&big, big.indices().map(Avoided::System)).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "1001 things to avoid are more than the 1000 that are possible at once"
+        "10001 things to avoid are more than the 10000 that are possible at once"
     );
 }
 

@@ -76,7 +76,13 @@ fn avoiding(map: &Map, case: &Value) {
 fn near(map: &Map, case: &Value) {
     let origin = index_of(map, text(case, "origin"));
     let max_jumps = number(case, "max_jumps");
-    let near = within(map, origin, max_jumps, SecurityFilter::Any);
+    let near = within(
+        map,
+        starmap_server::route::Extras::none(),
+        origin,
+        max_jumps,
+        SecurityFilter::Any,
+    );
     assert_eq!(case["count_including_origin"], near.len());
     let at = |jumps| near.iter().filter(|it| it.jumps == jumps).count();
     let counts: Vec<usize> = (0..=max_jumps).map(at).collect();
@@ -87,7 +93,16 @@ fn near(map: &Map, case: &Value) {
 
 fn border(map: &Map, case: &Value) {
     let origin = index_of(map, text(case, "origin"));
-    let find = |travel, limit| borders(map, origin, number(case, "max_jumps"), travel, limit);
+    let find = |travel, limit| {
+        borders(
+            map,
+            starmap_server::route::Extras::none(),
+            origin,
+            number(case, "max_jumps"),
+            travel,
+            limit,
+        )
+    };
     let all = find(SecurityFilter::Any, 60);
     assert_eq!(case["total_within"], all.total);
     let listed: Vec<Value> = (all.list.iter())
@@ -115,6 +130,7 @@ fn searched(map: &Map, case: &Value) {
     let bound = |key, default| filters[key].as_f64().unwrap_or(default);
     let found = search(
         map,
+        starmap_server::route::Extras::none(),
         &Search {
             origin: filters["origin"].as_str().map(|it| index_of(map, it)),
             max_jumps: filters

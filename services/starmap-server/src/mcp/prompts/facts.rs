@@ -64,7 +64,7 @@ pub(super) fn ways(
 /// What lies around a system, as somebody who hunts looks at it.
 pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
     let map = &*now.map;
-    let near = explore::within(map, origin, ROAM_JUMPS, SecurityFilter::Any);
+    let near = explore::within(map, &now.extras, origin, ROAM_JUMPS, SecurityFilter::Any);
     let of = |class: SecurityClass| {
         let list = near.iter();
         list.filter(move |near| map.system(near.system).class == class)
@@ -86,7 +86,14 @@ pub(super) fn surroundings(now: &Snapshot, origin: SystemIndex) -> String {
             let _ = writeln!(text, "- nearest of {what} security: {}", names.join(", "));
         }
     }
-    let borders = explore::borders(map, origin, ROAM_JUMPS, SecurityFilter::Any, MAX_NAMED);
+    let borders = explore::borders(
+        map,
+        &now.extras,
+        origin,
+        ROAM_JUMPS,
+        SecurityFilter::Any,
+        MAX_NAMED,
+    );
     let names: Vec<String> = borders
         .list
         .iter()

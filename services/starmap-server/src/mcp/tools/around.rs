@@ -1,163 +1,182 @@
-//! `nearest` and `search`: systems of a kind, near or anywhere.
+//! `nearest`, `search` and `borders`: systems of a kind, near or anywhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::activity::Measure;
 use crate::errors::UniverseError;
-use crate::explore::{self, Invalid, Nearest};
-use crate::map::{Map, RegionIndex};
+use crate::explore::{self, Filter, Invalid, Near, Nearest};
+use crate::map::{Map, SystemIndex, TRADE_HUBS};
+use crate::route::SecurityFilter;
 
-use super::super::names::{Names, nearest_names};
-use super::super::records::{Answer, Class, Detail, LocatedList};
+use super::super::arguments::{Common, List, Name, Ways, invalid};
+use super::super::extras;
+use super::super::names::Names;
+use super::super::records::{Answer, Detail, SystemList, adjacent_lowsec};
 use super::super::universe::Snapshot;
-use super::avoiding::invalid;
-use super::live::{counts, no_overlay};
+use super::avoiding::security_class;
+use super::empty::{farther, region, why_none};
+use super::live::{counts, overlay};
+
+/// What systems are looked for by, in both tools.
+#[derive(Debug, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+struct Kind {
+    /// high, low or null
+    security_class: Option<String>,
+    /// Unrounded
+    #[schemars(range(min = -1, max = 1))]
+    security_min: Option<f64>,
+    #[schemars(range(min = -1, max = 1))]
+    security_max: Option<f64>,
+    region: Option<String>,
+    /// High security beside lower
+    is_border: Option<bool>,
+}
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct NearestArguments {
-    /// The system to look from; it is not itself among what is found.
-    origin: String,
-    /// Only border systems, or only others.
-    is_border: Option<bool>,
-    /// With at least so many neighbors below 0.45.
+    /// Not itself in the answer
+    origin: Name,
+    /// Only of these; trade_hubs: the five
+    #[schemars(length(max = 200))]
+    among: Option<List>,
+    #[serde(flatten)]
+    kind: Kind,
+    /// Neighbors below 0.45
     #[schemars(range(min = 0, max = 50))]
     min_adjacent_lowsec: Option<u16>,
-    /// Only of this security class.
-    security_class: Option<Class>,
-    /// The lowest unrounded security status.
-    #[schemars(range(min = -1, max = 1))]
-    security_min: Option<f64>,
-    /// The highest unrounded security status.
-    #[schemars(range(min = -1, max = 1))]
-    security_max: Option<f64>,
-    /// Only in this region.
-    region: Option<String>,
-    /// Only where at most so many ships and capsules were killed in the last hour; needs an activity overlay.
+    /// Kills in the last hour; needs activity data
     max_kills: Option<u32>,
-    /// Only where at least so many non-players were killed in the last hour; needs an activity overlay.
     min_npc_kills: Option<u32>,
-    /// How many to give; 5 unless told.
+    /// Default 5
     #[schemars(range(min = 1, max = 50))]
     limit: Option<u16>,
-    /// How many jumps away at most; 30 unless told.
+    /// Default 30
     #[schemars(range(min = 1, max = 50))]
     max_jumps: Option<u16>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
+    #[serde(flatten)]
+    ways: Ways,
+    #[serde(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Near {
-    origin: String,
+pub(super) struct Found {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    origin: Option<String>,
+    /// With an origin by distance, then by name; else by name.
     #[serde(flatten)]
-    list: LocatedList,
-    /// How many there are within the radius.
+    list: SystemList,
+    /// The same of the tool borders.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    borders: Option<Vec<Value>>,
+    /// How many there are, before the list was cut.
     total_found: usize,
     /// The radius in jumps.
-    search_radius: u32,
-    /// Why there may be nothing.
-    warnings: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    search_radius: Option<u32>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct SearchArguments {
-    /// The system to count jumps from, if any.
-    origin: Option<String>,
-    /// How many jumps from the origin at most; needs one.
+    /// Count jumps from here.
+    origin: Option<Name>,
+    /// Needs origin
     #[schemars(range(min = 1, max = 50))]
     max_jumps: Option<u16>,
-    /// What the name contains, whatever the case, hyphens and blanks.
+    /// Part of the name
     #[schemars(length(max = 100))]
     name: Option<String>,
-    /// The lowest unrounded security status.
-    #[schemars(range(min = -1, max = 1))]
-    security_min: Option<f64>,
-    /// The highest unrounded security status.
-    #[schemars(range(min = -1, max = 1))]
-    security_max: Option<f64>,
-    /// Only of this security class.
-    security_class: Option<Class>,
-    /// Only in this region.
-    region: Option<String>,
-    /// Only border systems, or only others.
-    is_border: Option<bool>,
-    /// How many to give; 20 unless told.
+    #[serde(flatten)]
+    kind: Kind,
+    /// Default 20
     #[schemars(range(min = 1, max = 100))]
     limit: Option<u16>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct Search {
     #[serde(flatten)]
-    list: LocatedList,
-    /// How many there are, before the list was cut.
-    total_found: usize,
-    filters_applied: Filters,
-    /// Why there may be nothing.
-    warnings: Vec<String>,
+    ways: Ways,
+    #[serde(flatten)]
+    common: Common,
 }
 
-/// The filters that were given.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-struct Filters {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    origin: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+pub(super) struct BordersArguments {
+    origin: Name,
+    /// Default 10
+    #[schemars(range(min = 1, max = 50))]
+    limit: Option<u16>,
+    /// Default 15
+    #[schemars(range(min = 1, max = 30))]
     max_jumps: Option<u16>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    security_min: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    security_max: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    security_class: Option<Class>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    region: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    is_border: Option<bool>,
+    /// Count only ways through high security.
+    highsec_travel_only: Option<bool>,
+    #[serde(flatten)]
+    ways: Ways,
+    #[serde(flatten)]
+    common: Common,
+}
+
+impl Kind {
+    fn filter(
+        &self,
+        map: &Map,
+        warnings: &mut Vec<String>,
+    ) -> Result<Option<Filter>, UniverseError> {
+        let class = security_class("security_class", self.security_class.as_deref())?;
+        let region = region(map, self.region.as_deref(), warnings);
+        Ok(region.map(|region| Filter {
+            security_min: self.security_min.unwrap_or(-1.0),
+            security_max: self.security_max.unwrap_or(1.0),
+            class,
+            region,
+            border: self.is_border,
+            ..Filter::default()
+        }))
+    }
 }
 
 pub(super) fn nearest(
     now: &Snapshot,
-    arguments: &NearestArguments,
-) -> Result<Answer<Near>, UniverseError> {
+    asked: &NearestArguments,
+) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let origin = names.system(&arguments.origin)?;
-    let radius = u32::from(arguments.max_jumps.unwrap_or(30));
-    let limit = usize::from(arguments.limit.unwrap_or(5));
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
+    let origin = names.system(&asked.origin)?;
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let radius = u32::from(asked.max_jumps.unwrap_or(30));
+    let limit = usize::from(asked.limit.unwrap_or(5));
+    let among = asked
+        .among
+        .as_ref()
+        .map(|among| among_of(among, &mut names))
+        .transpose()?;
     let mut warnings = Vec::new();
-    let region = region(map, arguments.region.as_deref(), &mut warnings);
-    let by_activity = arguments.max_kills.is_some() || arguments.min_npc_kills.is_some();
-    let activity = match (&now.activity, by_activity) {
-        (None, true) => return Err(no_overlay("max_kills and min_npc_kills")),
-        (activity, _) => activity.as_deref().filter(|_| by_activity),
+    let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
+        min_adjacent_lower: usize::from(asked.min_adjacent_lowsec.unwrap_or(0)),
+        among,
+        ..filter
+    });
+    let (most, least) = (asked.max_kills, asked.min_npc_kills);
+    let activity = match (most, least) {
+        (None, None) => None,
+        _ => Some(overlay(now, "max_kills and min_npc_kills")?),
     };
-    if let Some(activity) = activity {
-        counts(activity, "max_kills and min_npc_kills", Measure::Kills)?;
+    if let (Some(activity), Some(_)) = (activity, most) {
+        counts(activity, "max_kills", Measure::Kills)?;
     }
+    if let (Some(activity), Some(_)) = (activity, least) {
+        counts(activity, "min_npc_kills", Measure::Ratting)?;
+    }
+    let known = filter.is_some();
     let query = Nearest {
         origin,
         max_jumps: radius,
-        filter: explore::Filter {
-            security_min: arguments.security_min.unwrap_or(-1.0),
-            security_max: arguments.security_max.unwrap_or(1.0),
-            class: arguments.security_class.map(Into::into),
-            region: region.unwrap_or_default(),
-            border: arguments.is_border,
-            min_adjacent_lower: usize::from(arguments.min_adjacent_lowsec.unwrap_or(0)),
-            ..explore::Filter::default()
-        },
+        filter: filter.unwrap_or_default(),
         // What happens in a system is not on the map: it is looked at afterwards.
         limit: if activity.is_some() {
             usize::MAX
@@ -165,110 +184,200 @@ pub(super) fn nearest(
             limit
         },
     };
-    let mut found = explore::nearest(map, &query).map_err(|error| wrong(&error))?;
-    if let Some(activity) = activity {
+    let mut found = explore::nearest(map, &extras, &query).map_err(|error| wrong(&error))?;
+    if !known {
+        found = explore::Found {
+            total: 0,
+            list: Vec::new(),
+        };
+    } else if found.total == 0 {
+        warnings.push(why_none(
+            map,
+            &extras,
+            Some(origin),
+            Some(radius),
+            &query.filter,
+        ));
+    } else if let Some(activity) = activity {
+        let before = found.total;
         found.list.retain(|near| {
             let figures = activity.figures(map.system(near.system).id);
-            arguments
-                .max_kills
-                .is_none_or(|most| figures.kills() <= most)
-                && arguments
-                    .min_npc_kills
-                    .is_none_or(|least| figures.npc_kills >= least)
+            most.is_none_or(|most| figures.kills() <= most)
+                && least.is_none_or(|least| figures.npc_kills >= least)
         });
         found.total = found.list.len();
         found.list.truncate(limit);
+        if found.total == 0 {
+            warnings.push(format!(
+                "{before} systems match, but none by kills: change max_kills or min_npc_kills"
+            ));
+        }
     }
-    if region.is_none() {
-        found.list.clear();
-        found.total = 0;
-    }
-    let list = found
-        .list
-        .iter()
-        .map(|near| (near.system, Some(near.jumps)));
-    let body = Near {
-        origin: map.system(origin).name.to_string(),
-        list: LocatedList::of(now, list, arguments.detail.unwrap_or_default()),
+    let (systems, list) = located(now, &found.list, detail);
+    let body = Found {
+        origin: Some(map.system(origin).name.to_string()),
+        list,
+        borders: None,
         total_found: found.total,
-        search_radius: radius,
-        warnings,
+        search_radius: Some(radius),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
 
 pub(super) fn search(
     now: &Snapshot,
-    arguments: &SearchArguments,
-) -> Result<Answer<Search>, UniverseError> {
+    asked: &SearchArguments,
+) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let origin = arguments.origin.as_deref().map(|name| names.system(name));
-    let origin = origin.transpose()?;
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
+    let origin = asked
+        .origin
+        .as_deref()
+        .map(|name| names.system(name))
+        .transpose()?;
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let mut warnings = Vec::new();
-    let region = region(map, arguments.region.as_deref(), &mut warnings);
+    let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
+        name: asked.name.clone(),
+        ..filter
+    });
+    let known = filter.is_some();
     let query = explore::Search {
         origin,
-        max_jumps: arguments.max_jumps.map(u32::from),
-        filter: explore::Filter {
-            security_min: arguments.security_min.unwrap_or(-1.0),
-            security_max: arguments.security_max.unwrap_or(1.0),
-            class: arguments.security_class.map(Into::into),
-            region: region.unwrap_or_default(),
-            border: arguments.is_border,
-            name: arguments.name.clone(),
-            ..explore::Filter::default()
-        },
-        limit: usize::from(arguments.limit.unwrap_or(20)),
+        max_jumps: asked.max_jumps.map(u32::from),
+        filter: filter.unwrap_or_default(),
+        limit: usize::from(asked.limit.unwrap_or(20)),
     };
-    let mut found = explore::search(map, &query).map_err(|error| wrong(&error))?;
-    if region.is_none() {
-        found.list.clear();
-        found.total = 0;
+    let mut found = explore::search(map, &extras, &query).map_err(|error| wrong(&error))?;
+    if !known {
+        found = explore::Found {
+            total: 0,
+            list: Vec::new(),
+        };
+    } else if found.total == 0 {
+        warnings.push(why_none(
+            map,
+            &extras,
+            origin,
+            query.max_jumps,
+            &query.filter,
+        ));
     }
-    let list = found.list.iter().map(|hit| (hit.system, hit.jumps));
-    let body = Search {
-        list: LocatedList::of(now, list, arguments.detail.unwrap_or_default()),
+    let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
+    let jumps = |at: usize| match origin {
+        Some(_) => vec![json!(found.list.get(at).and_then(|hit| hit.jumps))],
+        None => Vec::new(),
+    };
+    let columns: &[&str] = if origin.is_some() { &[JUMPS] } else { &[] };
+    let body = Found {
+        origin: origin.map(|origin| map.system(origin).name.to_string()),
+        list: SystemList::with(now, &systems, detail, columns, jumps),
+        borders: None,
         total_found: found.total,
-        filters_applied: Filters {
-            origin: origin.map(|origin| map.system(origin).name.to_string()),
-            max_jumps: arguments.max_jumps,
-            name: arguments.name.clone(),
-            security_min: arguments.security_min,
-            security_max: arguments.security_max,
-            security_class: arguments.security_class,
-            region: region
-                .flatten()
-                .map(|region| map.region(region).name.to_string()),
-            is_border: arguments.is_border,
-        },
-        warnings,
+        search_radius: query.max_jumps,
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
 
-/// The region of a name, if one is given; `None` for one that is not on the map, which then holds no system.
-fn region(
-    map: &Map,
-    name: Option<&str>,
-    warnings: &mut Vec<String>,
-) -> Option<Option<RegionIndex>> {
-    let Some(name) = name else {
-        return Some(None);
+pub(super) fn borders(
+    now: &Snapshot,
+    asked: &BordersArguments,
+) -> Result<Answer<Found>, UniverseError> {
+    let map = &*now.map;
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
+    let origin = names.system(&asked.origin)?;
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let radius = u32::from(asked.max_jumps.unwrap_or(15));
+    let only = asked.highsec_travel_only == Some(true);
+    let travel = if only {
+        SecurityFilter::HighSec
+    } else {
+        SecurityFilter::Any
     };
-    if let Some(region) = map.region_by_name(name) {
-        return Some(Some(region));
-    }
-    let near = nearest_names(name, map.regions().iter().map(|it| &*it.name));
-    let unknown = format!("Unknown region: {}", crate::errors::shown(name));
-    warnings.push(match near.is_empty() {
-        true => unknown,
-        false => format!("{unknown}; did you mean {}?", near.join(", ")),
+    let limit = usize::from(asked.limit.unwrap_or(10));
+    let found = explore::borders(map, &extras, origin, radius, travel, limit);
+    let empty = (found.total == 0).then(|| {
+        let anywhere = explore::borders(map, &extras, origin, u32::MAX, travel, 1);
+        let border = Filter {
+            border: Some(true),
+            ..Filter::default()
+        };
+        match (anywhere.list.first(), only) {
+            (Some(near), _) => farther(map, near),
+            (None, true) => {
+                "No way through high security leads to one: leave out highsec_travel_only"
+                    .to_owned()
+            }
+            (None, false) => why_none(map, &extras, Some(origin), Some(radius), &border),
+        }
     });
-    None
+    let systems: Vec<SystemIndex> = found.list.iter().map(|near| near.system).collect();
+    let mut list = SystemList::with(
+        now,
+        &systems,
+        detail,
+        &["system_id", JUMPS, "adjacent_lowsec"],
+        |at| {
+            let near = found.list.get(at);
+            let more = near.map(|near| {
+                let id = map.system(near.system).id;
+                vec![
+                    json!(id),
+                    json!(near.jumps),
+                    json!(adjacent_lowsec(map, near.system)),
+                ]
+            });
+            more.unwrap_or_default()
+        },
+    );
+    let body = Found {
+        origin: Some(map.system(origin).name.to_string()),
+        borders: list.systems.take(),
+        list,
+        total_found: found.total,
+        search_radius: Some(radius),
+    };
+    Ok(Answer::new(now, body, names, systems).warn(empty))
 }
 
-/// A parameter that the map's own rooms refuse.
+const JUMPS: &str = "jumps_from_origin";
+
+/// Systems with their distances.
+pub(super) fn located(
+    now: &Snapshot,
+    list: &[Near],
+    detail: Detail,
+) -> (Vec<SystemIndex>, SystemList) {
+    let systems: Vec<SystemIndex> = list.iter().map(|near| near.system).collect();
+    let jumps = |at: usize| -> Vec<Value> {
+        list.get(at)
+            .map(|near| json!(near.jumps))
+            .into_iter()
+            .collect()
+    };
+    let listed = SystemList::with(now, &systems, detail, &[JUMPS], jumps);
+    (systems, listed)
+}
+
+/// The systems of a list that may have a name for several.
+fn among_of(among: &List, names: &mut Names<'_>) -> Result<Vec<SystemIndex>, UniverseError> {
+    let mut systems = Vec::new();
+    for name in among.iter() {
+        let plain = name.trim().to_lowercase().replace([' ', '-'], "_");
+        match plain.as_str() {
+            "trade_hub" | "trade_hubs" => {
+                // A map of another universe has none of them.
+                systems.extend(TRADE_HUBS.iter().filter_map(|hub| names.find(hub)));
+            }
+            _ => systems.push(names.system(name)?),
+        }
+    }
+    Ok(systems)
+}
+
+/// A parameter that the map's own modules refuse.
 pub(super) fn wrong(error: &Invalid) -> UniverseError {
     invalid(error.parameter, &error.value, &error.reason)
 }

@@ -1,117 +1,84 @@
-//! What several tools are told: modes, and what to avoid.
+//! What several tools are asked for: modes, and what to avoid.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::errors::{InvalidParameterError, UniverseError};
-use crate::map::Map;
+use crate::errors::UniverseError;
+use crate::map::{Map, SecurityClass};
 use crate::route::{Avoid, Avoided, Mode, Penalty, SecurityFilter};
 
+use super::super::arguments::{Name, invalid, word};
 use super::super::names::{Names, nearest_names};
-use super::super::records::Class;
+use super::super::records::CLASSES;
 
 /// The words for the modes, in the order they are offered.
 pub(crate) const MODES: [&str; 5] = ["shortest", "safe", "unsafe", "safer", "less_secure"];
 
-/// What a route prefers.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum ModeName {
-    // The fewest jumps.
-    #[default]
-    Shortest,
-    // High security, without endless detours.
-    Safe,
-    // Low and null security, where there is prey.
-    Unsafe,
-    // As the game's autopilot with "prefer safer".
-    Safer,
-    // As the game's autopilot with "prefer less secure".
-    LessSecure,
-}
-
-/// Which security a way keeps to.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Filter {
-    // High security only.
-    HighSec,
-    // High and low security.
-    LowSec,
-    // Everywhere.
-    #[default]
-    Any,
-}
+/// The words for what security a way keeps to.
+const FILTERS: [(&str, SecurityFilter); 4] = [
+    ("highsec", SecurityFilter::HighSec),
+    ("high", SecurityFilter::HighSec),
+    ("lowsec", SecurityFilter::LowSec),
+    ("any", SecurityFilter::Any),
+];
 
 /// What to avoid, by the parameters of a tool.
 #[derive(Debug, Default)]
 pub(crate) struct Wanted<'a> {
-    pub(crate) systems: &'a [String],
-    pub(crate) constellations: &'a [String],
-    pub(crate) regions: &'a [String],
-    pub(crate) classes: &'a [Class],
+    pub(crate) systems: &'a [Name],
+    pub(crate) constellations: &'a [Name],
+    pub(crate) regions: &'a [Name],
+    pub(crate) classes: &'a [Name],
 }
 
-impl ModeName {
-    /// The mode of a word, with the penalty that goes with the game's own two.
-    pub(crate) fn with(self, penalty: Option<u8>) -> Result<Mode, UniverseError> {
-        let own = !matches!(self, Self::Safer | Self::LessSecure);
-        if let Some(given) = penalty.filter(|_| own) {
-            let reason = "it goes with the modes safer and less_secure alone";
-            return Err(invalid("penalty", &given.to_string(), reason));
-        }
-        let penalty = match penalty {
-            None => Penalty::default(),
-            Some(given) => Penalty::new(given)
-                .ok_or_else(|| invalid("penalty", &given.to_string(), "it is at most 100"))?,
-        };
-        Ok(match self {
-            Self::Shortest => Mode::Shortest,
-            Self::Safe => Mode::Safe,
-            Self::Unsafe => Mode::Unsafe,
-            Self::Safer => Mode::Safer { penalty },
-            Self::LessSecure => Mode::LessSecure { penalty },
-        })
+/// The mode of a word, shortest by default, with the penalty that goes with the game's own two.
+pub(crate) fn mode(
+    given: Option<&str>,
+    penalty: Option<u8>,
+) -> Result<(&'static str, Mode), UniverseError> {
+    let strength = penalty.map_or_else(|| Some(Penalty::default()), Penalty::new);
+    let strength = strength.ok_or_else(|| invalid("penalty", "", "it is at most 100"))?;
+    let known = [
+        Mode::Shortest,
+        Mode::Safe,
+        Mode::Unsafe,
+        Mode::Safer { penalty: strength },
+        Mode::LessSecure { penalty: strength },
+    ];
+    let words = MODES.map(|name| (name, MODES.iter().position(|it| *it == name)));
+    let at = word("mode", given, &words)?.flatten().unwrap_or(0);
+    let (name, mode) = MODES
+        .iter()
+        .zip(known)
+        .nth(at)
+        .unwrap_or((&"shortest", Mode::Shortest));
+    if let Some(penalty) = penalty.filter(|_| at < 3) {
+        let reason = "it goes with the modes safer and less_secure alone";
+        return Err(invalid("penalty", &penalty.to_string(), reason));
     }
-
-    /// The word of a mode.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Self::Shortest => "shortest",
-            Self::Safe => "safe",
-            Self::Unsafe => "unsafe",
-            Self::Safer => "safer",
-            Self::LessSecure => "less_secure",
-        }
-    }
-
-    /// The mode that a word stands for.
-    pub(crate) fn of(word: &str) -> Option<Self> {
-        Some(match word.trim().to_lowercase().as_str() {
-            "shortest" => Self::Shortest,
-            "safe" => Self::Safe,
-            "unsafe" => Self::Unsafe,
-            "safer" => Self::Safer,
-            "less_secure" => Self::LessSecure,
-            _ => return None,
-        })
-    }
+    Ok((name, mode))
 }
 
-impl From<Filter> for SecurityFilter {
-    fn from(filter: Filter) -> Self {
-        match filter {
-            Filter::HighSec => Self::HighSec,
-            Filter::LowSec => Self::LowSec,
-            Filter::Any => Self::Any,
-        }
-    }
+/// What security a way keeps to, if that is given.
+pub(crate) fn security_filter(
+    given: Option<&str>,
+) -> Result<Option<SecurityFilter>, UniverseError> {
+    word("security_filter", given, &FILTERS)
+}
+
+/// The security class of a word.
+pub(crate) fn security_class(
+    parameter: &str,
+    given: Option<&str>,
+) -> Result<Option<SecurityClass>, UniverseError> {
+    word(parameter, given, &CLASSES)
 }
 
 impl Wanted<'_> {
-    /// What they name on the map. A name that is none is an error: to pass through what should be avoided is worse than
-    /// to ask again.
-    pub(crate) fn avoid(&self, map: &Map, names: &mut Names<'_>) -> Result<Avoid, UniverseError> {
+    /// What they name on the map. An unknown name is an error: to pass through what should be avoided is worse than to ask
+    /// again.
+    pub(crate) fn things(
+        &self,
+        map: &Map,
+        names: &mut Names<'_>,
+    ) -> Result<Vec<Avoided>, UniverseError> {
         let mut things = Vec::new();
         for name in self.systems {
             things.push(Avoided::System(names.system(name)?));
@@ -128,26 +95,29 @@ impl Wanted<'_> {
             let found = found.ok_or_else(|| unknown("avoid_regions", name, known()))?;
             things.push(Avoided::Region(found));
         }
-        things.extend(
-            self.classes
-                .iter()
-                .map(|&class| Avoided::Class(class.into())),
-        );
-        Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", &error.to_string()))
+        for class in self.classes {
+            let class = security_class("avoid_security", Some(class))?;
+            things.extend(class.map(Avoided::Class));
+        }
+        Ok(things)
+    }
+
+    pub(crate) fn avoid(&self, map: &Map, names: &mut Names<'_>) -> Result<Avoid, UniverseError> {
+        avoid(map, self.things(map, names)?)
     }
 }
 
-/// A parameter that cannot be meant.
-pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseError {
-    InvalidParameterError::new(parameter, value, reason).into()
+/// What is avoided, from a list of things.
+pub(crate) fn avoid(map: &Map, things: Vec<Avoided>) -> Result<Avoid, UniverseError> {
+    Avoid::new(map, things).map_err(|error| invalid("avoid_systems", "", &error.to_string()))
 }
 
 fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>) -> UniverseError {
     let near = nearest_names(name, names);
     let reason = match near.is_empty() {
-        true => "there is none of this name".to_owned(),
+        true => "nothing on the map has this name".to_owned(),
         false => format!(
-            "there is none of this name; did you mean {}?",
+            "nothing on the map has this name; did you mean {}?",
             near.join(", ")
         ),
     };

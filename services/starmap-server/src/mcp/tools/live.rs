@@ -1,6 +1,6 @@
 //! What happens in the systems: `activity`, `hotspots`, `gatecamp_risk`, `fw_frontlines`, `activity_cache_status`.
 //!
-//! All of them read the overlay that `--activity` names, and say so where there is none.
+//! All of them read the overlay: the dump that `--activity` names, with the kills of the feed that `--feed` names.
 
 mod risk;
 mod warfare;
@@ -10,70 +10,68 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::{Activity, Kinds, Level, Measure};
+use crate::activity::{Activity, Kinds, Level, Measure, SceneKind};
 use crate::errors::{UniverseError, shown};
 use crate::explore;
-use crate::route::SecurityFilter;
+use crate::map::SystemIndex;
+use crate::route::{self, SecurityFilter};
 
+use super::super::arguments::{List, Name, word};
 use super::super::names::Names;
-use super::super::records::{Answer, Class, Counted, level};
+use super::super::records::{Answer, Counted, level, old};
 use super::super::universe::Snapshot;
 
 pub(super) use risk::gatecamp_risk;
 pub(super) use warfare::fw_frontlines;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct ActivityArguments {
-    /// Names of systems.
     #[schemars(length(min = 1, max = 200))]
-    systems: Vec<String>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
+    systems: List,
     correct: Option<bool>,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Activities {
     /// In the order of the names, without those that are unknown.
+    #[schemars(with = "Vec<String>")]
     systems: Vec<Busy>,
-    /// The names that are unknown.
     not_found: Vec<String>,
-    /// How many seconds ago the dump was written; the figures are of the hour before.
+    /// How many seconds ago the kills were reported; all figures are of an hour.
     age_seconds: Option<u64>,
 }
 
-/// What happened in a system; what the dump does not tell of is absent.
-#[derive(Debug, Serialize, JsonSchema)]
+/// What happened in a system; what the overlay does not have is absent.
+#[derive(Debug, Serialize)]
 struct Busy {
     name: String,
-    security_class: Class,
+    security_class: String,
     #[serde(flatten)]
     figures: Counted,
-    /// none, low (1), medium (5), high (20), extreme (50).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    kills_level: Option<Level>,
     /// none, low (1), medium (50), high (200), extreme (500).
     #[serde(skip_serializing_if = "Option::is_none")]
     jumps_level: Option<Level>,
     /// none, low (1), medium (50), high (100), extreme (300).
     #[serde(skip_serializing_if = "Option::is_none")]
     ratting_level: Option<Level>,
+    /// camp, fight or kills, by the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scene: Option<&'static str>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct HotspotsArguments {
-    /// The system to look from.
-    origin: String,
-    /// What to count: kills (unless told), jumps or ratting.
-    activity_type: Option<Measure>,
-    /// How many jumps away at most; 15 unless told.
+    origin: Name,
+    /// kills (default), jumps or ratting
+    activity_type: Option<String>,
+    /// Default 15
     #[schemars(range(min = 1, max = 30))]
     max_jumps: Option<u16>,
-    /// How many to give; 10 unless told.
+    /// Default 10
     #[schemars(range(min = 1, max = 50))]
     limit: Option<u16>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
     correct: Option<bool>,
 }
 
@@ -82,20 +80,18 @@ pub(super) struct Hotspots {
     origin: String,
     activity_type: Measure,
     /// Where most is counted, then the nearest, then by name.
+    #[schemars(with = "Vec<String>")]
     hotspots: Vec<Hotspot>,
     /// In how many systems within the radius anything is counted.
     total_found: usize,
-    /// The radius in jumps.
     search_radius: u32,
-    /// How many seconds ago the dump was written; the figures are of the hour before.
     age_seconds: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Hotspot {
     name: String,
     security: f64,
-    security_class: Class,
     region: String,
     jumps_from_origin: u32,
     count: u32,
@@ -103,80 +99,96 @@ struct Hotspot {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct StatusArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Status {
-    /// Whether an overlay is loaded.
     loaded: bool,
-    /// What it tells of.
+    /// What it has.
     has: Kinds,
-    /// How many systems it tells of kills or jumps in.
+    /// How many systems it has kills or jumps of.
     systems: usize,
-    /// How many seconds ago it was written.
+    /// How many seconds ago its jumps and its warfare were written.
     age_seconds: Option<u64>,
+    /// How many seconds ago its kills were reported.
+    kills_age_seconds: Option<u64>,
+    /// Where the feed shows a gate camp.
+    camps: Vec<String>,
     /// What this means.
     note: String,
 }
 
 pub(super) fn activity(
     now: &Snapshot,
-    arguments: &ActivityArguments,
+    asked: &ActivityArguments,
 ) -> Result<Answer<Activities>, UniverseError> {
     let map = &*now.map;
     let overlay = overlay(now, "activity")?;
-    let mut names = Names::new(map, arguments.correct);
+    let mut names = Names::new(map, asked.correct);
     let mut not_found = Vec::new();
     let mut systems = Vec::new();
-    for name in &arguments.systems {
+    for name in asked.systems.iter() {
         let Some(system) = names.find(name) else {
             not_found.push(shown(name));
             continue;
         };
         let record = map.system(system);
-        let level = |measure| level(overlay, record.id, measure);
         systems.push(Busy {
             name: record.name.to_string(),
-            security_class: record.class.into(),
+            security_class: record.class.to_string(),
             figures: Counted::of(overlay, record.id),
-            kills_level: level(Measure::Kills),
-            jumps_level: level(Measure::Jumps),
-            ratting_level: level(Measure::Ratting),
+            jumps_level: level(overlay, record.id, Measure::Jumps),
+            ratting_level: level(overlay, record.id, Measure::Ratting),
+            scene: overlay.scene(record.id).map(SceneKind::word),
         });
     }
     let body = Activities {
         systems,
         not_found,
-        age_seconds: overlay.age_seconds(SystemTime::now()),
+        age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::without_activity(now, body, names))
 }
 
 pub(super) fn hotspots(
     now: &Snapshot,
-    arguments: &HotspotsArguments,
+    asked: &HotspotsArguments,
 ) -> Result<Answer<Hotspots>, UniverseError> {
     let map = &*now.map;
-    let overlay = overlay(now, "hotspots")?;
-    let mut names = Names::new(map, arguments.correct);
-    let origin = names.system(&arguments.origin)?;
-    let measure = arguments.activity_type.unwrap_or(Measure::Kills);
-    counts(overlay, "hotspots", measure)?;
-    let radius = u32::from(arguments.max_jumps.unwrap_or(15));
-    let near = explore::within(map, origin, radius, SecurityFilter::Any).into_iter();
-    let mut busy: Vec<_> = near
-        .map(|near| {
-            (
-                overlay.figures(map.system(near.system).id).count(measure),
-                near,
-            )
-        })
-        .filter(|(count, _)| *count > 0)
-        .collect();
+    let measures = [
+        ("kills", Measure::Kills),
+        ("jumps", Measure::Jumps),
+        ("ratting", Measure::Ratting),
+    ];
+    let measure = word("activity_type", asked.activity_type.as_deref(), &measures)?;
+    let measure = measure.unwrap_or(Measure::Kills);
+    let overlay = counts(overlay(now, "hotspots")?, "hotspots", measure)?;
+    let mut names = Names::new(map, asked.correct);
+    let origin = names.system(&asked.origin)?;
+    let radius = u32::from(asked.max_jumps.unwrap_or(15));
+    let count = |system: SystemIndex| overlay.figures(map.system(system).id).count(measure);
+    let near = |radius| {
+        let near = explore::within(map, &now.extras, origin, radius, SecurityFilter::Any);
+        let counted = near.into_iter().map(|near| (count(near.system), near));
+        counted.filter(|(count, _)| *count > 0).collect::<Vec<_>>()
+    };
+    let mut busy = near(radius);
+    let empty = busy.is_empty().then(|| match near(u32::MAX).first() {
+        Some((_, near)) => format!(
+            "Nothing is counted within {radius} jumps; the nearest is {}, {} jumps away: raise max_jumps",
+            map.system(near.system).name,
+            near.jumps
+        ),
+        None => format!(
+            "Nothing is counted anywhere that a way leads to from {}{}",
+            map.system(origin).name,
+            route::apart(map, [origin])
+        ),
+    });
     // They come by distance, then by name, and a stable sort keeps that.
     busy.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let first = busy.iter().take(usize::from(arguments.limit.unwrap_or(10)));
+    let first = busy.iter().take(usize::from(asked.limit.unwrap_or(10)));
     let body = Hotspots {
         origin: map.system(origin).name.to_string(),
         activity_type: measure,
@@ -186,7 +198,6 @@ pub(super) fn hotspots(
                 Hotspot {
                     name: record.name.to_string(),
                     security: record.security,
-                    security_class: record.class.into(),
                     region: map.region(record.region).name.to_string(),
                     jumps_from_origin: near.jumps,
                     count: *count,
@@ -196,9 +207,9 @@ pub(super) fn hotspots(
             .collect(),
         total_found: busy.len(),
         search_radius: radius,
-        age_seconds: overlay.age_seconds(SystemTime::now()),
+        age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::without_activity(now, body, names).warn(empty))
 }
 
 pub(super) fn activity_cache_status(
@@ -206,44 +217,50 @@ pub(super) fn activity_cache_status(
     _: &StatusArguments,
 ) -> Result<Answer<Status>, UniverseError> {
     let overlay = now.activity.as_deref();
-    let age_seconds = overlay.and_then(|overlay| overlay.age_seconds(SystemTime::now()));
-    let note = match (overlay, age_seconds) {
-        (None, _) => no_overlay("The live tools").to_string(),
-        (Some(_), Some(age)) if age > OLD => format!(
-            "The dump is {} minutes old; the figures are of the hour before it was written.",
-            age / 60
-        ),
-        (Some(_), _) => "The figures are of the hour before the dump was written.".to_owned(),
+    let time = SystemTime::now();
+    let note = match overlay {
+        None => no_overlay("The live tools").to_string(),
+        Some(overlay) => old(overlay, time)
+            .unwrap_or_else(|| "The figures are of the hour before they were reported.".to_owned()),
     };
+    let camps = overlay.into_iter().flat_map(Activity::camps);
+    let mut camps: Vec<String> = camps
+        .filter_map(|id| now.map.system_by_id(id))
+        .map(|system| now.map.system(system).name.to_string())
+        .collect();
+    camps.sort_unstable();
     let body = Status {
         loaded: overlay.is_some(),
         has: overlay.map(Activity::has).unwrap_or_default(),
         systems: overlay.map_or(0, Activity::systems),
-        age_seconds,
+        age_seconds: overlay.and_then(|overlay| overlay.age_seconds(time)),
+        kills_age_seconds: overlay.and_then(|overlay| overlay.kills_age(time)),
+        camps,
         note,
     };
-    Ok(Answer::new(&now.map, body, Default::default()))
+    Ok(Answer::without_activity(
+        now,
+        body,
+        Names::new(&now.map, None),
+    ))
 }
-
-/// How many seconds a dump may be old before that is said: the API itself keeps its answers for an hour.
-const OLD: u64 = 3_600;
 
 /// The overlay that a tool cannot do without.
-fn overlay<'n>(now: &'n Snapshot, tool: &str) -> Result<&'n Activity, UniverseError> {
-    now.activity.as_deref().ok_or_else(|| no_overlay(tool))
+pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity, UniverseError> {
+    now.activity.as_deref().ok_or_else(|| no_overlay(what))
 }
 
-/// That the overlay tells of what a tool cannot do without.
+/// The overlay, if it counts what a tool cannot do without.
 ///
 /// # Errors
 /// It does not: its zeros would be taken for peace.
-pub(super) fn counts(
-    overlay: &Activity,
+pub(super) fn counts<'n>(
+    overlay: &'n Activity,
     tool: &str,
     measure: Measure,
-) -> Result<(), UniverseError> {
+) -> Result<&'n Activity, UniverseError> {
     match (overlay.counts(measure), measure) {
-        (true, _) => Ok(()),
+        (true, _) => Ok(overlay),
         (false, Measure::Jumps) => Err(lacks(tool, "system_jumps")),
         (false, Measure::Kills | Measure::Ratting) => Err(lacks(tool, "system_kills")),
     }
@@ -258,9 +275,10 @@ fn lacks(tool: &str, array: &str) -> UniverseError {
 }
 
 /// That there is no overlay, and what to do about it.
-pub(super) fn no_overlay(what: &str) -> UniverseError {
+fn no_overlay(what: &str) -> UniverseError {
     UniverseError::Universe(format!(
         "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
-         (system_kills, system_jumps, fw/systems). Everything else works without it."
+         (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works without \
+         it."
     ))
 }

@@ -1,85 +1,91 @@
 //! `route`: the way between two systems.
 
+use std::time::SystemTime;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::connections::Connection;
+use crate::activity::Measure;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::map::{Map, SystemIndex};
-use crate::route::{self, By, NoRoute, Query, Route};
+use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route};
 
+use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
 use super::super::names::Names;
-use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemList};
+use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
-use super::avoiding::{ModeName, Wanted, invalid};
+use super::avoiding::{Wanted, avoid, mode};
+use super::live::{counts, overlay};
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(crate) struct RouteArguments {
-    /// The system to start from.
-    pub(crate) origin: String,
-    /// The system to go to.
-    pub(crate) destination: String,
-    /// What to prefer; shortest unless told.
-    pub(crate) mode: Option<ModeName>,
-    /// With safer and less_secure: how much of a detour that is worth, 0 to 100; 50 unless told.
+    pub(crate) origin: Name,
+    pub(crate) destination: Name,
+    /// shortest (default): fewest jumps. safe: keeps to high security unless the detour is very long. unsafe: through low
+    /// and null security. safer, less_secure: the game's autopilot settings, with penalty.
+    pub(crate) mode: Option<String>,
+    /// How much of a detour safer and less_secure take; default 50
     #[schemars(range(min = 0, max = 100))]
     pub(crate) penalty: Option<u8>,
-    /// Systems not to pass through.
+    #[serde(default)]
     #[schemars(length(max = 200))]
-    pub(crate) avoid_systems: Option<Vec<String>>,
-    /// Constellations not to pass through.
+    pub(crate) avoid_systems: List,
+    #[serde(default)]
     #[schemars(length(max = 200))]
-    pub(crate) avoid_constellations: Option<Vec<String>>,
-    /// Regions not to pass through.
+    pub(crate) avoid_constellations: List,
+    #[serde(default)]
     #[schemars(length(max = 200))]
-    pub(crate) avoid_regions: Option<Vec<String>>,
-    /// Security classes not to pass through.
-    #[schemars(length(max = 3))]
-    pub(crate) avoid_security: Option<Vec<Class>>,
-    /// Connections besides the gates: jump bridges, wormholes.
-    #[schemars(length(max = 500))]
-    pub(crate) connections: Option<Vec<Connection>>,
-    /// Also take the connections that the server was started with; true unless told.
-    pub(crate) own_connections: Option<bool>,
-    /// How many routes to give, the best first; 1 unless told.
+    pub(crate) avoid_regions: List,
+    /// high, low, null
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 3))]
+    pub(crate) avoid_security: List,
+    /// Avoid systems with so many kills in the last hour.
+    #[schemars(range(min = 1))]
+    pub(crate) avoid_kills: Option<u32>,
+    /// Extra cost in jumps for each recent kill in a system entered
+    #[schemars(range(min = 0, max = 1_000))]
+    pub(crate) danger_weight: Option<f64>,
+    /// How many routes; default 1
     #[schemars(range(min = 1, max = 10))]
     pub(crate) alternatives: Option<u8>,
-    /// Also compare the shortest route with the safe one.
+    /// Also compare shortest with safe.
     pub(crate) cost_of_safety: Option<bool>,
-    /// names, summary or full; summary unless told.
-    pub(crate) detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    pub(crate) correct: Option<bool>,
+    #[serde(flatten)]
+    pub(crate) ways: Ways,
+    #[serde(flatten)]
+    pub(crate) common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RouteResult {
     pub(crate) origin: String,
     pub(crate) destination: String,
-    pub(crate) mode: ModeName,
-    /// How many jumps it takes.
+    pub(crate) mode: &'static str,
     pub(crate) jumps: usize,
-    /// What the jumps cost by the mode.
-    pub(crate) cost: f64,
+    /// What the jumps cost by the mode, if that is not their number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cost: Option<f64>,
     #[serde(flatten)]
     pub(crate) list: SystemList,
     pub(crate) security_summary: SecuritySummary,
-    /// Where the route takes a connection that is no gate.
+    /// Where the route takes a connection that is not a gate.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) connections_used: Vec<Used>,
-    /// What a pilot should know before he undocks.
-    pub(crate) warnings: Vec<String>,
     /// The other routes that were asked for, dearer and dearer. There may be fewer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) alternatives: Option<Vec<Brief>>,
     /// The shortest route beside the safe one, where that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cost_of_safety: Option<Compared>,
+    /// The systems of the first route, for those who draw it.
+    #[serde(skip)]
+    pub(crate) way: Vec<SystemIndex>,
 }
 
-/// A step by a connection that is no gate.
+/// A step by a connection that is not a gate.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Used {
     pub(crate) from: String,
@@ -92,7 +98,6 @@ pub(crate) struct Brief {
     pub(crate) jumps: usize,
     pub(crate) cost: f64,
     pub(crate) security_summary: SecuritySummary,
-    /// All its systems in order.
     pub(crate) names: Vec<String>,
 }
 
@@ -107,67 +112,98 @@ pub(crate) struct Compared {
 
 pub(crate) fn route(
     now: &Snapshot,
-    arguments: &RouteArguments,
+    asked: &RouteArguments,
 ) -> Result<Answer<RouteResult>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let origin = names.system(&arguments.origin)?;
-    let destination = names.system(&arguments.destination)?;
-    let mode_name = arguments.mode.unwrap_or_default();
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let (mode_name, mode) = mode(asked.mode.as_deref(), asked.penalty)?;
+    let mut names = Names::new(map, asked.common.correct);
+    let origin = names.system(&asked.origin)?;
+    let destination = names.system(&asked.destination)?;
     let wanted = Wanted {
-        systems: arguments.avoid_systems.as_deref().unwrap_or_default(),
-        constellations: arguments
-            .avoid_constellations
-            .as_deref()
-            .unwrap_or_default(),
-        regions: arguments.avoid_regions.as_deref().unwrap_or_default(),
-        classes: arguments.avoid_security.as_deref().unwrap_or_default(),
+        systems: &asked.avoid_systems,
+        constellations: &asked.avoid_constellations,
+        regions: &asked.avoid_regions,
+        classes: &asked.avoid_security,
     };
-    let avoid = wanted.avoid(map, &mut names)?;
-    let extras = extras::of_call(
-        now,
-        arguments.connections.as_deref(),
-        arguments.own_connections,
-        &mut names,
-    )?;
-    let query = Query::new(origin, destination, mode_name.with(arguments.penalty)?)
+    let mut things = wanted.things(map, &mut names)?;
+    if let Some(least) = asked.avoid_kills {
+        let activity = counts(overlay(now, "avoid_kills")?, "avoid_kills", Measure::Kills)?;
+        let deadly = activity.systems_with_kills(least.max(1));
+        let deadly = deadly.filter_map(|id| map.system_by_id(id));
+        things.extend(deadly.map(Avoided::System));
+    }
+    let avoid = avoid(map, things)?;
+    let surcharges = match asked.danger_weight {
+        Some(weight) => surcharges(now, weight)?,
+        None => Vec::new(),
+    };
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let query = Query::new(origin, destination, mode)
         .avoiding(&avoid)
+        .surcharged(&surcharges)
         .with(&extras);
     let failed = |why: NoRoute| no_route(map, origin, destination, &why);
-    let count = usize::from(arguments.alternatives.unwrap_or(1));
+    let count = usize::from(asked.alternatives.unwrap_or(1));
     let mut routes = match count {
         1 => vec![route::find(map, &query).map_err(failed)?],
         count => route::alternatives(map, &query, count).map_err(failed)?,
     };
     let others = routes.split_off(routes.len().min(1));
     let Some(best) = routes.pop() else {
-        return Err(
-            RouteNotFoundError::new(name(map, origin), name(map, destination), None).into(),
-        );
+        let (from, to) = (name(map, origin), name(map, destination));
+        return Err(RouteNotFoundError::new(from, to, None).into());
     };
-    let compared = match arguments.cost_of_safety {
+    let compared = match asked.cost_of_safety {
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),
         _ => None,
     };
-    let sentences = route::warnings(map, &query, &best).into_iter();
+    let warnings = route::warnings(map, &query, &best).into_iter();
+    let brief = |route: &Route| Brief {
+        jumps: route.jumps(),
+        cost: route.cost.value(),
+        security_summary: SecuritySummary::of(map, &route.systems),
+        names: all_names(map, &route.systems),
+    };
+    let all = others
+        .iter()
+        .chain([&best])
+        .flat_map(|route| &route.systems);
+    let systems: Vec<SystemIndex> = all.copied().collect();
+    let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
         origin: name(map, origin).to_owned(),
         destination: name(map, destination).to_owned(),
         mode: mode_name,
         jumps: best.jumps(),
-        cost: best.cost.value(),
-        list: SystemList::of(now, &best.systems, arguments.detail.unwrap_or_default()),
+        cost: (best.cost != Cost::jumps(jumps)).then(|| best.cost.value()),
+        list: SystemList::of(now, &best.systems, detail),
         security_summary: SecuritySummary::of(map, &best.systems),
         connections_used: used(map, &best),
-        warnings: sentences.map(|warning| warning.sentence(map)).collect(),
-        alternatives: (count > 1).then(|| others.iter().map(|it| Brief::of(map, it)).collect()),
+        alternatives: (count > 1).then(|| others.iter().map(brief).collect()),
         cost_of_safety: compared.map(|both| Compared {
             more_jumps: both.more_jumps(),
-            shortest: Brief::of(map, &both.shortest),
-            safe: Brief::of(map, &both.safe),
+            shortest: brief(&both.shortest),
+            safe: brief(&both.safe),
         }),
+        way: best.systems,
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    let answer = Answer::new(now, body, names, systems);
+    Ok(answer.warn(warnings.map(|warning| warning.sentence(map))))
+}
+
+/// What the recent kills of each system add to the cost of entering it.
+fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
+    let activity = counts(
+        overlay(now, "danger_weight")?,
+        "danger_weight",
+        Measure::Kills,
+    )?;
+    let time = SystemTime::now();
+    let systems = now.map.systems().iter();
+    let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));
+    let too_much = || invalid("danger_weight", &weight.to_string(), "it is from 0 to 1000");
+    costs.collect::<Option<_>>().ok_or_else(too_much)
 }
 
 /// The systems of a route that avoids nothing, with the mode as a word.
@@ -175,18 +211,13 @@ pub(crate) fn plain_route(
     now: &Snapshot,
     origin: SystemIndex,
     destination: SystemIndex,
-    mode: &str,
+    word: Option<&str>,
 ) -> Result<Vec<SystemIndex>, UniverseError> {
-    let known = ModeName::of(mode).ok_or_else(|| {
-        let reason = "it is shortest, safe, unsafe, safer or less_secure";
-        invalid("mode", mode, reason)
-    })?;
     let map = &*now.map;
-    let query = Query::new(origin, destination, known.with(None)?).with(&now.extras);
+    let query = Query::new(origin, destination, mode(word, None)?.1).with(&now.extras);
     let found = route::find(map, &query);
-    Ok(found
-        .map_err(|why| no_route(map, origin, destination, &why))?
-        .systems)
+    let found = found.map_err(|why| no_route(map, origin, destination, &why))?;
+    Ok(found.systems)
 }
 
 /// What is written above a picture of a route.
@@ -226,16 +257,4 @@ fn used(map: &Map, route: &Route) -> Vec<Used> {
             to: name(map, *to).to_owned(),
         })
         .collect()
-}
-
-impl Brief {
-    fn of(map: &Map, route: &Route) -> Self {
-        let names = route.systems.iter();
-        Self {
-            jumps: route.jumps(),
-            cost: route.cost.value(),
-            security_summary: SecuritySummary::of(map, &route.systems),
-            names: names.map(|&system| name(map, system).to_owned()).collect(),
-        }
-    }
 }

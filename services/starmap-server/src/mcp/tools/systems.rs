@@ -2,66 +2,71 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::errors::{UniverseError, shown};
 
+use super::super::arguments::{Common, List};
 use super::super::names::Names;
 use super::super::records::{Answer, Detail, SystemInfo};
 use super::super::universe::Snapshot;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct Arguments {
-    /// Names of systems, in any case, or their ids.
     #[schemars(length(min = 1, max = 200))]
-    systems: Vec<String>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
+    systems: List,
+    #[serde(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Found {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    columns: Option<[&'static str; 3]>,
     /// In the order of the names; null in the place of one that is unknown.
-    systems: Vec<Option<Looked>>,
-    /// How many are known.
+    systems: Vec<Value>,
     found: usize,
-    /// The names that are not.
     not_found: Vec<String>,
 }
 
-/// A system, or its name alone with detail `names`.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(untagged)]
-enum Looked {
-    Name(String),
-    System(Box<SystemInfo>),
-}
-
-pub(super) fn systems(
-    now: &Snapshot,
-    arguments: &Arguments,
-) -> Result<Answer<Found>, UniverseError> {
+pub(super) fn systems(now: &Snapshot, asked: &Arguments) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let detail = arguments.detail.unwrap_or_default();
-    let mut names = Names::new(map, arguments.correct);
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
     let mut not_found = Vec::new();
-    let mut systems = Vec::with_capacity(arguments.systems.len());
-    for name in &arguments.systems {
-        let looked = names.find(name);
-        if looked.is_none() {
+    let mut known = Vec::new();
+    let mut warnings = Vec::new();
+    let mut systems = Vec::with_capacity(asked.systems.len());
+    for name in asked.systems.iter() {
+        let Some(system) = names.find(name) else {
             not_found.push(shown(name));
-        }
-        systems.push(looked.map(|system| match detail {
-            Detail::Names => Looked::Name(map.system(system).name.to_string()),
-            detail => Looked::System(Box::new(SystemInfo::of(now, system, detail))),
-        }));
+            if warnings.len() < MAX_HINTS
+                && let Err(unknown) = names.system(name)
+            {
+                warnings.push(unknown.sentence());
+            }
+            systems.push(Value::Null);
+            continue;
+        };
+        known.push(system);
+        let record = map.system(system);
+        systems.push(match detail {
+            Detail::Names => json!(record.name),
+            Detail::Summary => {
+                json!([record.name, record.security, map.region(record.region).name])
+            }
+            Detail::Full => json!(SystemInfo::of(now, system, detail)),
+        });
     }
     let body = Found {
+        columns: (detail == Detail::Summary).then_some(["name", "security", "region"]),
         found: systems.len() - not_found.len(),
         systems,
         not_found,
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::new(now, body, names, known).warn(warnings))
 }
+
+/// For how many unknown names it is said what they may be.
+const MAX_HINTS: usize = 3;

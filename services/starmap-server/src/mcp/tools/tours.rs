@@ -4,50 +4,45 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::errors::{InsufficientBordersError, RouteNotFoundError, UniverseError};
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, SecurityClass};
+use crate::route::{self, SecurityFilter};
 use crate::tour::{
-    self, LoopError, LoopQuery, Method, Optimize, Start, WaypointsError, WaypointsQuery,
+    self, Loop, LoopError, LoopQuery, Method, Optimize, Start, WaypointsError, WaypointsQuery,
 };
 
+use super::super::arguments::{Common, List, Name, Ways, invalid, word};
+use super::super::extras;
 use super::super::names::Names;
-use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemList};
+use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
 use super::around::wrong;
-use super::avoiding::{Filter, Wanted, invalid};
+use super::avoiding::{Wanted, security_filter};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct LoopArguments {
-    /// The system it begins and ends in, in whatever security.
-    origin: String,
-    /// How many jumps it should have; 20 unless told.
+    /// Where it begins and ends
+    origin: Name,
+    /// Default 20
     #[schemars(range(min = 10, max = 100))]
     target_jumps: Option<u16>,
-    /// How many border systems to visit at least; 4 unless told.
+    /// Default 4
     #[schemars(range(min = 2, max = 10))]
     min_borders: Option<u16>,
-    /// How many at most, no fewer than min_borders; 8 unless told.
+    /// Default 8
     #[schemars(range(min = 2, max = 15))]
     max_borders: Option<u16>,
-    /// density (unless told): as many border systems as fit. coverage: as far from each other as fit.
-    optimize: Option<Aim>,
-    /// Which security to keep to: highsec, lowsec (high and low) or any; any unless told.
-    security_filter: Option<Filter>,
-    /// Systems not to pass through.
+    /// density (default): as many border systems as fit. coverage: far from each other
+    optimize: Option<String>,
+    /// highsec, lowsec (high and low) or any; default highsec from high security, else any
+    security_filter: Option<String>,
+    #[serde(default)]
     #[schemars(length(max = 200))]
-    avoid_systems: Option<Vec<String>>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Aim {
-    #[default]
-    Density,
-    Coverage,
+    avoid_systems: List,
+    #[serde(flatten)]
+    ways: Ways,
+    #[serde(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -62,31 +57,33 @@ pub(super) struct LoopResult {
     backtrack_jumps: usize,
     /// The share of different systems.
     efficiency: f64,
+    security_filter: &'static str,
     security_summary: SecuritySummary,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct WaypointsArguments {
-    /// The systems to visit, in any order.
+    /// In any order
     #[schemars(length(min = 2, max = 50))]
-    waypoints: Vec<String>,
-    /// The system to start from; the first waypoint if it is to return and nothing is told, else the best of them.
-    origin: Option<String>,
-    /// Whether to end where it begins; true unless told.
+    waypoints: List,
+    /// Default: the first waypoint, or the best if it does not return
+    origin: Option<Name>,
+    /// Default true
     return_to_origin: Option<bool>,
-    /// Which security to keep to between the waypoints: highsec, lowsec (high and low) or any; any unless told.
-    security_filter: Option<Filter>,
-    /// Systems not to pass through.
+    /// highsec, lowsec (high and low) or any (default), between the waypoints
+    security_filter: Option<String>,
+    #[serde(default)]
     #[schemars(length(max = 200))]
-    avoid_systems: Option<Vec<String>>,
-    /// Security classes not to pass through.
-    #[schemars(length(max = 3))]
-    avoid_security: Option<Vec<Class>>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
+    avoid_systems: List,
+    /// high, low, null
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 3))]
+    avoid_security: List,
+    #[serde(flatten)]
+    ways: Ways,
+    #[serde(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -107,34 +104,44 @@ pub(super) struct Waypoints {
 
 pub(super) fn loop_(
     now: &Snapshot,
-    arguments: &LoopArguments,
+    asked: &LoopArguments,
 ) -> Result<Answer<LoopResult>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let origin = names.system(&arguments.origin)?;
-    let wanted = Wanted {
-        systems: arguments.avoid_systems.as_deref().unwrap_or_default(),
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let aims = [
+        ("density", Optimize::Density),
+        ("coverage", Optimize::Coverage),
+    ];
+    let optimize = word("optimize", asked.optimize.as_deref(), &aims)?.unwrap_or_default();
+    let mut names = Names::new(map, asked.common.correct);
+    let origin = names.system(&asked.origin)?;
+    let avoid = (Wanted {
+        systems: &asked.avoid_systems,
         ..Wanted::default()
-    };
-    let avoid = wanted.avoid(map, &mut names)?;
-    let min_borders = arguments.min_borders.unwrap_or(4);
-    // What is not told is no more in the way than it must be.
-    let max_borders = arguments.max_borders.unwrap_or(min_borders.max(8));
+    })
+    .avoid(map, &mut names)?;
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let chosen = security_filter(asked.security_filter.as_deref())?;
+    let security = chosen.unwrap_or(match map.class(origin) {
+        SecurityClass::High => SecurityFilter::HighSec,
+        SecurityClass::Low | SecurityClass::Null => SecurityFilter::Any,
+    });
+    let min_borders = asked.min_borders.unwrap_or(4);
+    // What is not given is no more in the way than it must be.
+    let max_borders = asked.max_borders.unwrap_or(min_borders.max(8));
     if max_borders < min_borders {
         let reason = format!("it is below min_borders, which is {min_borders}");
         return Err(invalid("max_borders", &max_borders.to_string(), &reason));
     }
     let query = LoopQuery {
         origin,
-        target_jumps: arguments.target_jumps.unwrap_or(20).into(),
+        target_jumps: asked.target_jumps.unwrap_or(20).into(),
         min_borders: min_borders.into(),
         max_borders: max_borders.into(),
-        optimize: match arguments.optimize.unwrap_or_default() {
-            Aim::Density => Optimize::Density,
-            Aim::Coverage => Optimize::Coverage,
-        },
-        security: arguments.security_filter.unwrap_or_default().into(),
+        optimize,
+        security,
         avoid: &avoid,
+        extras: &extras,
     };
     let found = tour::loop_(map, &query).map_err(|error| match error {
         LoopError::Invalid(error) => wrong(&error),
@@ -147,7 +154,12 @@ pub(super) fn loop_(
             found,
             required,
             search_radius: u32::try_from(search_radius).unwrap_or(u32::MAX),
-            suggestion: suggestion.to_string(),
+            suggestion: match (chosen, security) {
+                (None, SecurityFilter::HighSec) => {
+                    format!("{suggestion}, or leave high security with security_filter any")
+                }
+                _ => suggestion.to_string(),
+            },
         }
         .into(),
     })?;
@@ -157,28 +169,73 @@ pub(super) fn loop_(
         border_systems_visited: all_names(map, &found.borders),
         backtrack_jumps: found.backtrack_jumps(),
         efficiency: (found.efficiency() * 1_000.0).round() / 1_000.0,
+        security_filter: match security {
+            SecurityFilter::HighSec => "highsec",
+            SecurityFilter::LowSec => "lowsec",
+            SecurityFilter::Any => "any",
+        },
         security_summary: SecuritySummary::of(map, &found.systems),
-        list: SystemList::of(now, &found.systems, arguments.detail.unwrap_or_default()),
+        list: SystemList::of(now, &found.systems, detail),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    let lower = entered(map, &found);
+    let length = misfit(&found, &query);
+    Ok(Answer::new(now, body, names, found.systems).warn(length.into_iter().chain(lower)))
+}
+
+/// That a round trip from high security leaves it.
+fn entered(map: &Map, found: &Loop) -> Option<String> {
+    let origin = found.systems.first()?;
+    let summary = SecuritySummary::of(map, &found.systems);
+    let (low, null) = (summary.lowsec_jumps, summary.nullsec_jumps);
+    (map.class(*origin) == SecurityClass::High && low + null > 0).then(|| {
+        format!("The round trip leaves high security: it passes {low} low and {null} null security systems")
+    })
+}
+
+/// That a round trip is not as long as asked for, and why.
+fn misfit(found: &Loop, query: &LoopQuery<'_>) -> Option<String> {
+    let (jumps, target) = (found.jumps(), query.target_jumps);
+    if tour::fits(jumps, target) {
+        return None;
+    }
+    let fewest = query.min_borders;
+    Some(match found.bound {
+        Some(bound) if bound >= jumps => format!(
+            "{jumps} jumps instead of {target}: every round trip past {fewest} border systems takes {bound} or more; \
+             lower min_borders or raise target_jumps"
+        ),
+        Some(bound) => format!(
+            "{jumps} jumps instead of {target}: the shortest that was found past {fewest} border systems; it takes at \
+             least {bound}; lower min_borders or raise target_jumps"
+        ),
+        None => format!(
+            "{jumps} jumps instead of {target}: there is nowhere farther to go within security_filter and \
+             avoid_systems; lower target_jumps"
+        ),
+    })
 }
 
 pub(super) fn optimize_waypoints(
     now: &Snapshot,
-    arguments: &WaypointsArguments,
+    asked: &WaypointsArguments,
 ) -> Result<Answer<Waypoints>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let waypoints = names.systems(&arguments.waypoints)?;
-    let origin = arguments.origin.as_deref().map(|name| names.system(name));
-    let origin = origin.transpose()?;
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
+    let waypoints = names.systems(&asked.waypoints)?;
+    let origin = asked
+        .origin
+        .as_deref()
+        .map(|name| names.system(name))
+        .transpose()?;
     let wanted = Wanted {
-        systems: arguments.avoid_systems.as_deref().unwrap_or_default(),
-        classes: arguments.avoid_security.as_deref().unwrap_or_default(),
+        systems: &asked.avoid_systems,
+        classes: &asked.avoid_security,
         ..Wanted::default()
     };
     let avoid = wanted.avoid(map, &mut names)?;
-    let start = match (origin, arguments.return_to_origin.unwrap_or(true)) {
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let start = match (origin, asked.return_to_origin.unwrap_or(true)) {
         (Some(origin), true) => Start::FromAndBack(origin),
         (Some(origin), false) => Start::From(origin),
         (None, true) => Start::FirstAndBack,
@@ -187,23 +244,35 @@ pub(super) fn optimize_waypoints(
     let query = WaypointsQuery {
         waypoints: &waypoints,
         start,
-        security: arguments.security_filter.unwrap_or_default().into(),
+        security: security_filter(asked.security_filter.as_deref())?.unwrap_or_default(),
         avoid: &avoid,
+        extras: &extras,
     };
     let tour = tour::waypoints(map, &query).map_err(|error| match error {
         WaypointsError::Invalid(error) => wrong(&error),
         error @ WaypointsError::NoneReachable => {
             let from = origin.or(waypoints.first().copied());
             let to = waypoints.iter().copied().find(|it| Some(*it) != from);
-            let name =
-                |system: Option<SystemIndex>| system.map_or("", |system| &*map.system(system).name);
-            RouteNotFoundError::new(name(from), name(to), Some(&error.to_string())).into()
+            let name = |system| map.system(system).name.to_string();
+            let (from_name, to_name) = (from.map(name), to.map(name));
+            let why = from.zip(to).map(|(from, to)| route::apart(map, [from, to]));
+            let reason = format!("{error}{}", why.unwrap_or_default());
+            let (from, to) = (from_name.unwrap_or_default(), to_name.unwrap_or_default());
+            RouteNotFoundError::new(&from, &to, Some(&reason)).into()
         }
     })?;
+    let unreachable = tour.unreachable.iter().map(|&system| {
+        let name = &map.system(system).name;
+        format!(
+            "No way leads to {name} and back{}",
+            route::apart(map, [system])
+        )
+    });
+    let unreachable: Vec<String> = unreachable.take(MAX_REASONS).collect();
     let body = Waypoints {
         stops: all_names(map, &tour.stops),
         total_jumps: tour.legs.iter().sum(),
-        list: SystemList::of(now, &tour.systems, arguments.detail.unwrap_or_default()),
+        list: SystemList::of(now, &tour.systems, detail),
         security_summary: SecuritySummary::of(map, &tour.systems),
         method: match tour.method {
             Method::Exact => "exact",
@@ -212,12 +281,8 @@ pub(super) fn optimize_waypoints(
         unreachable: all_names(map, &tour.unreachable),
         legs: tour.legs,
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::new(now, body, names, tour.systems).warn(unreachable))
 }
 
-fn all_names(map: &Map, systems: &[SystemIndex]) -> Vec<String> {
-    let names = systems.iter();
-    names
-        .map(|&system| map.system(system).name.to_string())
-        .collect()
-}
+/// For how many waypoints that cannot be reached it is said why.
+const MAX_REASONS: usize = 3;

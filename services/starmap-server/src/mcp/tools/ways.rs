@@ -1,36 +1,34 @@
-//! `analyze`, `distances` and `jump_range`: what is to be known of a way, of many ways, of none.
+//! `analyze`, `distances` and `jump_range`: given ways, many ways, and ways without gates.
+
+use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 
-use crate::connections::Connection;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
-use crate::route::{self, Mode, Query};
+use crate::route::{self, Extras, Mode, Query};
 
+use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
 use super::super::names::Names;
-use super::super::records::{Answer, Class, Detail, SecuritySummary, SystemInfo, SystemList};
+use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
 use super::around::wrong;
-use super::avoiding::{Wanted, invalid};
+use super::avoiding::Wanted;
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct AnalyzeArguments {
-    /// The systems of a way, in order; each two that follow each other must be joined.
+    /// In order, each joined to the next
     #[schemars(length(min = 2, max = 500))]
-    systems: Vec<String>,
-    /// Connections besides the gates that the way takes.
-    #[schemars(length(max = 500))]
-    connections: Option<Vec<Connection>>,
-    /// Also take the connections that the server was started with; true unless told.
-    own_connections: Option<bool>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
+    systems: List,
+    #[serde(flatten)]
+    ways: Ways,
+    #[serde(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
@@ -39,7 +37,7 @@ pub(super) struct Analysis {
     list: SystemList,
     security_summary: SecuritySummary,
     /// Where the way crosses the edge of high security: the lower system of each step.
-    chokepoints: Vec<SystemInfo>,
+    chokepoints: Vec<String>,
     /// Its stretches below 0.45.
     danger_zones: Vec<DangerZone>,
     /// A way between the same ends that enters less of low and null security; null if there is none.
@@ -63,26 +61,22 @@ struct Alternative {
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct DistancesArguments {
-    /// The systems of the rows.
     #[schemars(length(min = 1, max = 100))]
-    systems: Vec<String>,
-    /// The systems of the columns; the rows' own unless told.
+    systems: List,
+    /// Default: systems
     #[schemars(length(min = 1, max = 100))]
-    to: Option<Vec<String>>,
-    /// Systems not to pass through.
+    to: Option<List>,
+    #[serde(default)]
     #[schemars(length(max = 200))]
-    avoid_systems: Option<Vec<String>>,
-    /// Security classes not to pass through.
-    #[schemars(length(max = 3))]
-    avoid_security: Option<Vec<Class>>,
-    /// Connections besides the gates.
-    #[schemars(length(max = 500))]
-    connections: Option<Vec<Connection>>,
-    /// Also take the connections that the server was started with; true unless told.
-    own_connections: Option<bool>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
+    avoid_systems: List,
+    /// high, low, null
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 3))]
+    avoid_security: List,
+    #[serde(flatten)]
+    ways: Ways,
     correct: Option<bool>,
 }
 
@@ -90,64 +84,50 @@ pub(super) struct DistancesArguments {
 pub(super) struct Distances {
     /// The systems of the rows.
     from: Vec<String>,
-    /// The systems of the columns.
-    to: Vec<String>,
+    /// The systems of the columns; absent if they are those of the rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    to: Option<Vec<String>>,
     /// A row for each of `from`: the fewest jumps to each of `to`; null where there is no way.
     jumps: Vec<Vec<Option<u32>>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(super) struct JumpRangeArguments {
-    /// The system to jump from.
-    origin: String,
-    /// The range of the drive in light years.
+    origin: Name,
+    /// The drive's range
     #[schemars(range(min = 0, max = 100))]
     light_years: f64,
-    /// How many to give, the nearest first; 50 unless told.
+    /// Default 50
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u16>,
-    /// names, summary or full; summary unless told.
-    detail: Option<Detail>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
-    correct: Option<bool>,
+    #[serde(flatten)]
+    common: Common,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct InRange {
     origin: String,
     light_years: f64,
-    /// By distance, then by name; not with detail names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    systems: Option<Vec<Reached>>,
-    /// Their names, with detail names.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    names: Option<Vec<String>>,
+    /// By distance, then by name.
+    #[serde(flatten)]
+    list: SystemList,
     /// How many are in range.
     total_found: usize,
-}
-
-#[derive(Debug, Serialize, JsonSchema)]
-struct Reached {
-    #[serde(flatten)]
-    system: SystemInfo,
-    /// How far it is, to a thousandth.
-    light_years: f64,
+    /// How many more are in range where no drive can bring a ship in, by the kind of space.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_out: BTreeMap<String, usize>,
 }
 
 pub(super) fn analyze(
     now: &Snapshot,
-    arguments: &AnalyzeArguments,
+    asked: &AnalyzeArguments,
 ) -> Result<Answer<Analysis>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let systems = names.systems(&arguments.systems)?;
-    let extras = extras::of_call(
-        now,
-        arguments.connections.as_deref(),
-        arguments.own_connections,
-        &mut names,
-    )?;
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
+    let systems = names.systems(&asked.systems)?;
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let found = explore::analyze(map, &systems, &extras).map_err(|error| {
         let reason = error.reason(map);
         match error {
@@ -157,38 +137,30 @@ pub(super) fn analyze(
             }
         }
     })?;
-    let detail = arguments.detail.unwrap_or_default();
-    // Of a chokepoint more than the name is always wanted.
-    let chokepoints = found.chokepoints.iter();
+    let zones = found.danger_zones.iter().map(|zone| DangerZone {
+        start_system: name(map, zone.start).to_owned(),
+        end_system: name(map, zone.end).to_owned(),
+        jump_count: zone.systems,
+        min_security: zone.min_security,
+    });
     let body = Analysis {
         list: SystemList::of(now, &systems, detail),
         security_summary: SecuritySummary::of(map, &systems),
-        chokepoints: chokepoints
-            .map(|&system| SystemInfo::of(now, system, detail))
-            .collect(),
-        danger_zones: found
-            .danger_zones
-            .iter()
-            .map(|zone| DangerZone {
-                start_system: name(map, zone.start).to_owned(),
-                end_system: name(map, zone.end).to_owned(),
-                jump_count: zone.systems,
-                min_security: zone.min_security,
-            })
-            .collect(),
-        safest_alternative: safer(map, &systems),
+        chokepoints: all_names(map, &found.chokepoints),
+        danger_zones: zones.collect(),
+        safest_alternative: safer(map, &systems, &extras),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::new(now, body, names, systems))
 }
 
-/// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: who
-/// stays at home is not on the way.
-fn safer(map: &Map, systems: &[SystemIndex]) -> Option<Alternative> {
+/// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: its
+/// ends are the same.
+fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Alternative> {
     let (origin, destination) = (*systems.first()?, *systems.last()?);
     if origin == destination {
         return None;
     }
-    let query = Query::new(origin, destination, Mode::Safe);
+    let query = Query::new(origin, destination, Mode::Safe).with(extras);
     let safe = route::find(map, &query).ok()?;
     let risk = |systems: &[SystemIndex]| {
         let summary = SecuritySummary::of(map, systems);
@@ -203,78 +175,86 @@ fn safer(map: &Map, systems: &[SystemIndex]) -> Option<Alternative> {
 
 pub(super) fn distances(
     now: &Snapshot,
-    arguments: &DistancesArguments,
+    asked: &DistancesArguments,
 ) -> Result<Answer<Distances>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let from = names.systems(&arguments.systems)?;
-    let to = match &arguments.to {
-        Some(to) => names.systems(to)?,
-        None => from.clone(),
-    };
+    let mut names = Names::new(map, asked.correct);
+    let from = names.systems(&asked.systems)?;
+    let to = asked.to.as_ref().map(|to| names.systems(to)).transpose()?;
     let wanted = Wanted {
-        systems: arguments.avoid_systems.as_deref().unwrap_or_default(),
-        classes: arguments.avoid_security.as_deref().unwrap_or_default(),
+        systems: &asked.avoid_systems,
+        classes: &asked.avoid_security,
         ..Wanted::default()
     };
     let avoid = wanted.avoid(map, &mut names)?;
-    let extras = extras::of_call(
-        now,
-        arguments.connections.as_deref(),
-        arguments.own_connections,
-        &mut names,
-    )?;
+    let extras = extras::of_call(now, &asked.ways, &mut names)?;
+    let columns = to.as_ref().unwrap_or(&from);
+    let jumps = explore::distances(map, &from, columns, &avoid, &extras);
+    let jumps = jumps.map_err(|error| wrong(&error))?;
+    let apart = from.iter().chain(columns).copied().filter(|&system| {
+        map.neighbours(system).is_empty() && extras.leading_from(system).next().is_none()
+    });
+    let apart: std::collections::BTreeSet<SystemIndex> = apart.collect();
+    let warnings: Vec<String> = apart
+        .into_iter()
+        .map(|system| {
+            format!(
+                "No gate leads to or from {}{}",
+                name(map, system),
+                route::apart(map, [system])
+            )
+        })
+        .collect();
     let body = Distances {
-        jumps: explore::distances(map, &from, &to, &avoid, &extras)
-            .map_err(|error| wrong(&error))?,
+        jumps,
         from: all_names(map, &from),
-        to: all_names(map, &to),
+        to: to.as_ref().map(|to| all_names(map, to)),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    let systems = from.into_iter().chain(to.into_iter().flatten());
+    Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
 
 pub(super) fn jump_range(
     now: &Snapshot,
-    arguments: &JumpRangeArguments,
+    asked: &JumpRangeArguments,
 ) -> Result<Answer<InRange>, UniverseError> {
     let map = &*now.map;
-    let mut names = Names::new(map, arguments.correct);
-    let origin = names.system(&arguments.origin)?;
-    let limit = usize::from(arguments.limit.unwrap_or(50));
-    let found = explore::jump_range(map, origin, arguments.light_years, limit);
-    let found = found.map_err(|error| match error {
+    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let mut names = Names::new(map, asked.common.correct);
+    let origin = names.system(&asked.origin)?;
+    let limit = usize::from(asked.limit.unwrap_or(50));
+    let range = explore::jump_range(map, origin, asked.light_years, limit);
+    let range = range.map_err(|error| match error {
         JumpRangeError::Invalid(error) => wrong(&error),
         error => invalid("origin", name(map, origin), &error.sentence(map)),
     })?;
-    let list = found.list.iter();
-    let (systems, names_only) = match arguments.detail.unwrap_or_default() {
-        Detail::Names => {
-            let names = list.map(|it| name(map, it.system).to_owned());
-            (None, Some(names.collect()))
-        }
-        detail => {
-            let systems = list.map(|it| Reached {
-                system: SystemInfo::of(now, it.system, detail),
-                light_years: (it.light_years * 1_000.0).round() / 1_000.0,
-            });
-            (Some(systems.collect()), None)
-        }
+    let list = &range.found.list;
+    let systems: Vec<SystemIndex> = list.iter().map(|it| it.system).collect();
+    let far = |at: usize| {
+        let far = list.get(at).map_or(0.0, |it| it.light_years);
+        vec![json!((far * 1_000.0).round() / 1_000.0)]
     };
+    let empty = (range.found.total == 0).then(|| match range.closed.is_empty() {
+        true => format!(
+            "No system is within {} light years: raise light_years",
+            asked.light_years
+        ),
+        false => "All that is in range is closed to jump drives, see left_out: raise light_years"
+            .to_owned(),
+    });
+    let closed = range.closed.iter();
     let body = InRange {
         origin: name(map, origin).to_owned(),
-        light_years: arguments.light_years,
-        systems,
-        names: names_only,
-        total_found: found.total,
+        light_years: asked.light_years,
+        list: SystemList::with(now, &systems, detail, &["light_years"], far),
+        total_found: range.found.total,
+        left_out: closed
+            .map(|(space, count)| (space.to_string(), *count))
+            .collect(),
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::new(now, body, names, systems).warn(empty))
 }
 
 fn name(map: &Map, system: SystemIndex) -> &str {
     &map.system(system).name
-}
-
-fn all_names(map: &Map, systems: &[SystemIndex]) -> Vec<String> {
-    let names = systems.iter();
-    names.map(|&system| name(map, system).to_owned()).collect()
 }

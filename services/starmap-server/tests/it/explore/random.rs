@@ -41,7 +41,7 @@ proptest! {
             .collect();
         expected.sort();
         let expected: Vec<_> = expected.into_iter().map(|(jumps, _, it)| (it, jumps)).collect();
-        let found = within(&map, origin, most, travel);
+        let found = within(&map, starmap_server::route::Extras::none(), origin, most, travel);
         let found: Vec<_> = found.iter().map(|near| (near.system, near.jumps)).collect();
         prop_assert_eq!(found, expected);
     }

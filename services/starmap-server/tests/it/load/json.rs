@@ -194,7 +194,7 @@ fn other_json_and_broken_json_are_refused() {
             "{\"systems\": 5}",
             "invalid type: integer `5`, expected an object with an entry for each id",
         ),
-        ("[1]", "it has no member \"systems\""),
+        ("[1]", "this is a list in JSON"),
         (
             "{\"systems\": {}}",
             "this makes no map: there is no system in it",

@@ -15,7 +15,8 @@ fn the_zip_is_read_as_it_is_downloaded() {
     documents.push(("types.jsonl", "{\"_key\": 18}\n".repeat(1_000)));
     let loaded = loaded("sde.zip", zip(&documents)).unwrap();
     assert_same(&loaded.map, &small());
-    assert_eq!(loaded.map.version(), "SDE 3142455");
+    assert_eq!(loaded.map.version(), "SDE 3142455, 2026-01-01");
+    assert_eq!(loaded.map.released().unwrap().to_string(), "2026-01-01");
     assert_eq!(loaded.format, Format::Sde);
     assert_eq!(loaded.warnings, []);
 }

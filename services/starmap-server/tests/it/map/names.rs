@@ -33,18 +33,23 @@ proptest! {
     ) {
         let names: Vec<String> = names.into_iter().collect();
         let map = named(&names);
-        let holding: BTreeMap<_, _> = (names.iter().filter(|it| it.contains(&typed)))
-            .map(|it| ((!it.starts_with(&typed), it), it))
-            .collect();
         let far = |it: &String| strsim::osa_distance(&typed, it);
         let most = (typed.chars().count() / 3).max(2);
-        let near: BTreeMap<_, _> = (names.iter().filter(|it| far(it) <= most))
-            .map(|it| ((far(it), it), it))
-            .collect();
-        let expected: Vec<&String> = match holding.is_empty() {
-            true => near.values().take(3).copied().collect(),
-            false => holding.values().take(3).copied().collect(),
+        let long = typed.chars().count();
+        let rank = |it: &String| {
+            let (far, same) = (far(it), it.chars().next() == typed.chars().next());
+            match () {
+                () if far == 1 && long > 2 => Some(0),
+                () if it.starts_with(&typed) => Some(1),
+                () if far == 2 && long > 3 && same => Some(2),
+                () if it.contains(&typed) => Some(3),
+                () if far <= most => Some(2 + far),
+                () => None,
+            }
         };
+        let ranked = names.iter().filter_map(|it| Some(((rank(it)?, it), it)));
+        let ranked: BTreeMap<_, _> = ranked.collect();
+        let expected: Vec<&String> = ranked.values().take(3).copied().collect();
         prop_assert_eq!(map.suggest(&typed, 3), expected);
         let once: Vec<&String> = names.iter().filter(|it| far(it) == 1).collect();
         let corrected = map.correct(&typed).map(|it| &*map.system(it).name);

@@ -12,8 +12,7 @@ async fn systems_keep_their_places() {
     let arguments = json!({"systems": ["Amarr", "Nowhere", "jita", "Amarr"]});
     let found = ask("systems", arguments.clone()).await.unwrap();
     assert_eq!(found["systems"][1], Value::Null);
-    assert_eq!(found["systems"][0]["name"], "Amarr");
-    assert_eq!(found["systems"][0].get("neighbors"), None);
+    assert_eq!(found["systems"][0][0], "Amarr");
     assert_eq!(
         (&found["found"], &found["not_found"]),
         (&json!(3), &json!(["Nowhere"]))
@@ -38,12 +37,9 @@ async fn borders_are_told_by_distance() {
         .unwrap();
     let border = |name: &str, jumps: u32, lower: &[&str]| {
         let found = found["borders"].as_array().unwrap().iter();
-        let mut found = found.filter(|border| border["name"] == name);
+        let mut found = found.filter(|border| border[0] == name);
         let border = found.next().unwrap_or_else(|| panic!("{name}"));
-        assert_eq!(
-            (&border["jumps_from_origin"], &border["adjacent_lowsec"]),
-            (&json!(jumps), &json!(lower))
-        );
+        assert_eq!((&border[3], &border[4]), (&json!(jumps), &json!(lower)));
     };
     assert_eq!(names(&found["borders"]), ["Jita", "Amarr", "Kestrel"]);
     border("Jita", 0, &["Marrow"]);
@@ -96,17 +92,10 @@ async fn search_and_nearest_filter() {
             vec!["Kestrel", "Rook"],
         ),
     ] {
-        let mut told = arguments.clone();
+        let told = arguments.clone();
         let answer = ask("search", arguments).await.unwrap();
         assert_eq!(names(&answer["systems"]), found, "{told}");
         assert_eq!(answer["total_found"], found.len());
-        if told["region"].is_string() {
-            told["region"] = json!("Southreach");
-        }
-        assert_eq!(
-            answer["filters_applied"].as_object().unwrap().len(),
-            told.as_object().unwrap().len()
-        );
     }
     let answer = ask(
         "search",
@@ -115,11 +104,7 @@ async fn search_and_nearest_filter() {
     .await
     .unwrap();
     let last = answer["systems"].as_array().unwrap().last().unwrap();
-    assert_eq!(
-        last["jumps_from_origin"],
-        Value::Null,
-        "what cannot be reached comes last"
-    );
+    assert_eq!(last[2], Value::Null, "what cannot be reached comes last");
     let unknown = ask("search", json!({"region": "Northmarsh"}))
         .await
         .unwrap();
@@ -218,7 +203,7 @@ async fn distances_and_jump_range_measure() {
         ["Marrow", "Tarn"],
         "high security cannot be jumped into"
     );
-    assert_eq!(reach["systems"][0]["light_years"], 2.062);
+    assert_eq!(reach["systems"][0][2], 2.062);
     let nowhere = json!({"origin": "J000002", "light_years": 5});
     assert_eq!(
         ask("jump_range", nowhere).await.unwrap_err()["data"]["parameter"],

@@ -32,14 +32,10 @@ async fn the_tools_are_listed_with_plain_schemas_and_only_read() {
         assert_eq!(
             listed,
             [
-                "activity",
-                "activity_cache_status",
                 "analyze",
                 "borders",
+                "chokepoints",
                 "distances",
-                "fw_frontlines",
-                "gatecamp_risk",
-                "hotspots",
                 "jump_range",
                 "loop",
                 "nearest",
@@ -87,12 +83,10 @@ async fn a_route_is_told_in_three_sizes() {
     assert_eq!(
         summary,
         json!({
-            "origin": "Jita", "destination": "Amarr", "mode": "shortest", "jumps": 3, "cost": 3.0,
+            "origin": "Jita", "destination": "Amarr", "mode": "shortest", "jumps": 3,
+            "columns": ["name", "security", "region if it is another than before"],
             "systems": [
-                {"name": "Jita", "security": 0.9459, "security_class": "HIGH", "region": "Northmark"},
-                {"name": "Marrow", "security": 0.4499, "security_class": "LOW", "region": "Northmark"},
-                {"name": "Tarn", "security": 0.3, "security_class": "LOW", "region": "Northmark"},
-                {"name": "Amarr", "security": 1.0, "security_class": "HIGH", "region": "Northmark"},
+                ["Jita", 0.9459, "Northmark"], ["Marrow", 0.4499], ["Tarn", 0.3], ["Amarr", 1.0],
             ],
             "security_summary": {"total_jumps": 3, "highsec_jumps": 2, "lowsec_jumps": 2, "nullsec_jumps": 0,
                                  "lowest_security": 0.3, "lowest_security_system": "Tarn"},
@@ -109,10 +103,7 @@ async fn a_route_is_told_in_three_sizes() {
             "name": "Jita", "security": 0.9459, "security_class": "HIGH", "region": "Northmark",
             "system_id": 30_000_001, "constellation": "Alder", "constellation_id": 20_000_001,
             "region_id": 10_000_001, "is_border": true, "adjacent_lowsec": ["Marrow"],
-            "neighbors": [
-                {"name": "Ostra", "security": 0.8, "security_class": "HIGH"},
-                {"name": "Marrow", "security": 0.4499, "security_class": "LOW"},
-            ],
+            "neighbors": [["Ostra", 0.8], ["Marrow", 0.4499]],
         })
     );
     // Without an overlay nobody is told of activity.

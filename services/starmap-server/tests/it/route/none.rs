@@ -6,6 +6,9 @@ use starmap_server::route::{Avoid, Avoided, Extras, Mode, NoRoute, find};
 use super::super::common::{index_of, real, small};
 use super::{avoid, extra, query};
 
+/// What helps where no gates lead.
+const HELP: &str = "give the wormholes or bridges that are open as connections";
+
 #[test]
 fn a_system_without_gates_is_named() {
     let map = small();
@@ -19,7 +22,7 @@ fn a_system_without_gates_is_named() {
         assert_eq!(error, NoRoute::NoGates { system });
         assert_eq!(
             error.reason(&map),
-            format!("no gate leads to or from {named}")
+            format!("no gate leads to or from {named}; {HELP}")
         );
     }
 }
@@ -34,11 +37,15 @@ fn parts_that_nothing_joins_are_counted() {
     };
     assert_eq!(
         reason("Isle-A", "Jita"),
-        "from Isle-A only 2 systems that gates join can be reached, and Jita is not among them"
+        format!(
+            "from Isle-A only 2 systems that gates join can be reached, and Jita is not among them; {HELP}"
+        )
     );
     assert_eq!(
         reason("Jita", "Isle-A"),
-        "Isle-A can be reached only from 2 systems that gates join, and Jita is not among them"
+        format!(
+            "Isle-A can be reached only from 2 systems that gates join, and Jita is not among them; {HELP}"
+        )
     );
 }
 

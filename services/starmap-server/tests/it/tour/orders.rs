@@ -17,6 +17,7 @@ fn query(waypoints: &[SystemIndex], start: Start) -> WaypointsQuery<'_> {
         start,
         security: SecurityFilter::Any,
         avoid: Avoid::nothing(),
+        extras: starmap_server::route::Extras::none(),
     }
 }
 

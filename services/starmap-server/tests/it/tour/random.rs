@@ -35,7 +35,7 @@ proptest! {
             (Some(at), false) => Start::From(nth(&map, at)),
             (Some(at), true) => Start::FromAndBack(nth(&map, at)),
         };
-        let query = WaypointsQuery { waypoints: &stops, start, security, avoid: Avoid::nothing() };
+        let query = WaypointsQuery { waypoints: &stops, start, security, avoid: Avoid::nothing(), extras: starmap_server::route::Extras::none() };
         let home = match start {
             Start::Free => None,
             Start::FirstAndBack => Some(stops[0]),
@@ -85,6 +85,7 @@ proptest! {
             optimize: if coverage { Optimize::Coverage } else { Optimize::Density },
             security,
             avoid: Avoid::nothing(),
+            extras: starmap_server::route::Extras::none(),
         };
         let admits = |it| it == query.origin || security.admits(map.system(it).class);
         let table = all_jumps(&map, admits);
@@ -130,6 +131,7 @@ proptest! {
         }).min().unwrap();
         let visited: Vec<SystemIndex> =
             trip.borders.iter().filter(|it| **it != query.origin).copied().collect();
-        prop_assert_eq!(score(&visited, trip.jumps()), best);
+        // A detour may bring it nearer than any choice of border systems alone.
+        prop_assert!(score(&visited, trip.jumps()) <= best);
     }
 }

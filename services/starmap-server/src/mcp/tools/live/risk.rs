@@ -5,31 +5,27 @@ use std::time::SystemTime;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::activity::{Level, Measure};
+use crate::activity::{Level, Measure, STALE_SECONDS, SceneKind};
 use crate::errors::UniverseError;
 use crate::map::SystemIndex;
-use crate::route::{self, Query};
 
+use super::super::super::arguments::{List, Name, invalid};
 use super::super::super::names::Names;
-use super::super::super::records::{Answer, Class};
+use super::super::super::records::Answer;
 use super::super::super::universe::Snapshot;
-use super::super::avoiding::{ModeName, invalid};
-use super::super::route::no_route;
+use super::super::route::plain_route;
 use super::{counts, overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(in super::super) struct Arguments {
-    /// The systems of a way, in order; or give origin and destination.
+    /// In order; or give origin and destination
     #[schemars(length(min = 1, max = 500))]
-    route: Option<Vec<String>>,
-    /// The system to start from.
-    origin: Option<String>,
-    /// The system to go to.
-    destination: Option<String>,
-    /// What the way from origin to destination prefers; shortest unless told.
-    mode: Option<ModeName>,
-    /// Take an unknown name for the only one that is a letter away; told in `corrections`.
+    route: Option<List>,
+    origin: Option<Name>,
+    destination: Option<Name>,
+    /// As in route
+    mode: Option<String>,
     correct: Option<bool>,
 }
 
@@ -37,79 +33,83 @@ pub(in super::super) struct Arguments {
 pub(in super::super) struct Risks {
     /// How many systems were looked at.
     systems: usize,
-    /// The highest risk on the way.
-    overall_risk: Level,
+    /// The highest risk on the way; unknown if the kills are older than a day.
+    overall_risk: String,
     /// The systems with a risk from medium up, in the order of the way.
+    #[schemars(with = "Vec<String>")]
     risks: Vec<Risk>,
-    /// How many seconds ago the dump was written; the kills are of the hour before.
+    /// How many seconds ago the kills were reported.
     age_seconds: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Risk {
     name: String,
-    security_class: Class,
+    security_class: String,
     /// Ships and capsules killed in the hour.
     kills: u32,
-    /// medium from 5 kills, high from 10, extreme from 20.
+    /// medium from 5 kills, high from 10 and where a feed shows a camp, extreme from 20.
     risk: Level,
     /// Whether it has one gate in and one out, so that there is no way round.
     is_pipe: bool,
+    /// camp, fight or kills, by the feed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scene: Option<&'static str>,
 }
 
 pub(in super::super) fn gatecamp_risk(
     now: &Snapshot,
-    arguments: &Arguments,
+    asked: &Arguments,
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
-    let overlay = overlay(now, "gatecamp_risk")?;
-    counts(overlay, "gatecamp_risk", Measure::Kills)?;
-    let mut names = Names::new(map, arguments.correct);
-    let systems = way(now, arguments, &mut names)?;
-    let mut overall_risk = Level::None;
+    let overlay = counts(
+        overlay(now, "gatecamp_risk")?,
+        "gatecamp_risk",
+        Measure::Kills,
+    )?;
+    let mut names = Names::new(map, asked.correct);
+    let systems = way(now, asked, &mut names)?;
+    let mut overall = Level::None;
     let mut risks = Vec::new();
     for &system in &systems {
         let record = map.system(system);
-        let figures = overlay.figures(record.id);
-        let risk = figures.camp_risk();
-        overall_risk = overall_risk.max(risk);
+        let risk = overlay.camp_risk(record.id);
+        overall = overall.max(risk);
         if risk >= Level::Medium {
             risks.push(Risk {
                 name: record.name.to_string(),
-                security_class: record.class.into(),
-                kills: figures.kills(),
+                security_class: record.class.to_string(),
+                kills: overlay.figures(record.id).kills(),
                 risk,
                 is_pipe: map.neighbours(system).len() == 2,
+                scene: overlay.scene(record.id).map(SceneKind::word),
             });
         }
     }
+    let age_seconds = overlay.kills_age(SystemTime::now());
     let body = Risks {
         systems: systems.len(),
-        overall_risk,
+        overall_risk: match age_seconds {
+            Some(STALE_SECONDS..) => "unknown".to_owned(),
+            _ => overall.to_string(),
+        },
         risks,
-        age_seconds: overlay.age_seconds(SystemTime::now()),
+        age_seconds,
     };
-    Ok(Answer::new(map, body, names.corrections()))
+    Ok(Answer::without_activity(now, body, names))
 }
 
 /// The systems of the way that is asked about.
 fn way(
     now: &Snapshot,
-    arguments: &Arguments,
+    asked: &Arguments,
     names: &mut Names<'_>,
 ) -> Result<Vec<SystemIndex>, UniverseError> {
-    let map = &*now.map;
-    match (&arguments.route, &arguments.origin, &arguments.destination) {
+    match (&asked.route, &asked.origin, &asked.destination) {
         (Some(route), None, None) => names.systems(route),
         (None, Some(origin), Some(destination)) => {
             let (origin, destination) = (names.system(origin)?, names.system(destination)?);
-            let mode = arguments.mode.unwrap_or_default().with(None)?;
-            let found = route::find(
-                map,
-                &Query::new(origin, destination, mode).with(&now.extras),
-            );
-            let found = found.map_err(|why| no_route(map, origin, destination, &why))?;
-            Ok(found.systems)
+            plain_route(now, origin, destination, asked.mode.as_deref())
         }
         (Some(_), _, _) => Err(invalid(
             "route",

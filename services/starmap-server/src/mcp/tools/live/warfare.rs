@@ -9,17 +9,18 @@ use serde::{Deserialize, Serialize};
 use crate::activity::{FACTIONS, faction_id, faction_name};
 use crate::errors::{UniverseError, shown};
 
+use super::super::super::arguments::invalid;
+use super::super::super::names::{Names, nearest_names};
 use super::super::super::records::Answer;
 use super::super::super::universe::Snapshot;
-use super::super::avoiding::invalid;
 use super::{lacks, overlay};
 
 #[derive(Debug, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(extend("additionalProperties" = false))]
 pub(in super::super) struct Arguments {
-    /// Only the systems that this faction owns or occupies: its name, or the first word of it.
+    /// Only what it owns or occupies: name, or first word of it
     faction: Option<String>,
-    /// How many to give, the most fought for first; 50 unless told.
+    /// Default 50
     #[schemars(range(min = 1, max = 500))]
     limit: Option<u16>,
 }
@@ -30,6 +31,7 @@ pub(in super::super) struct Frontlines {
     #[serde(skip_serializing_if = "Option::is_none")]
     faction: Option<String>,
     /// The most fought for first, then by name.
+    #[schemars(with = "Vec<String>")]
     systems: Vec<Front>,
     /// How many there are, before the list was cut.
     total_found: usize,
@@ -37,7 +39,7 @@ pub(in super::super) struct Frontlines {
     age_seconds: Option<u64>,
 }
 
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Serialize)]
 struct Front {
     name: String,
     region: String,
@@ -62,11 +64,12 @@ pub(in super::super) fn fw_frontlines(
         None => None,
         Some(name) => Some(faction_id(name).ok_or_else(|| {
             let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
-            invalid(
-                "faction",
-                name,
-                &format!("it is one of {}", known.join(", ")),
-            )
+            let mut reason = format!("it is one of {}", known.join(", "));
+            let words = known.iter().filter_map(|name| name.split(' ').next());
+            if let Some(near) = nearest_names(name, words).first() {
+                reason.push_str(&format!("; did you mean {near}?"));
+            }
+            invalid("faction", name, &reason)
         })?),
     };
     let mut fronts: Vec<Front> = Vec::new();
@@ -104,7 +107,14 @@ pub(in super::super) fn fw_frontlines(
         total_found,
         age_seconds: overlay.age_seconds(SystemTime::now()),
     };
-    Ok(Answer::new(map, body, Default::default()))
+    let empty = (body.total_found == 0).then(|| match faction {
+        Some(faction) => format!(
+            "{} owns and occupies none of the systems of the dump",
+            faction_text(faction)
+        ),
+        None => "The dump has no system of this map".to_owned(),
+    });
+    Ok(Answer::without_activity(now, body, Names::new(map, None)).warn(empty))
 }
 
 fn faction_text(id: u32) -> String {

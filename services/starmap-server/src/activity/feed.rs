@@ -1,0 +1,196 @@
+//! Killmails as they come: what happened in the last hour, camps told from fights.
+
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::time::{Duration, SystemTime};
+
+use super::mail::Mail;
+use super::{Activity, OLD_SECONDS};
+
+/// The most killmails that are kept, the newest. All of the game has about 1,000 in an hour.
+pub const MAX_MAILS: usize = 20_000;
+/// How long a killmail counts, in seconds.
+const KEPT: i64 = 3_600;
+/// How far back a camp or a fight is looked for, in seconds.
+const WINDOW: i64 = 1_800;
+/// How long after its last kill a camp or a fight is believed to go on, in seconds.
+const GONE: i64 = 1_200;
+/// In how many seconds a kill counts half.
+const HALF_LIFE: f64 = 900.0;
+/// A camp has this many victims or more, over at least so many seconds: a single clash is shorter.
+const CAMP_VICTIMS: usize = 3;
+const CAMP_SECONDS: i64 = 240;
+/// A fight has at least this many kills.
+const FIGHT_KILLS: usize = 4;
+/// How far a clock may be behind that of the feed, in seconds.
+const AHEAD: i64 = 300;
+
+/// The killmails of the last hour.
+#[derive(Debug, Default)]
+pub struct Feed {
+    mails: VecDeque<Mail>,
+    ids: HashSet<u64>,
+    newest: Option<i64>,
+    unread: u64,
+}
+
+/// What goes on in a system, by its killmails.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Scene {
+    /// What the kills look like together.
+    pub kind: SceneKind,
+    /// The kills of the last hour, each counting half for every 15 minutes that it is old.
+    pub heat: f64,
+}
+
+/// What kills look like together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SceneKind {
+    /// One side has killed at least three pilots over more than four minutes, mostly at gates, and loses next to nothing.
+    Camp,
+    /// Sides kill each other: of at least four kills a quarter hit a side that kills too.
+    Fight,
+    /// Neither, or over.
+    Kills,
+}
+
+impl Feed {
+    /// Takes one line of a feed. Whether it was a killmail that counts and that was not known yet.
+    pub fn take(&mut self, line: &[u8]) -> bool {
+        let mail = match Mail::read(line) {
+            Ok(mail) => mail,
+            Err(error) => {
+                self.unread += 1;
+                if self.unread == 1 {
+                    tracing::warn!("a line of the feed is not a killmail and is skipped: {error}");
+                }
+                return false;
+            }
+        };
+        let Some(mail) = mail.filter(|mail| self.ids.insert(mail.id)) else {
+            return false;
+        };
+        let newest = self
+            .newest
+            .map_or(mail.time, |newest| newest.max(mail.time));
+        self.newest = Some(newest);
+        self.mails.push_back(mail);
+        while let Some(first) = self.mails.front()
+            && (self.mails.len() > MAX_MAILS || first.time < newest - KEPT)
+        {
+            self.ids.remove(&first.id);
+            self.mails.pop_front();
+        }
+        true
+    }
+
+    /// How many killmails are kept.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.mails.len()
+    }
+
+    /// Whether none is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.mails.is_empty()
+    }
+
+    /// What happened in the last hour, by the feed and by a dump beside it. The kills of a dump count where it is younger
+    /// than an hour and has more; what the feed does not carry (jumps, ratting, warfare) is the dump's.
+    #[must_use]
+    pub fn overlay(&self, dump: Option<&Activity>, now: SystemTime) -> Activity {
+        let mut activity = dump.cloned().unwrap_or_default();
+        let since_1970 = now
+            .duration_since(SystemTime::UNIX_EPOCH)
+            .unwrap_or_default();
+        let seconds = i64::try_from(since_1970.as_secs()).unwrap_or(i64::MAX);
+        let Some(newest) = self.newest.map(|newest| newest.min(seconds)) else {
+            return activity;
+        };
+        let dump_age = activity.age_seconds(now).filter(|_| activity.has.kills);
+        if dump_age.is_none_or(|age| age > OLD_SECONDS) {
+            for figures in activity.systems.values_mut() {
+                (figures.ship_kills, figures.pod_kills) = (0, 0);
+            }
+        }
+        let mut by_system: HashMap<u32, Vec<&Mail>> = HashMap::new();
+        let counts = |mail: &&Mail| (seconds - KEPT..=seconds + AHEAD).contains(&mail.time);
+        for mail in self.mails.iter().filter(counts) {
+            by_system.entry(mail.system).or_default().push(mail);
+        }
+        for (system, mails) in by_system {
+            let pods = mails.iter().filter(|mail| mail.is_pod).count();
+            let ships = u32::try_from(mails.len() - pods).unwrap_or(u32::MAX);
+            let pods = u32::try_from(pods).unwrap_or(u32::MAX);
+            let figures = activity.systems.entry(system).or_default();
+            figures.ship_kills = figures.ship_kills.max(ships);
+            figures.pod_kills = figures.pod_kills.max(pods);
+            activity.scenes.insert(system, Scene::of(&mails, seconds));
+        }
+        activity.has.kills = true;
+        let newest = Duration::from_secs(u64::try_from(newest).unwrap_or_default());
+        let heard = SystemTime::UNIX_EPOCH + newest;
+        let dumped = activity.written.filter(|_| dump_age.is_some());
+        activity.kills_written = Some(dumped.map_or(heard, |dumped| dumped.max(heard)));
+        activity
+    }
+}
+
+impl Scene {
+    fn of(mails: &[&Mail], now: i64) -> Self {
+        let age = |mail: &Mail| (now - mail.time).max(0);
+        let heat = |mail: &&Mail| (-(age(mail) as f64) / HALF_LIFE).exp2();
+        let recent: Vec<&Mail> = mails
+            .iter()
+            .filter(|it| age(it) <= WINDOW)
+            .copied()
+            .collect();
+        let goes_on = recent.iter().any(|mail| age(mail) <= GONE);
+        let kind = match goes_on {
+            true => SceneKind::of(&recent),
+            false => SceneKind::Kills,
+        };
+        Self {
+            kind,
+            heat: mails.iter().map(heat).sum(),
+        }
+    }
+}
+
+impl SceneKind {
+    /// Its word.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Camp => "camp",
+            Self::Fight => "fight",
+            Self::Kills => "kills",
+        }
+    }
+
+    fn of(mails: &[&Mail]) -> Self {
+        let mut kills_of: HashMap<u64, usize> = HashMap::new();
+        for side in mails.iter().flat_map(|mail| &mail.attackers) {
+            *kills_of.entry(*side).or_default() += 1;
+        }
+        let hit_back = mails
+            .iter()
+            .filter(|mail| kills_of.contains_key(&mail.side));
+        let hit_back = hit_back.count();
+        if mails.len() >= FIGHT_KILLS && hit_back * 4 >= mails.len() {
+            return Self::Fight;
+        }
+        let victims: HashSet<u64> = mails.iter().map(|mail| mail.victim).collect();
+        let times = || mails.iter().map(|mail| mail.time);
+        let span = times().max().unwrap_or_default() - times().min().unwrap_or_default();
+        let most = kills_of.values().max().copied().unwrap_or_default();
+        let placed = mails.iter().filter_map(|mail| mail.at_gate);
+        let (at_gates, elsewhere): (Vec<bool>, Vec<bool>) = placed.partition(|at_gate| *at_gate);
+        let is_camp = victims.len() >= CAMP_VICTIMS
+            && span >= CAMP_SECONDS
+            && most * 10 >= mails.len() * 6
+            && hit_back * 4 < mails.len()
+            && at_gates.len() >= elsewhere.len();
+        if is_camp { Self::Camp } else { Self::Kills }
+    }
+}

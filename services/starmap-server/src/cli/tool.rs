@@ -1,0 +1,181 @@
+//! Every tool as a command: `starmap-server nearest origin=Jita among=trade_hubs`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser};
+use mcp_proto::Era;
+use mcp_proto::client::{Client, ClientConfig};
+use serde_json::{Map, Value};
+use service_host::block_on;
+
+use crate::mcp::UniverseServer;
+
+use super::print::{self, Table};
+use super::{Failure, MapArguments, PROGRAM};
+
+/// The tools, for the help of the program.
+pub(super) const HELP: &str = "Tools: systems, search, nearest, borders, chokepoints, jump_range, distances, analyze, loop, \
+    optimize_waypoints; with --activity also activity, hotspots, gatecamp_risk, fw_frontlines, activity_cache_status.\n\
+    Their arguments are NAME=VALUE, lists with commas between: distances systems=Jita,Amarr";
+
+/// A tool, called here.
+#[derive(Debug, Parser)]
+struct Arguments {
+    /// An argument of the tool; a list has commas between its entries.
+    #[arg(value_name = "NAME=VALUE")]
+    arguments: Vec<String>,
+    #[command(flatten)]
+    map: MapArguments,
+    /// A dump of the public API.
+    #[arg(long, value_name = "PATH")]
+    activity: Option<PathBuf>,
+    /// Connections besides the gates.
+    #[arg(long, value_name = "FILE")]
+    connections: Option<PathBuf>,
+    /// Prints the answer as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Calls the tool of the first word with the others as its arguments.
+pub(super) fn run(words: &[String]) -> ExitCode {
+    let parsed = Arguments::command()
+        .bin_name(words.first().map_or(PROGRAM, String::as_str))
+        .try_get_matches_from(words)
+        .and_then(|matches| Arguments::from_arg_matches(&matches));
+    let arguments = match parsed {
+        Ok(arguments) => arguments,
+        Err(error) => error.exit(),
+    };
+    let tool = words.first().cloned().unwrap_or_default();
+    block_on(PROGRAM, async { call(&tool, &arguments).await })
+}
+
+async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
+    let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
+    let mut server =
+        UniverseServer::new(arguments.map.graph.as_deref()).map_err(|it| other(&it))?;
+    if let Some(path) = &arguments.activity {
+        server = server.with_activity(path);
+    }
+    if let Some(path) = &arguments.connections {
+        server = server.with_connections(path);
+    }
+    server.load_graph()?;
+    server.load_activity()?;
+    server.load_connections()?;
+    let mut given = Map::new();
+    for pair in &arguments.arguments {
+        let Some((name, value)) = pair.split_once('=') else {
+            return Err(Failure::Other(format!(
+                "{pair:?} is not NAME=VALUE, such as origin=Jita"
+            )));
+        };
+        given.insert(name.to_owned(), value_of(value));
+    }
+    let config = ClientConfig::new(Era::Modern);
+    let client = Client::memory(server.server().clone(), config)
+        .await
+        .map_err(|it| other(&it))?;
+    let result = match client.call_tool(tool, Value::Object(given)).await {
+        Ok(result) => result,
+        // Not a tool: as wrong as any other command line.
+        Err(error) => {
+            print::tell(PROGRAM, &format!("{error}\n{HELP}"));
+            return Ok(ExitCode::from(2));
+        }
+    };
+    let text = result.pointer("/content/0/text").and_then(Value::as_str);
+    let answer: Value = serde_json::from_str(text.unwrap_or_default()).map_err(|it| other(&it))?;
+    if let Some(error) = answer.get("error") {
+        let message = error
+            .get("message")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let near = error.pointer("/data/suggestions").and_then(Value::as_array);
+        let near: Vec<&str> = near
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
+        return Err(Failure::Other(match near.is_empty() {
+            true => message.to_owned(),
+            false => format!("{message}; did you mean {}?", near.join(", ")),
+        }));
+    }
+    match arguments.json {
+        true => print::json(&answer)?,
+        false => print::out(&shown(&answer))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A number, a truth or JSON as it is; what has commas as a list; all else as text.
+fn value_of(text: &str) -> Value {
+    match serde_json::from_str(text) {
+        Ok(value) => value,
+        Err(_) if text.contains(',') => text.split(',').map(|it| Value::from(it.trim())).collect(),
+        Err(_) => Value::from(text),
+    }
+}
+
+/// An answer for people: its members a line each, its systems as a table with their kills.
+fn shown(answer: &Value) -> String {
+    let mut text = String::new();
+    let members = answer.as_object().into_iter().flatten();
+    for (name, value) in members.filter(|(name, _)| *name != "columns") {
+        match (name.as_str(), value) {
+            ("systems" | "borders", Value::Array(rows)) if answer.get("columns").is_some() => {
+                text.push_str(&format!("\n{}\n", table(answer, rows)));
+            }
+            ("warnings", Value::Array(warnings)) => {
+                for warning in warnings.iter().filter_map(Value::as_str) {
+                    text.push_str(&format!("! {warning}\n"));
+                }
+            }
+            (_, value) => text.push_str(&format!("{name}: {}\n", cell(value))),
+        }
+    }
+    text
+}
+
+fn table(answer: &Value, rows: &[Value]) -> String {
+    let columns = answer.get("columns").and_then(Value::as_array);
+    let mut head: Vec<String> = columns.into_iter().flatten().map(cell).collect();
+    if let Some(region) = head.last_mut() {
+        "region".clone_into(region);
+    }
+    let kills = answer.pointer("/activity/kills");
+    if kills.is_some() {
+        head.insert(2.min(head.len()), "kills".to_owned());
+    }
+    let mut lines = vec![head];
+    let width = columns.map_or(0, Vec::len);
+    let mut region = String::new();
+    for row in rows {
+        let mut cells: Vec<String> = row.as_array().into_iter().flatten().map(cell).collect();
+        match cells.len() == width {
+            true => region = cells.last().cloned().unwrap_or_default(),
+            false => cells.push(region.clone()),
+        }
+        if let Some(kills) = kills {
+            let count = cells.first().and_then(|name| kills.get(name));
+            let count = count.map_or_else(|| "0".to_owned(), cell);
+            cells.insert(2.min(cells.len()), count);
+        }
+        lines.push(cells);
+    }
+    Table::of(lines).text()
+}
+
+/// A text without its quotes, a list with commas, anything else as JSON.
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) if list.iter().all(|it| !it.is_array()) => {
+            list.iter().map(cell).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}

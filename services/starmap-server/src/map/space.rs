@@ -1,0 +1,85 @@
+//! The kinds of space, which the gates and the game's rules tell apart.
+
+use std::fmt;
+
+use super::{Map, SecurityClass, SystemIndex};
+
+/// A kind of space.
+///
+/// | kind | how it is known | gates | jump drives |
+/// |---|---|---|---|
+/// | high security | security from 0.45 | yes | out, not in: no cynosural field can be lit there (EVE University wiki, "Cynosural fields") |
+/// | low and null security | the rest of known space | yes | out and in |
+/// | Pochven | region 10000070 | among its 27 systems alone | out, not in (EVE University wiki, "Pochven", mechanical differences) |
+/// | Jove space | regions 10000004, 10000017, 10000019 | none to the rest of space | not in: players cannot get there (EVE University wiki, "Jove") |
+/// | wormhole space | system ids from 31000000, Thera among them | none | neither (EVE University wiki, "System security", wormhole space) |
+/// | beyond | system ids from 32000000: abyssal and void space | none | neither: entered by filaments alone |
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Space {
+    /// High security.
+    High,
+    /// Low or null security.
+    Lower,
+    /// The region of the Triglavians.
+    Pochven,
+    /// The regions of the Jove.
+    Jove,
+    /// Wormhole space.
+    Wormhole,
+    /// Abyssal and void space.
+    Beyond,
+}
+
+const POCHVEN: u32 = 10_000_070;
+const JOVE: [u32; 3] = [10_000_004, 10_000_017, 10_000_019];
+
+impl Space {
+    /// The kind of space that a system is in.
+    ///
+    /// # Panics
+    /// With a handle of another, larger map.
+    #[must_use]
+    pub fn of(map: &Map, index: SystemIndex) -> Self {
+        let system = map.system(index);
+        let region = map.region(system.region).id;
+        match system.id {
+            31_000_000..32_000_000 => Self::Wormhole,
+            32_000_000..40_000_000 => Self::Beyond,
+            _ if region == POCHVEN => Self::Pochven,
+            _ if JOVE.contains(&region) => Self::Jove,
+            _ if system.class == SecurityClass::High => Self::High,
+            _ => Self::Lower,
+        }
+    }
+
+    /// Whether a jump drive can bring a ship in.
+    #[must_use]
+    pub const fn lets_drives_in(self) -> bool {
+        matches!(self, Self::Lower)
+    }
+
+    /// Whether a jump drive can bring a ship out.
+    #[must_use]
+    pub const fn lets_drives_out(self) -> bool {
+        !matches!(self, Self::Wormhole | Self::Beyond)
+    }
+
+    /// Whether no gates lead to the rest of space.
+    #[must_use]
+    pub const fn is_apart(self) -> bool {
+        !matches!(self, Self::High | Self::Lower)
+    }
+}
+
+impl fmt::Display for Space {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::High => "high security",
+            Self::Lower => "low or null security",
+            Self::Pochven => "Pochven",
+            Self::Jove => "Jove space",
+            Self::Wormhole => "wormhole space",
+            Self::Beyond => "abyssal space",
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! Arguments as people and models write them: a name or an id, one where a list is expected, words in any case.
+//!
+//! The published schemas allow all of it, so what is left to refuse is refused here, with the nearest that would be right.
+
+use std::borrow::Cow;
+use std::ops::Deref;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Deserialize;
+
+use crate::connections::Connection;
+use crate::errors::{InvalidParameterError, UniverseError};
+
+use super::names::nearest_names;
+
+/// The name of a system, a region or a constellation, or an id: as text or as a number.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "Written")]
+pub(crate) struct Name(String);
+
+/// Names: a list, or a single one.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(from = "OneOrMany")]
+pub(crate) struct List(Vec<Name>);
+
+/// What most tools take besides their own arguments.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Common {
+    /// names, summary (default) or full
+    pub(crate) detail: Option<String>,
+    /// Take an unknown name for the only one that is a letter away.
+    pub(crate) correct: Option<bool>,
+}
+
+/// The connections that a way may take besides the gates.
+#[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Ways {
+    /// Jump bridges, wormholes
+    #[schemars(length(max = 500))]
+    pub(crate) connections: Option<Vec<Connection>>,
+    /// false: without the connections that the server was started with
+    pub(crate) own_connections: Option<bool>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Written {
+    Text(String),
+    Id(u64),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    Many(Vec<Name>),
+    One(Name),
+}
+
+impl From<Written> for Name {
+    fn from(written: Written) -> Self {
+        match written {
+            Written::Text(text) => Self(text),
+            Written::Id(id) => Self(id.to_string()),
+        }
+    }
+}
+
+impl From<&str> for Name {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl From<OneOrMany> for List {
+    fn from(written: OneOrMany) -> Self {
+        match written {
+            OneOrMany::Many(names) => Self(names),
+            OneOrMany::One(name) => Self(vec![name]),
+        }
+    }
+}
+
+impl FromIterator<Name> for List {
+    fn from_iter<I: IntoIterator<Item = Name>>(names: I) -> Self {
+        Self(names.into_iter().collect())
+    }
+}
+
+impl Deref for Name {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for List {
+    type Target = [Name];
+
+    fn deref(&self) -> &[Name] {
+        &self.0
+    }
+}
+
+impl JsonSchema for Name {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "integer"] })
+    }
+}
+
+impl JsonSchema for List {
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn schema_name() -> Cow<'static, str> {
+        "List".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let name = ["string", "integer"];
+        json_schema!({ "type": ["array", "string", "integer"], "items": { "type": name } })
+    }
+}
+
+/// What a word stands for, in any case, with blanks and hyphens as underscores; `None` where none is given.
+///
+/// # Errors
+/// A word that is not among them, with the nearest that is.
+pub(crate) fn word<T: Copy>(
+    parameter: &str,
+    given: Option<&str>,
+    words: &[(&str, T)],
+) -> Result<Option<T>, UniverseError> {
+    let Some(given) = given else {
+        return Ok(None);
+    };
+    let plain = given.trim().to_lowercase().replace([' ', '-'], "_");
+    if let Some((_, meant)) = words.iter().find(|(word, _)| *word == plain) {
+        return Ok(Some(*meant));
+    }
+    let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+    let mut reason = format!("it is one of {}", all.join(", "));
+    if let Some(near) = nearest_names(&plain, all.into_iter()).first() {
+        reason.push_str(&format!("; did you mean {near}?"));
+    }
+    Err(invalid(parameter, given, &reason))
+}
+
+/// A parameter that cannot be meant.
+pub(crate) fn invalid(parameter: &str, value: &str, reason: &str) -> UniverseError {
+    InvalidParameterError::new(parameter, value, reason).into()
+}

@@ -1,0 +1,148 @@
+//! What happened in the systems of an answer, and what that means for a pilot.
+
+use std::collections::BTreeMap;
+use std::time::SystemTime;
+
+use serde::Serialize;
+
+use crate::activity::{
+    Activity, DANGEROUS_KILLS, Level, Measure, OLD_SECONDS, STALE_SECONDS, SceneKind,
+};
+use crate::map::SystemIndex;
+
+use super::super::universe::Snapshot;
+
+/// How many dangerous systems a warning names.
+const MAX_NAMED: usize = 5;
+
+/// What happened in the systems of an answer.
+#[derive(Debug, Serialize)]
+pub(crate) struct Danger {
+    /// How many seconds ago the kills were reported.
+    pub(crate) age_seconds: Option<u64>,
+    /// Ships and capsules killed in an hour, by system; none where a system is not named. Absent if nothing counts them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kills: Option<BTreeMap<String, u32>>,
+    /// Where a feed shows a gate camp.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) camps: Vec<String>,
+    /// Where a feed shows a fight.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) fights: Vec<String>,
+}
+
+/// The figures of a system. Those of an array that the overlay does not have are absent.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Counted {
+    /// Players' ships killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ship_kills: Option<u32>,
+    /// Players' capsules killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pod_kills: Option<u32>,
+    /// Ships of non-players killed: how much is ratted there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    npc_kills: Option<u32>,
+    /// Ships that jumped in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ship_jumps: Option<u32>,
+    /// How much was killed: none, low (1), medium (5), high (20), extreme (50).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kills_level: Option<Level>,
+}
+
+impl Danger {
+    /// What an overlay has of these systems, and the warnings that follow.
+    pub(super) fn of(
+        now: &Snapshot,
+        systems: impl IntoIterator<Item = SystemIndex>,
+        time: SystemTime,
+    ) -> Option<(Self, Vec<String>)> {
+        let activity = now.activity.as_deref()?;
+        let counted = activity.counts(Measure::Kills);
+        let mut danger = Self {
+            age_seconds: activity.kills_age(time),
+            kills: counted.then(BTreeMap::new),
+            camps: Vec::new(),
+            fights: Vec::new(),
+        };
+        let mut all: Vec<SystemIndex> = systems.into_iter().collect();
+        all.sort_unstable();
+        all.dedup();
+        let mut dangerous: Vec<(u32, &str)> = Vec::new();
+        for record in all.iter().map(|&system| now.map.system(system)) {
+            let kills = activity.figures(record.id).kills();
+            if let Some(counts) = danger.kills.as_mut().filter(|_| kills > 0) {
+                counts.insert(record.name.to_string(), kills);
+            }
+            match activity.scene(record.id) {
+                Some(SceneKind::Camp) => danger.camps.push(record.name.to_string()),
+                Some(SceneKind::Fight) => danger.fights.push(record.name.to_string()),
+                _ => {}
+            }
+            if kills >= DANGEROUS_KILLS || activity.scene(record.id) == Some(SceneKind::Camp) {
+                dangerous.push((kills, &record.name));
+            }
+        }
+        let mut warnings = Vec::new();
+        if !dangerous.is_empty() {
+            dangerous.sort_unstable_by(|a, b| b.cmp(a));
+            warnings.push(danger.sentence(&dangerous));
+        }
+        warnings.extend(old(activity, time));
+        Some((danger, warnings))
+    }
+
+    fn sentence(&self, dangerous: &[(u32, &str)]) -> String {
+        let named = dangerous.iter().take(MAX_NAMED).map(|(kills, name)| {
+            let scene = match () {
+                () if self.camps.iter().any(|it| it == name) => ", a gate camp",
+                () if self.fights.iter().any(|it| it == name) => ", a fight",
+                () => "",
+            };
+            format!("{name} ({kills} kills{scene})")
+        });
+        let named: Vec<String> = named.collect();
+        let more = match dangerous.len().saturating_sub(MAX_NAMED) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("Dangerous: {}{more}", named.join(", "))
+    }
+}
+
+/// That the kills are old, if they are.
+pub(crate) fn old(activity: &Activity, time: SystemTime) -> Option<String> {
+    let age = activity.kills_age(time)?;
+    match age {
+        ..=OLD_SECONDS => None,
+        _ if age < STALE_SECONDS => Some(format!(
+            "The activity data is {} minutes old: things may have changed since",
+            age / 60
+        )),
+        _ => Some(format!(
+            "The activity data is {} days old and says nothing about now",
+            age / STALE_SECONDS
+        )),
+    }
+}
+
+impl Counted {
+    pub(crate) fn of(activity: &Activity, system: u32) -> Self {
+        let figures = activity.figures(system);
+        let has = activity.has();
+        Self {
+            ship_kills: has.kills.then_some(figures.ship_kills),
+            pod_kills: has.kills.then_some(figures.pod_kills),
+            npc_kills: has.ratting.then_some(figures.npc_kills),
+            ship_jumps: has.jumps.then_some(figures.ship_jumps),
+            kills_level: level(activity, system, Measure::Kills),
+        }
+    }
+}
+
+/// How much of something there was, if the overlay counts it.
+pub(crate) fn level(activity: &Activity, system: u32, measure: Measure) -> Option<Level> {
+    let known = activity.counts(measure);
+    known.then(|| activity.figures(system).level(measure))
+}

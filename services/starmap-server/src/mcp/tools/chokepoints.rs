@@ -1,0 +1,115 @@
+//! `chokepoints`: where the space around a place can be cut.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::errors::UniverseError;
+use crate::explore;
+use crate::map::{Map, SystemIndex};
+use crate::route::{Extras, SecurityFilter};
+
+use super::super::arguments::{Name, invalid};
+use super::super::names::{Names, nearest_names};
+use super::super::places::systems_of;
+use super::super::records::Answer;
+use super::super::universe::Snapshot;
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[schemars(extend("additionalProperties" = false))]
+pub(super) struct Arguments {
+    /// A system, or instead a constellation or a region
+    around: Name,
+    /// Around a system; default 5
+    #[schemars(range(min = 1, max = 30))]
+    max_jumps: Option<u16>,
+    /// Default 10
+    #[schemars(range(min = 1, max = 100))]
+    limit: Option<u16>,
+}
+
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Chokepoints {
+    /// What was looked at.
+    area: String,
+    /// How many systems that are.
+    area_systems: usize,
+    /// Systems without which the area falls apart, and how many systems each cuts off; the most first.
+    systems: Vec<(String, usize)>,
+    /// How many such systems there are.
+    total_found: usize,
+    /// Gates without which it falls apart, and how many systems each cuts off; the most first.
+    gates: Vec<(String, String, usize)>,
+    /// How many such gates there are.
+    total_gates: usize,
+}
+
+pub(super) fn chokepoints(
+    now: &Snapshot,
+    asked: &Arguments,
+) -> Result<Answer<Chokepoints>, UniverseError> {
+    let map = &*now.map;
+    let names = Names::new(map, None);
+    let limit = usize::from(asked.limit.unwrap_or(10));
+    let (area, inside) = area(map, asked)?;
+    let mut cuts = explore::cuts(map, &inside);
+    let (total_found, total_gates) = (cuts.systems.len(), cuts.bridges.len());
+    // They come by id, and a stable sort keeps that.
+    cuts.systems
+        .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
+    cuts.bridges
+        .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
+    let name = |system: SystemIndex| map.system(system).name.to_string();
+    let shown: Vec<SystemIndex> = cuts
+        .systems
+        .iter()
+        .take(limit)
+        .map(|it| it.system)
+        .collect();
+    let empty = (total_found == 0).then(|| {
+        format!("No single system cuts {area} apart: every two of its systems have two ways between them, or none")
+    });
+    let systems = cuts.systems.iter().take(limit);
+    let gates = cuts.bridges.iter().take(limit);
+    let body = Chokepoints {
+        area,
+        area_systems: inside.len(),
+        systems: systems.map(|it| (name(it.system), it.cut_off)).collect(),
+        total_found,
+        gates: gates
+            .map(|it| (name(it.from), name(it.to), it.cut_off))
+            .collect(),
+        total_gates,
+    };
+    Ok(Answer::new(now, body, names, shown).warn(empty))
+}
+
+fn area(map: &Map, asked: &Arguments) -> Result<(String, Vec<SystemIndex>), UniverseError> {
+    let around = &asked.around;
+    let radius = u32::from(asked.max_jumps.unwrap_or(5));
+    if let Ok(system) = super::super::resolve_system_name(map, around) {
+        let near = explore::within(map, Extras::none(), system, radius, SecurityFilter::Any);
+        let what = format!("{} and {radius} jumps around it", map.system(system).name);
+        return Ok((what, near.into_iter().map(|near| near.system).collect()));
+    }
+    if let Some(index) = map.constellation_by_name(around) {
+        let it = map.constellation(index);
+        return Ok((format!("the constellation {}", it.name), it.systems.clone()));
+    }
+    if let Some(index) = map.region_by_name(around) {
+        let name = &map.region(index).name;
+        return Ok((format!("the region {name}"), systems_of(map, index)));
+    }
+    let areas = map.constellations().iter().map(|it| &*it.name);
+    let areas = areas.chain(map.regions().iter().map(|it| &*it.name));
+    let mut near: Vec<String> = map
+        .suggest(around, 2)
+        .into_iter()
+        .map(str::to_owned)
+        .collect();
+    near.extend(nearest_names(around, areas).into_iter().take(2));
+    let reason = format!(
+        "no system, constellation or region has this name; did you mean {}?",
+        near.join(", ")
+    );
+    Err(invalid("around", around, &reason))
+}

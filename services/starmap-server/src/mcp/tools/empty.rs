@@ -1,0 +1,149 @@
+//! Why a list is empty, and what would help.
+
+use crate::errors::shown;
+use crate::explore::{self, Filter, Near, Nearest};
+use crate::map::{Map, RegionIndex, SystemIndex};
+use crate::route::{self, Extras};
+
+use super::super::names::nearest_names;
+
+/// Why nothing was found, and what would help.
+pub(super) fn why_none(
+    map: &Map,
+    extras: &Extras,
+    origin: Option<SystemIndex>,
+    max_jumps: Option<u32>,
+    filter: &Filter,
+) -> String {
+    let count = |filter: &Filter| {
+        let search = explore::Search {
+            filter: filter.clone(),
+            ..explore::Search::default()
+        };
+        explore::search(map, extras, &search).map_or(0, |found| found.total)
+    };
+    let matching = count(filter);
+    if matching == 0 {
+        let all = || filter.clone();
+        let any = Filter::default();
+        let looser = [
+            (
+                "name",
+                Filter {
+                    name: None,
+                    ..all()
+                },
+            ),
+            (
+                "region",
+                Filter {
+                    region: None,
+                    ..all()
+                },
+            ),
+            (
+                "security_class, security_min and security_max",
+                Filter {
+                    class: None,
+                    security_min: any.security_min,
+                    security_max: any.security_max,
+                    ..all()
+                },
+            ),
+            (
+                "is_border",
+                Filter {
+                    border: None,
+                    ..all()
+                },
+            ),
+            (
+                "min_adjacent_lowsec",
+                Filter {
+                    min_adjacent_lower: 0,
+                    ..all()
+                },
+            ),
+            (
+                "among",
+                Filter {
+                    among: None,
+                    ..all()
+                },
+            ),
+        ];
+        let counted = looser.iter().map(|(name, looser)| (name, count(looser)));
+        let helps = counted.filter(|(_, count)| *count > 0);
+        let helps: Vec<String> = helps
+            .map(|(name, count)| format!("{count} without {name}"))
+            .collect();
+        return match helps.is_empty() {
+            true => {
+                "No system of the map matches; leave out more than one of the filters".to_owned()
+            }
+            false => format!(
+                "No system of the map matches; there are {}",
+                helps.join(", ")
+            ),
+        };
+    }
+    let Some(origin) = origin else {
+        return "No system of the map matches".to_owned();
+    };
+    let anywhere = Nearest {
+        origin,
+        max_jumps: u32::MAX,
+        filter: filter.clone(),
+        limit: 1,
+    };
+    let nearest = explore::nearest(map, extras, &anywhere).ok();
+    match nearest.and_then(|found| found.list.first().copied()) {
+        Some(near) if max_jumps.is_some_and(|most| near.jumps > most) => farther(map, &near),
+        _ => format!(
+            "{matching} systems match, but no way leads to another of them from {}{}",
+            map.system(origin).name,
+            route::apart(map, [origin])
+        ),
+    }
+}
+
+/// That the nearest is farther than was looked.
+pub(super) fn farther(map: &Map, near: &Near) -> String {
+    let name = &map.system(near.system).name;
+    format!(
+        "The nearest is {name}, {} jumps away: raise max_jumps",
+        near.jumps
+    )
+}
+
+/// The region of a name, if one is given; `None` for one that is not on the map, which then holds no system.
+pub(super) fn region(
+    map: &Map,
+    name: Option<&str>,
+    warnings: &mut Vec<String>,
+) -> Option<Option<RegionIndex>> {
+    let Some(name) = name else {
+        return Some(None);
+    };
+    if let Some(region) = map.region_by_name(name) {
+        return Some(Some(region));
+    }
+    let unknown = format!("Unknown region: {}", shown(name));
+    let near = nearest_names(name, map.regions().iter().map(|it| &*it.name));
+    let is = match (map.constellation_by_name(name), map.system_by_name(name)) {
+        (Some(it), _) => Some(("constellation", map.constellation(it).region)),
+        (None, Some(it)) => Some(("system", map.system(it).region)),
+        (None, None) => None,
+    };
+    warnings.push(match (is, near.is_empty()) {
+        (Some((kind, region)), _) => {
+            format!(
+                "{unknown}; that is a {kind} of the region {}",
+                map.region(region).name
+            )
+        }
+        (None, true) => unknown,
+        (None, false) => format!("{unknown}; did you mean {}?", near.join(", ")),
+    });
+    None
+}

@@ -1,0 +1,163 @@
+//! A feed of killmails through the real binary: camps told from fights, decay, both sources.
+
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::Path;
+use std::time::Duration;
+
+use mcp_proto::Era;
+use mcp_proto::client::{Client, ClientConfig};
+use serde_json::{Value, json};
+
+use crate::common::id_of;
+use crate::harness::binary;
+use crate::harness::{Built, call, soon};
+
+/// A killmail so many seconds ago, in the form of the websocket.
+fn mail(id: u64, ago: i64, system: &str, victim: u64, side: u64, by: &[u64]) -> Value {
+    let time = jiff::Timestamp::now() - jiff::SignedDuration::from_secs(ago);
+    let attackers = by
+        .iter()
+        .map(|side| json!({"character_id": side + 9_000, "corporation_id": side}));
+    json!({
+        "killmail_id": id,
+        "killmail_time": time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        "solar_system_id": id_of(system),
+        "victim": {"character_id": victim, "corporation_id": side, "ship_type_id": 587},
+        "attackers": attackers.collect::<Vec<_>>(),
+        "zkb": {"locationID": 50_000_001, "hash": "x", "npc": false},
+    })
+}
+
+/// A camp in Marrow, a fight in Tarn, an old kill in Sable, a kill by non-players, and a line that is not JSON.
+fn lines() -> String {
+    let mut mails = Vec::new();
+    for at in 0..6 {
+        mails.push(mail(
+            at,
+            60 + 150 * i64::try_from(at).unwrap(),
+            "Marrow",
+            100 + at,
+            200 + at,
+            &[7],
+        ));
+        let (loses, kills) = if at % 2 == 0 { (8, 9) } else { (9, 8) };
+        mails.push(mail(
+            50 + at,
+            30 * i64::try_from(at).unwrap(),
+            "Tarn",
+            300 + at,
+            loses,
+            &[kills],
+        ));
+    }
+    mails.push(mail(90, 7_200, "Sable", 400, 401, &[7]));
+    let mut npc = mail(91, 10, "Rook", 402, 403, &[]);
+    npc["zkb"]["npc"] = json!(true);
+    mails.push(npc);
+    let packed = json!({"package": {"killmail": mails.pop().unwrap(), "zkb": {}}});
+    let lines: String = mails.iter().map(|mail| format!("{mail}\n")).collect();
+    format!("{lines}{packed}\nnot JSON\n{{\"package\": null}}\n")
+}
+
+async fn server(graph: &Path, more: &[&str]) -> Client {
+    let mut command = binary("starmap-server");
+    command.arg("mcp").arg("--graph").arg(graph).args(more);
+    Client::stdio(command, ClientConfig::new(Era::Modern))
+        .await
+        .unwrap()
+}
+
+/// Asks until the feed has so many kills in Marrow.
+async fn camped(client: &Client, kills: u64) -> Value {
+    let route = json!({"origin": "Jita", "destination": "Amarr"});
+    soon(async {
+        loop {
+            let answer = call(client, "route", route.clone()).await.unwrap();
+            if answer["activity"]["kills"]["Marrow"] == kills {
+                return answer;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_file_is_followed_and_camps_are_told_from_fights() {
+    let built = Built::new();
+    let feed = built.folder().join("feed.jsonl");
+    let client = server(&built.graph(), &["--feed", feed.to_str().unwrap()]).await;
+    // It may come later than the server.
+    std::fs::write(&feed, lines()).unwrap();
+    let route = camped(&client, 6).await;
+    assert_eq!(route["activity"]["camps"], json!(["Marrow"]));
+    assert_eq!(route["activity"]["fights"], json!(["Tarn"]));
+    let warnings = route["warnings"].to_string();
+    assert!(
+        warnings.contains("Marrow (6 kills, a gate camp)"),
+        "{warnings}"
+    );
+    let risk = json!({"route": ["Jita", "Marrow", "Tarn"]});
+    let risk = call(&client, "gatecamp_risk", risk).await.unwrap();
+    assert_eq!(
+        (&risk["overall_risk"], &risk["risks"][0]["scene"]),
+        (&json!("high"), &json!("camp"))
+    );
+    let old = call(&client, "activity", json!({"systems": ["Sable", "Rook"]}))
+        .await
+        .unwrap();
+    assert_eq!(old["systems"][0]["ship_kills"], 0);
+    assert_eq!(old["systems"][1]["ship_kills"], 0);
+    // Ways round it: by a threshold, and by weight.
+    let safe = ["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"];
+    for more in [json!({"avoid_kills": 5}), json!({"danger_weight": 10})] {
+        let mut route = json!({"origin": "Jita", "destination": "Amarr", "detail": "names"});
+        route
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        let route = call(&client, "route", route).await.unwrap();
+        assert_eq!(route["names"], json!(safe));
+    }
+    // What is appended counts, once.
+    let mut file = OpenOptions::new().append(true).open(&feed).unwrap();
+    let more = mail(1_000, 5, "Marrow", 777, 778, &[7]);
+    write!(file, "{more}\n{more}\n").unwrap();
+    camped(&client, 7).await;
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_output_of_a_command_is_followed() {
+    let built = Built::new();
+    let feed = built.folder().join("lines");
+    std::fs::write(&feed, lines()).unwrap();
+    let command = format!("cat {}; sleep 60", feed.display());
+    let client = server(&built.graph(), &["--feed-command", &command]).await;
+    camped(&client, 6).await;
+    client.close().await.unwrap();
+}
+
+#[tokio::test]
+async fn old_data_never_judges_the_risk_without_a_word() {
+    let built = Built::new();
+    let server = built.live_server();
+    let month = std::time::SystemTime::now() - Duration::from_secs(30 * 86_400);
+    let dump = std::fs::File::options()
+        .write(true)
+        .open(built.dump())
+        .unwrap();
+    dump.set_modified(month).unwrap();
+    server.load_activity().unwrap();
+    for era in crate::harness::ERAS {
+        let client = crate::harness::connect(&server, era).await;
+        let ends = json!({"origin": "Jita", "destination": "Amarr"});
+        let risk = call(&client, "gatecamp_risk", ends.clone()).await.unwrap();
+        assert_eq!(risk["overall_risk"], "unknown");
+        for answer in [risk, call(&client, "route", ends).await.unwrap()] {
+            let warnings = answer["warnings"].to_string();
+            assert!(warnings.contains("30 days old"), "{warnings}");
+        }
+    }
+}
