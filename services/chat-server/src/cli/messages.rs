@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// A part of what is said.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// A part of the name of the topic of a forum.
+    #[arg(long, value_name = "TEXT")]
+    topic: Option<String>,
     /// How many, 1 to 1000; 100 by default.
     #[arg(long)]
     limit: Option<i64>,
@@ -54,6 +57,7 @@ impl Arguments {
             before: self.before,
             sender: self.sender,
             search: self.search,
+            topic: self.topic,
             limit: self.limit,
             offset: self.offset,
             cursor: self.cursor,

@@ -87,7 +87,10 @@ impl Redactor {
             deleted: _,
             reactions,
             attachments,
+            topic,
+            expires: _,
         } = &mut stored.message;
+        topic.iter_mut().for_each(|topic| self.text(topic));
         self.message_id(id);
         reply_to.iter_mut().for_each(|id| self.message_id(id));
         sender

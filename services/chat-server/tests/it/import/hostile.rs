@@ -38,7 +38,8 @@ fn read(path: &Path, format: Format) -> Result<Summary, ImportError> {
         ControlFlow::Continue(())
     };
     let summary = import::read(path, Some(format), &options(), &mut take, &mut |_, _| {})?;
-    assert_eq!(events, summary.chats + summary.messages);
+    // A chat may be told of more than once.
+    assert!(events >= summary.chats + summary.messages);
     assert!(summary.warnings.len() <= MAX_WARNINGS);
     Ok(summary)
 }
@@ -355,7 +356,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
         import::detect(&path)
             .unwrap_err()
             .to_string()
-            .contains("no chat of WhatsApp")
+            .contains("holds no export")
     );
     // In a folder one that is damaged does not keep the others from being read.
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();

@@ -36,7 +36,11 @@ async fn ask(fixture: &Fixture, text: &str) {
         search: Some(text.to_owned()),
         ..MessageQuery::default()
     };
-    fixture.index.messages(&parts).await.unwrap();
+    // What has no word is refused in words.
+    assert!(matches!(
+        fixture.index.messages(&parts).await,
+        Ok(_) | Err(IndexError::Invalid(_))
+    ));
     let sender = MessageQuery {
         sender: Some(text.to_owned()),
         source: Some(text.to_owned()),

@@ -245,6 +245,7 @@ fn a_query() -> impl Strategy<Value = MessageQuery> {
                     sender: sender.map(str::to_owned),
                     search: search.map(str::to_owned),
                     kinds,
+                    topic: None,
                     limit,
                     offset,
                     cursor: None,
