@@ -172,7 +172,7 @@ impl Desk {
 
     /// Chats that may be seen whose dates can be read in two ways; the first of them.
     fn doubts(&self, source: &str, report: &Report) -> Vec<view::Doubt> {
-        let seen = report.doubts.iter().filter(|doubt| self.registry().allows(source, &doubt.chat, &doubt.chat));
+        let seen = report.doubts.iter().filter(|doubt| self.registry().tells(source, &doubt.chat, &doubt.chat));
         seen.take(MAX_DOUBTS)
             .map(|doubt| {
                 let mut chat = doubt.chat.clone();

@@ -91,6 +91,13 @@ pub struct Doubt {
     pub why: String,
 }
 
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { chat, order, alternative, confidence, why } = self;
+        write!(f, "{chat}: dates are read {} ({confidence}: {why}), but could be {}", order.name(), alternative.name())
+    }
+}
+
 /// An export that cannot be read. Nothing of a message is in it.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]

@@ -70,8 +70,7 @@ impl Registry {
     /// The source of this id.
     #[must_use]
     pub fn get(&self, id: &str) -> Option<&Entry> {
-        let lower = || self.0.get(&id.trim().to_ascii_lowercase());
-        self.0.get(id).or_else(lower)
+        self.0.get(id)
     }
 
     /// All sources, by id.
@@ -93,7 +92,13 @@ impl Registry {
     #[must_use]
     pub fn allows(&self, source: &str, chat: &str, name: &str) -> bool {
         self.get(source)
-            .is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
+            .is_some_and(|entry| entry.chats.allows(chat, name))
+    }
+
+    /// Whether a chat of a source is told: it may be seen, and the lists of the source are right.
+    #[must_use]
+    pub fn tells(&self, source: &str, chat: &str, name: &str) -> bool {
+        self.get(source).is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }
 
     /// Where a source puts what it has: the index, without the chats that may not be seen.

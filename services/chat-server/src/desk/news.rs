@@ -119,7 +119,7 @@ impl Following {
     fn tells(&self, stored: &index::StoredMessage) -> bool {
         let registry = self.desk.registry();
         self.streams(&stored.source)
-            && registry.allows(&stored.source, &stored.chat, &stored.chat_name)
+            && registry.tells(&stored.source, &stored.chat, &stored.chat_name)
     }
 }
 

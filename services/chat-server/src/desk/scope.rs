@@ -71,7 +71,7 @@ impl Desk {
         let chats = self.index().chats(source, &ChatFilter::default()).await?;
         let seen = chats.into_iter().filter(|chat| {
             self.registry()
-                .allows(&chat.source, &chat.chat.id, &chat.chat.name)
+                .tells(&chat.source, &chat.chat.id, &chat.chat.name)
         });
         Ok(seen
             .map(|mut chat| {

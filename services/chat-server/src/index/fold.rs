@@ -124,7 +124,7 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
         let end = match is_blankless(first) || is_emoji(first) {
             true => first.len_utf8(),
             false => tail
-                .find(|c| !in_word(c) || is_blankless(c) || is_emoji(c))
+                .find(|c: char| !in_word(c) || !c.is_ascii() && (is_blankless(c) || is_emoji(c)))
                 .unwrap_or(tail.len()),
         };
         let (run, after) = tail.split_at_checked(end)?;
@@ -140,6 +140,9 @@ fn in_word(c: char) -> bool {
 }
 
 fn is_token(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
     is_letter(c) || is_emoji(c)
 }
 

@@ -25,7 +25,13 @@ const DETAILS: [(&str, &str); 14] = [
 ];
 
 /// Members that every service message has, or that are told otherwise.
-const COMMON: [&str; 17] = [
+const COMMON: [&str; 23] = [
+    "forwarded_from",
+    "forwarded_from_id",
+    "saved_from",
+    "reply_to_peer_id",
+    "via_bot",
+    "inline_bot_buttons",
     "from",
     "from_id",
     "edited",

@@ -65,7 +65,7 @@ async fn ask(fixture: &Fixture, text: &str) {
     match fixture.index.search(&words).await {
         Ok(_) => {}
         Err(IndexError::Invalid(invalid)) => {
-            assert_eq!(invalid.parameter, "text");
+            assert_eq!(invalid.parameter, "query");
             assert!(invalid.reason.contains("phrases in quotes"), "{invalid}");
         }
         Err(other) => panic!("{text:?}: {other}"),

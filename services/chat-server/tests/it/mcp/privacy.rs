@@ -82,7 +82,7 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
             .unwrap()
             .ends_with(" on 2025-01-13.")
     );
-    let sender = |n: usize| messages[n]["sender"]["display_name"].clone();
+    let sender = |n: usize| messages[n]["sender"].clone();
     assert_eq!(sender(0), sender(2));
     assert_ne!(sender(0), sender(1));
 }
