@@ -207,7 +207,10 @@ impl ChatFilter {
     #[must_use]
     pub fn unmatched(&self, matched: &BTreeSet<String>) -> Vec<&str> {
         let entries = self.deny.iter().chain(self.allow.iter().flatten());
-        let unmatched: BTreeSet<&str> = entries.filter(|entry| !matched.contains(*entry)).map(String::as_str).collect();
+        let unmatched: BTreeSet<&str> = entries
+            .filter(|entry| !matched.contains(*entry))
+            .map(String::as_str)
+            .collect();
         unmatched.into_iter().collect()
     }
 }
@@ -389,9 +392,15 @@ const fn yes() -> bool {
 /// The forms in which the id of a chat is known: Telegram's own apps leave out the marks of groups and channels.
 #[must_use]
 pub fn forms(id: &str) -> Vec<String> {
-    let bare = ["-100", "-", "user", "chat", "channel"].into_iter().find_map(|mark| id.strip_prefix(mark)).unwrap_or(id);
+    let bare = ["-100", "-", "user", "chat", "channel"]
+        .into_iter()
+        .find_map(|mark| id.strip_prefix(mark))
+        .unwrap_or(id);
     match !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit()) {
-        true => ["", "-", "-100", "user", "chat", "channel"].iter().map(|mark| format!("{mark}{bare}")).collect(),
+        true => ["", "-", "-100", "user", "chat", "channel"]
+            .iter()
+            .map(|mark| format!("{mark}{bare}"))
+            .collect(),
         false => vec![alike(id)],
     }
 }

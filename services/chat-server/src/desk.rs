@@ -147,7 +147,10 @@ impl Desk {
             let id = entry.source.id();
             let connection = self.connection(id);
             let chats = self.seen_chats(Some(id)).await?;
-            let report = known.iter().find(|known| known.id == id).map(|known| &known.report);
+            let report = known
+                .iter()
+                .find(|known| known.id == id)
+                .map(|known| &known.report);
             let unmatched = entry.unmatched();
             sources.push(view::Source {
                 id: id.to_owned(),
@@ -160,7 +163,9 @@ impl Desk {
                 not_served: self.closed(entry).map(|failure| failure.message),
                 lists_matching_nothing: unmatched.len() as u64,
                 left_out: report.map_or(0, |report| report.left_out),
-                date_doubts: report.map(|report| self.doubts(id, report)).unwrap_or_default(),
+                date_doubts: report
+                    .map(|report| self.doubts(id, report))
+                    .unwrap_or_default(),
                 streams: entry.source.streams(),
                 time_zone: zone_name(&self.zone(Some(id))),
                 chats: chats.len() as u64,
@@ -172,7 +177,10 @@ impl Desk {
 
     /// Chats that may be seen whose dates can be read in two ways; the first of them.
     fn doubts(&self, source: &str, report: &Report) -> Vec<view::Doubt> {
-        let seen = report.doubts.iter().filter(|doubt| self.registry().tells(source, &doubt.chat, &doubt.chat));
+        let seen = report
+            .doubts
+            .iter()
+            .filter(|doubt| self.registry().tells(source, &doubt.chat, &doubt.chat));
         seen.take(MAX_DOUBTS)
             .map(|doubt| {
                 let mut chat = doubt.chat.clone();

@@ -93,8 +93,19 @@ pub struct Doubt {
 
 impl fmt::Display for Doubt {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { chat, order, alternative, confidence, why } = self;
-        write!(f, "{chat}: dates are read {} ({confidence}: {why}), but could be {}", order.name(), alternative.name())
+        let Self {
+            chat,
+            order,
+            alternative,
+            confidence,
+            why,
+        } = self;
+        write!(
+            f,
+            "{chat}: dates are read {} ({confidence}: {why}), but could be {}",
+            order.name(),
+            alternative.name()
+        )
     }
 }
 
@@ -199,7 +210,9 @@ pub fn carry_out(
         reading.skip(format_args!("{name}: {why}: left out"));
     }
     let (mut failed, mut good) = (None, 0);
-    let mut note = |reading: &mut Reading<'_, '_, '_>, unit: &Unit, read: Result<ControlFlow<()>, ImportError>| {
+    let mut note = |reading: &mut Reading<'_, '_, '_>,
+                    unit: &Unit,
+                    read: Result<ControlFlow<()>, ImportError>| {
         let ended = match read {
             Ok(ended) => {
                 good += 1;
@@ -219,7 +232,11 @@ pub fn carry_out(
         reading.tell(0);
         ended
     };
-    if plan.units.iter().any(|(unit, _)| unit.layout == Layout::WhatsApp) {
+    if plan
+        .units
+        .iter()
+        .any(|(unit, _)| unit.layout == Layout::WhatsApp)
+    {
         let _ended = whatsapp::read(&plan.units, &mut reading, &mut note);
     } else {
         for (unit, _) in new() {
@@ -255,7 +272,9 @@ impl Reading<'_, '_, '_> {
     /// Gives an event. A message may have grown above the bound: damaged bytes become longer ones.
     fn take(&mut self, event: Event) -> ControlFlow<()> {
         match &event {
-            Event::Chat(chat) => self.summary.chats += u64::from(self.summary.chats_read.insert(chat.id.clone())),
+            Event::Chat(chat) => {
+                self.summary.chats += u64::from(self.summary.chats_read.insert(chat.id.clone()))
+            }
             Event::Message { chat, message } if message.bytes() > MAX_MESSAGE_BYTES => {
                 let size = message.bytes();
                 self.skip(format_args!(

@@ -44,7 +44,11 @@ impl Entry {
     #[must_use]
     pub fn unmatched(&self) -> Vec<String> {
         let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
-        self.chats.unmatched(&matched).into_iter().map(str::to_owned).collect()
+        self.chats
+            .unmatched(&matched)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
     }
 
     /// Whether nothing of it is told: privacy fails closed.
@@ -98,7 +102,8 @@ impl Registry {
     /// Whether a chat of a source is told: it may be seen, and the lists of the source are right.
     #[must_use]
     pub fn tells(&self, source: &str, chat: &str, name: &str) -> bool {
-        self.get(source).is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
+        self.get(source)
+            .is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }
 
     /// Where a source puts what it has: the index, without the chats that may not be seen.
@@ -112,7 +117,10 @@ impl Registry {
             sink: index.sink(source),
             prefix: prefix(&chats),
             hidden: Mutex::default(),
-            matched: self.get(source).map(|entry| Arc::clone(&entry.matched)).unwrap_or_default(),
+            matched: self
+                .get(source)
+                .map(|entry| Arc::clone(&entry.matched))
+                .unwrap_or_default(),
             chats,
         })
     }

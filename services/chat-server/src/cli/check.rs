@@ -58,7 +58,15 @@ impl Arguments {
 
 /// What is wrong with a source.
 fn check(source: &SourceConfig) -> Vec<String> {
-    let SourceKind::Export { format, path, zone, day_order, me, .. } = &source.kind else {
+    let SourceKind::Export {
+        format,
+        path,
+        zone,
+        day_order,
+        me,
+        ..
+    } = &source.kind
+    else {
         return Vec::new();
     };
     let options = Options {
@@ -76,10 +84,15 @@ fn check(source: &SourceConfig) -> Vec<String> {
     if let Err(error) = import::read(path, Some(*format), &options, &mut take, &mut |_, _| {}) {
         return vec![error.to_string()];
     }
-    let named = chats.iter().flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));
+    let named = chats
+        .iter()
+        .flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));
     let matched = named.cloned().collect();
     let unmatched = source.chats.unmatched(&matched);
-    unmatched.into_iter().map(|entry| advice(entry, &chats)).collect()
+    unmatched
+        .into_iter()
+        .map(|entry| advice(entry, &chats))
+        .collect()
 }
 
 /// The chats that were perhaps meant by an entry, with all forms of their ids.
@@ -106,14 +119,22 @@ impl DayOrderArguments {
         let file = place.file()?;
         let wrong = |error: String| CliError::Other(format!("{}: {error}", file.display()));
         let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
-        let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
-        let tables = document.get_mut("source").and_then(|it| it.as_array_of_tables_mut());
-        let is_meant = |table: &&mut Table| table.get("id").and_then(|id| id.as_str()) == Some(&self.source);
+        let mut document: DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
+        let tables = document
+            .get_mut("source")
+            .and_then(|it| it.as_array_of_tables_mut());
+        let is_meant =
+            |table: &&mut Table| table.get("id").and_then(|id| id.as_str()) == Some(&self.source);
         let Some(table) = tables.and_then(|tables| tables.iter_mut().find(is_meant)) else {
             return Err(wrong(format!("there is no source {:?}", self.source)));
         };
         if table.get("kind").and_then(|kind| kind.as_str()) != Some("whatsapp-export") {
-            return Err(wrong(format!("{:?} is no whatsapp-export: its dates are not in doubt", self.source)));
+            return Err(wrong(format!(
+                "{:?} is no whatsapp-export: its dates are not in doubt",
+                self.source
+            )));
         }
         table.insert("day_order", value(&self.order));
         std::fs::write(&file, document.to_string()).map_err(|error| wrong(error.to_string()))?;

@@ -128,7 +128,12 @@ impl Arguments {
 
 /// How many entries the last reading has left out.
 fn left_out_of(export: &Export) -> u64 {
-    export.progress().borrow().summary.as_ref().map_or(0, |summary| summary.skipped)
+    export
+        .progress()
+        .borrow()
+        .summary
+        .as_ref()
+        .map_or(0, |summary| summary.skipped)
 }
 
 /// What was read.
@@ -145,7 +150,9 @@ fn tell(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
         eprintln!("{id}: {}", visible(&doubt.to_string()));
     }
     if !summary.doubts.is_empty() {
-        eprintln!("{id}: if that is wrong: chat-server day-order {id} day-first|month-first|year-first");
+        eprintln!(
+            "{id}: if that is wrong: chat-server day-order {id} day-first|month-first|year-first"
+        );
     }
     for warning in summary.warnings.iter().take(WARNINGS) {
         eprintln!("{id}: {}", visible(warning));

@@ -99,7 +99,10 @@ impl Desk {
         let patience = within("seconds", seconds, 1, 50)?;
         let mut following = self.follow().await?;
         // What is wrong with the question is told at once.
-        let probe = Question { limit: Some(1), ..asked.clone() };
+        let probe = Question {
+            limit: Some(1),
+            ..asked.clone()
+        };
         let query = self.query(&probe).await?;
         self.index().messages(&query).await?;
         let to = Listening {
@@ -117,7 +120,10 @@ impl Desk {
                             source: told.message.source.clone(),
                             id: told.message.chat_id.clone(),
                         };
-                        let is_there = query.chats.as_ref().is_none_or(|chats| chats.contains(&key));
+                        let is_there = query
+                            .chats
+                            .as_ref()
+                            .is_none_or(|chats| chats.contains(&key));
                         let told = News::Told(told);
                         if is_there && told.concerns(&to, None) {
                             return Some(told);
@@ -132,9 +138,16 @@ impl Desk {
         let told = tokio::time::timeout(patience, next).await.ok().flatten();
         let (messages, note) = match told {
             Some(News::Told(told)) => (vec![told.message], None),
-            _ => (Vec::new(), Some("no such message has come in: call again to go on waiting".to_owned())),
+            _ => (
+                Vec::new(),
+                Some("no such message has come in: call again to go on waiting".to_owned()),
+            ),
         };
-        Ok(view::Messages { messages, next_cursor: None, note })
+        Ok(view::Messages {
+            messages,
+            next_cursor: None,
+            note,
+        })
     }
 
     /// The messages with these words, newest first, and what was said around them.
@@ -175,7 +188,9 @@ impl Desk {
         Ok(view::Hits {
             hits: found.hits.into_iter().map(hit).collect(),
             next_cursor: found.next.map(|cursor| cursor.as_str().to_owned()),
-            note: self.reading(query.messages.source.as_deref()).or(none_found),
+            note: self
+                .reading(query.messages.source.as_deref())
+                .or(none_found),
         })
     }
 

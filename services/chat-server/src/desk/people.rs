@@ -215,6 +215,12 @@ fn is_called(person: &view::Person, part: &str) -> bool {
         .flat_map(|identity| [Some(&identity.display_name), identity.username.as_ref()])
         .flatten();
     let names: HashSet<&String> = names.chain([&person.name]).collect();
-    let numbers = person.identities.iter().flat_map(|identity| [identity.phone.as_deref(), Some(&identity.id)]);
-    names.into_iter().any(|name| index::contains(name, part)) || numbers.flatten().any(|number| index::is_number(number, part))
+    let numbers = person
+        .identities
+        .iter()
+        .flat_map(|identity| [identity.phone.as_deref(), Some(&identity.id)]);
+    names.into_iter().any(|name| index::contains(name, part))
+        || numbers
+            .flatten()
+            .any(|number| index::is_number(number, part))
 }

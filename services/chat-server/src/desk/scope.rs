@@ -61,7 +61,12 @@ impl Desk {
     pub(super) fn closed(&self, entry: &Entry) -> Option<Failure> {
         let id = entry.source.id();
         entry.is_closed().then(|| match self.reading(Some(id)) {
-            Some(reading) => Failure::new("SOURCE_NOT_CONNECTED", format!("Source '{id}' has lists of chats, and is told once they are checked: {reading}")),
+            Some(reading) => Failure::new(
+                "SOURCE_NOT_CONNECTED",
+                format!(
+                    "Source '{id}' has lists of chats, and is told once they are checked: {reading}"
+                ),
+            ),
             None => Failure::private(id, entry.unmatched().len()),
         })
     }

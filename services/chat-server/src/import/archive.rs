@@ -180,9 +180,8 @@ pub(super) fn damaged_zip(path: &Path, error: &zip::result::ZipError) -> ImportE
 
 /// The texts in a zip that may be chats, by their names: iOS calls it `_chat.txt`.
 pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
-    let ours = |name: &&String| {
-        name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/")
-    };
+    let ours =
+        |name: &&String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
     let mut names: Vec<String> = names.iter().filter(ours).cloned().collect();
     names.sort();
     let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");

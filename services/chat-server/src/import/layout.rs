@@ -214,7 +214,10 @@ fn find(path: &Path) -> Result<Found, ImportError> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         found.file(&Tree::Folder(root), &name, path, true)?;
     } else {
-        found.others.push((path.display().to_string(), "is neither a file nor a folder".to_owned()));
+        found.others.push((
+            path.display().to_string(),
+            "is neither a file nor a folder".to_owned(),
+        ));
     }
     Ok(found)
 }
@@ -244,7 +247,11 @@ impl Found {
         let ios = folder.join(whatsapp::IOS_FILE).is_file();
         for entry in entries {
             self.looked += 1;
-            let name = entry.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let name = entry
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
             if self.looked > archive::MAX_ENTRIES || name.starts_with('.') || name == "__MACOSX" {
                 continue;
             }
@@ -255,7 +262,9 @@ impl Found {
             // Beside an unpacked chat of iOS other texts are what people have sent.
             } else if entry.is_file() && (!ios || name == whatsapp::IOS_FILE) {
                 match self.file(&tree, &format!("{below}{name}"), &entry, false) {
-                    Err(ImportError::Damaged { problem, .. }) => self.others.push((format!("{below}{name}"), problem)),
+                    Err(ImportError::Damaged { problem, .. }) => {
+                        self.others.push((format!("{below}{name}"), problem))
+                    }
                     done => done?,
                 }
             }
@@ -264,16 +273,28 @@ impl Found {
     }
 
     /// The export that is a file, if it is one; `is_meant`: somebody has named just this file.
-    fn file(&mut self, tree: &Tree, file: &str, path: &Path, is_meant: bool) -> Result<(), ImportError> {
+    fn file(
+        &mut self,
+        tree: &Tree,
+        file: &str,
+        path: &Path,
+        is_meant: bool,
+    ) -> Result<(), ImportError> {
         let name = file.rsplit('/').next().unwrap_or(file);
         let end = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
         let end = end.as_deref().unwrap_or_default();
-        if !is_meant && !(matches!(end, "txt" | "zip") || end == "json" && name.starts_with("result")) {
+        if !is_meant
+            && !(matches!(end, "txt" | "zip") || end == "json" && name.starts_with("result"))
+        {
             return Ok(());
         }
         if archive::is_zip(path)? {
             // In a folder its name is a part of every path in it.
-            let prefix = if is_meant { String::new() } else { format!("{file}/") };
+            let prefix = if is_meant {
+                String::new()
+            } else {
+                format!("{file}/")
+            };
             return self.zip(path, file, &prefix);
         }
         let head = tree.read(file, |reader, _| {
@@ -288,10 +309,12 @@ impl Found {
             _ if name == "main.jsonl" => Ok(Layout::SignalApp),
             _ if name == "data.json" || name.ends_with(".md") => Ok(Layout::SignalChat),
             text if text.starts_with('{') => Ok(Layout::TelegramJson),
-            text if text.starts_with("<!DOCTYPE") || text.starts_with("<html") => match name.starts_with("messages") {
-                true => Ok(Layout::TelegramHtml),
-                false => Err("is a web page, but not Telegram's messages.html"),
-            },
+            text if text.starts_with("<!DOCTYPE") || text.starts_with("<html") => {
+                match name.starts_with("messages") {
+                    true => Ok(Layout::TelegramHtml),
+                    false => Err("is a web page, but not Telegram's messages.html"),
+                }
+            }
             text if whatsapp::looks_like(text) => Ok(Layout::WhatsApp),
             _ => Err("no line begins as a message of WhatsApp does"),
         };
@@ -309,7 +332,8 @@ impl Found {
         let mut mains = BTreeSet::new();
         for (main, layout) in MAIN_FILES {
             let ours = names.iter().filter(|name| {
-                name.strip_suffix(main).is_some_and(|before| before.is_empty() || before.ends_with('/'))
+                name.strip_suffix(main)
+                    .is_some_and(|before| before.is_empty() || before.ends_with('/'))
             });
             for name in ours {
                 let folder = name.strip_suffix(main).unwrap_or_default().to_owned();
@@ -329,7 +353,8 @@ impl Found {
             }
         }
         if mains.is_empty() && texts.is_empty() {
-            self.others.push((file.to_owned(), "this zip holds no export".to_owned()));
+            self.others
+                .push((file.to_owned(), "this zip holds no export".to_owned()));
         }
         Ok(())
     }
@@ -357,34 +382,57 @@ fn is_sigexport(tree: &Tree, file: &str) -> bool {
 }
 
 /// Nothing to read: what was looked for, what was found, what to do.
-fn nothing(path: &Path, format: Option<Format>, foreign: &[Unit], others: &[(String, String)]) -> ImportError {
+fn nothing(
+    path: &Path,
+    format: Option<Format>,
+    foreign: &[Unit],
+    others: &[(String, String)],
+) -> ImportError {
     let wanted = match format.filter(|_| foreign.is_empty() || !others.is_empty()) {
         Some(Format::Telegram) => "result.json or messages.html of Telegram Desktop",
         Some(Format::WhatsApp) => "WhatsApp's exported .txt or .zip",
-        Some(Format::Signal) => "main.jsonl of Signal, or data.json, chat.md or index.md of sigexport",
-        None => "Telegram Desktop's result.json or messages.html, WhatsApp's exported .txt or .zip, main.jsonl of Signal, \
-                 or the folder that sigexport made",
+        Some(Format::Signal) => {
+            "main.jsonl of Signal, or data.json, chat.md or index.md of sigexport"
+        }
+        None => {
+            "Telegram Desktop's result.json or messages.html, WhatsApp's exported .txt or .zip, main.jsonl of Signal, \
+                 or the folder that sigexport made"
+        }
     };
     let mut found: Vec<String> = foreign
         .iter()
         .take(MAX_NAMED)
         .map(|unit| format!("{} ({} export)", unit.key(), unit.layout.format().name()))
         .collect();
-    found.extend(others.iter().take(MAX_NAMED).map(|(name, why)| format!("{name} ({why})")));
+    found.extend(
+        others
+            .iter()
+            .take(MAX_NAMED)
+            .map(|(name, why)| format!("{name} ({why})")),
+    );
     let found = match found.is_empty() {
         true => "nothing of the kind".to_owned(),
         false => found.join(", "),
     };
     let advice = match foreign.first() {
-        Some(unit) => format!("give the source the kind {}-export, or another path", unit.layout.format().name()),
+        Some(unit) => format!(
+            "give the source the kind {}-export, or another path",
+            unit.layout.format().name()
+        ),
         None => "give the file, the zip or the folder as the app has written it".to_owned(),
     };
     ImportError::Unknown {
         path: path.to_owned(),
-        problem: format!("there is no export to read: looked for {wanted}; found {found}; {advice}"),
+        problem: format!(
+            "there is no export to read: looked for {wanted}; found {found}; {advice}"
+        ),
     }
 }
 
 fn hex(bytes: &[u8]) -> String {
-    bytes.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    bytes
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
 }

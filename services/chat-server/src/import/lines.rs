@@ -18,8 +18,23 @@ pub(super) struct Lines<R> {
     left: u64,
 }
 
-/// The text in UTF-8, from its beginning.
-type Decoded<R> = DecodeReaderBytes<Chain<Cursor<Vec<u8>>, R>, Vec<u8>>;
+/// A text from its beginning.
+type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// The same as UTF-8, as it is or decoded.
+enum Decoded<R> {
+    Plain(Whole<R>),
+    Other(Box<DecodeReaderBytes<Whole<R>, Vec<u8>>>),
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(reader) => reader.read(buffer),
+            Self::Other(reader) => reader.read(buffer),
+        }
+    }
+}
 
 /// A line.
 pub(super) enum Line {
@@ -34,11 +49,16 @@ impl<R: Read> Lines<R> {
     pub(super) fn new(mut reader: R) -> io::Result<Self> {
         let mut head = Vec::new();
         reader.by_ref().take(GLANCE).read_to_end(&mut head)?;
-        let reader = DecodeReaderBytesBuilder::new()
-            .encoding(Some(encoding(&head)))
-            .utf8_passthru(true)
-            .bom_override(true)
-            .build(Cursor::new(head).chain(reader));
+        let encoding = encoding(&head);
+        let whole = Cursor::new(head).chain(reader);
+        let reader = match encoding == UTF_8 {
+            true => Decoded::Plain(whole),
+            false => Decoded::Other(Box::new(
+                DecodeReaderBytesBuilder::new()
+                    .encoding(Some(encoding))
+                    .build(whole),
+            )),
+        };
         Ok(Self {
             // One more tells a text that ends there from one that goes on.
             reader: BufReader::new(reader.take(MAX_TEXT_BYTES + 1)),
@@ -104,6 +124,9 @@ pub(super) fn decoded(head: &[u8]) -> String {
 
 /// How a text is encoded, by its beginning; a BOM tells by itself.
 fn encoding(head: &[u8]) -> &'static Encoding {
+    if let Some((known, _)) = Encoding::for_bom(head) {
+        return known;
+    }
     let zeros = |odd: usize| {
         let bytes = head.iter().skip(odd).step_by(2);
         bytes.filter(|byte| **byte == 0).count() * 3 > head.len() / 2

@@ -64,7 +64,10 @@ pub(super) fn looks_like(text: &str) -> bool {
 }
 
 /// Reads a chat.
-pub(super) fn read(unit: &Unit, reading: &mut Reading<'_, '_, '_>) -> Result<ControlFlow<()>, ImportError> {
+pub(super) fn read(
+    unit: &Unit,
+    reading: &mut Reading<'_, '_, '_>,
+) -> Result<ControlFlow<()>, ImportError> {
     let path = unit.tree.path().join(&unit.file);
     let name = path.parent().and_then(Path::file_name).map_or_else(
         || "Signal".to_owned(),
@@ -169,7 +172,9 @@ fn message(
         found.map(|(_, id)| id.clone())
     });
     // What answers a file, or what was said long ago, names no message: then the quote itself is told.
-    let quote = entry.quote.filter(|quote| reply_to.is_none() && !quote.is_empty());
+    let quote = entry
+        .quote
+        .filter(|quote| reply_to.is_none() && !quote.is_empty());
     let text = match quote {
         Some(quote) => format!("> {}\n{}", quote.replace('\n', "\n> "), entry.text),
         None => entry.text.clone(),

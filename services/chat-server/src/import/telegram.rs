@@ -26,7 +26,10 @@ use repair::Repaired;
 /// message begins.
 type Budget = Cell<usize>;
 
-pub(super) fn read(unit: &Unit, reading: &mut Reading<'_, '_, '_>) -> Result<ControlFlow<()>, ImportError> {
+pub(super) fn read(
+    unit: &Unit,
+    reading: &mut Reading<'_, '_, '_>,
+) -> Result<ControlFlow<()>, ImportError> {
     let walked = walk(unit, reading, None, false)?;
     if !walked.sorted {
         return Ok(walked.ended);
@@ -85,8 +88,16 @@ fn walk_through(
         false => ControlFlow::Continue(()),
     };
     match outcome {
-        _ if stopped || sorted => Ok(Walked { sorted, found, ended }),
-        Ok(()) if something => Ok(Walked { sorted, found, ended }),
+        _ if stopped || sorted => Ok(Walked {
+            sorted,
+            found,
+            ended,
+        }),
+        Ok(()) if something => Ok(Walked {
+            sorted,
+            found,
+            ended,
+        }),
         Ok(()) => Err(ImportError::Unknown {
             path,
             problem:

@@ -47,7 +47,8 @@ const GLANCE: usize = 50;
 pub(super) const IOS_FILE: &str = "_chat.txt";
 
 /// Hears what became of a chat, and may end the reading.
-type Note<'n> = dyn FnMut(&mut Reading<'_, '_, '_>, &Unit, Result<ControlFlow<()>, ImportError>) -> ControlFlow<()> + 'n;
+type Note<'n> = dyn FnMut(&mut Reading<'_, '_, '_>, &Unit, Result<ControlFlow<()>, ImportError>) -> ControlFlow<()>
+    + 'n;
 
 /// Whether a text begins as a chat does: its first line, or one soon after it, is a header.
 pub(super) fn looks_like(text: &str) -> bool {
@@ -100,9 +101,14 @@ fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError
         tree => names::of_file(&tree.path().join(&unit.file)),
     };
     let zone = jiff::tz::TimeZone::system();
-    let written = unit.tree.modified(&unit.file).map(|at| zone.to_datetime(at).date());
+    let written = unit
+        .tree
+        .modified(&unit.file)
+        .map(|at| zone.to_datetime(at).date());
     let mut survey = Survey::until(written);
-    unit.tree.read(&unit.file, |text, _| survey.walk(&name, text).map_err(at(&unit.key())))?;
+    unit.tree.read(&unit.file, |text, _| {
+        survey.walk(&name, text).map_err(at(&unit.key()))
+    })?;
     let found = survey.found(&name);
     Ok(found.map(|found| Surveyed {
         unit,
@@ -120,18 +126,26 @@ fn agree(chats: &mut [Surveyed<'_>]) {
         if let Ok(decision) = &chat.found.order
             && decision.confidence == Confidence::Certain
         {
-            certain.entry(chat.found.shape).or_default().insert(decision.order);
+            certain
+                .entry(chat.found.shape)
+                .or_default()
+                .insert(decision.order);
         }
     }
     for chat in chats {
-        let orders = certain.get(&chat.found.shape).map(|orders| orders.iter().copied().collect::<Vec<_>>());
+        let orders = certain
+            .get(&chat.found.shape)
+            .map(|orders| orders.iter().copied().collect::<Vec<_>>());
         let (Ok(decision), Some([order])) = (&mut chat.found.order, orders.as_deref()) else {
             continue;
         };
         let order = *order;
         let fits = decision.order == order || decision.alternative == Some(order);
         if decision.confidence < Confidence::Certain && fits {
-            let other = [decision.order].into_iter().chain(decision.alternative).find(|other| *other != order);
+            let other = [decision.order]
+                .into_iter()
+                .chain(decision.alternative)
+                .find(|other| *other != order);
             *decision = Decision {
                 order,
                 alternative: other,
@@ -143,7 +157,10 @@ fn agree(chats: &mut [Surveyed<'_>]) {
     }
 }
 
-fn read_chat(chat: &Surveyed<'_>, reading: &mut Reading<'_, '_, '_>) -> Result<ControlFlow<()>, ImportError> {
+fn read_chat(
+    chat: &Surveyed<'_>,
+    reading: &mut Reading<'_, '_, '_>,
+) -> Result<ControlFlow<()>, ImportError> {
     let (unit, name, found) = (chat.unit, &chat.name, &chat.found);
     let options = reading.options;
     let decision = match (options.day_order, &found.order) {
@@ -170,7 +187,10 @@ fn read_chat(chat: &Surveyed<'_>, reading: &mut Reading<'_, '_, '_>) -> Result<C
     if reading.take(Event::Chat(told)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    if let Some(alternative) = decision.alternative.filter(|_| decision.confidence < Confidence::Certain) {
+    if let Some(alternative) = decision
+        .alternative
+        .filter(|_| decision.confidence < Confidence::Certain)
+    {
         reading.doubt(Doubt {
             chat: name.clone(),
             order: decision.order,
@@ -188,7 +208,9 @@ fn read_chat(chat: &Surveyed<'_>, reading: &mut Reading<'_, '_, '_>) -> Result<C
         chat: name,
         shape: found.shape,
         order: decision,
-        now: Timestamp::now().saturating_add(24.hours()).unwrap_or(Timestamp::MAX),
+        now: Timestamp::now()
+            .saturating_add(24.hours())
+            .unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),
         prefix: &prefix,
         clock: Clock::new(&options.zone),
@@ -199,7 +221,9 @@ fn read_chat(chat: &Surveyed<'_>, reading: &mut Reading<'_, '_, '_>) -> Result<C
             text: chat.bytes,
         },
     };
-    unit.tree.read(&unit.file, |text, _| parse.walk(text, reading).map_err(at(&unit.key())))
+    unit.tree.read(&unit.file, |text, _| {
+        parse.walk(text, reading).map_err(at(&unit.key()))
+    })
 }
 
 /// What is too large or cannot be unpacked is the file's fault, not the disk's.

@@ -180,7 +180,8 @@ impl<'a> Keeper<'a> {
     /// Writes what the batch comes to.
     fn finish(self, batch: &Batch) -> rusqlite::Result<()> {
         let report = batch.report.as_ref().map(serde_json::to_string).transpose();
-        let report = report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+        let report =
+            report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         let sql = "UPDATE chat SET messages = messages + ?2 WHERE chat = ?1";
         let mut statement = self.statement(sql)?;
         for (chat, more) in &self.news {

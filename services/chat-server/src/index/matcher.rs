@@ -60,7 +60,9 @@ impl Matcher {
     /// What is looked for, to be marked where it was found.
     pub(super) fn terms(&self) -> Vec<Term> {
         let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
-        wanted.flat_map(|clause| clause.terms.iter().cloned()).collect()
+        wanted
+            .flat_map(|clause| clause.terms.iter().cloned())
+            .collect()
     }
 
     pub(super) fn candidates(&self) -> Option<Candidates> {

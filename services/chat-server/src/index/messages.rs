@@ -113,7 +113,11 @@ pub(super) fn page(
     secret: &Secret,
 ) -> Result<Page, ReadError> {
     let scope = Scope::resolve(view, query.source.as_deref(), query.chats.as_deref())?;
-    let part = query.search.as_deref().map(|text| Matcher::parse("search", text)).transpose()?;
+    let part = query
+        .search
+        .as_deref()
+        .map(|text| Matcher::parse("search", text))
+        .transpose()?;
     let filter = Filter::resolve(
         view,
         &scope,

@@ -164,13 +164,20 @@ impl Export {
             false => sink.mark().await.map_err(Ended::Index)?,
         };
         let known = before.clone();
-        let plan = blocking(move || import::plan(&path, Some(format), &options, known.as_deref())).await?;
+        let plan =
+            blocking(move || import::plan(&path, Some(format), &options, known.as_deref())).await?;
         let mark = plan.mark.clone();
         if plan.is_empty() && before.is_some() {
             // Files that were only touched cost their digest once.
             return match before.as_ref() == Some(&mark) {
                 true => Ok(()),
-                false => sink.keep(Batch { mark: Some(mark), ..Batch::default() }).await.map_err(Ended::Index),
+                false => sink
+                    .keep(Batch {
+                        mark: Some(mark),
+                        ..Batch::default()
+                    })
+                    .await
+                    .map_err(Ended::Index),
             };
         }
         // What is damaged is so until it changes: it is not read through again to find that.
@@ -194,7 +201,8 @@ impl Export {
                     summary: None,
                 });
             };
-            let read = import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut tell);
+            let read =
+                import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut tell);
             let _rest = batches.send();
             let summary = read?;
             progress.send_modify(|progress| {
@@ -209,9 +217,12 @@ impl Export {
                 events = receive.recv() => events,
             };
             let Some(events) = events else { break };
-            sink.keep(Batch { events, ..Batch::default() })
-                .await
-                .map_err(Ended::Index)?;
+            sink.keep(Batch {
+                events,
+                ..Batch::default()
+            })
+            .await
+            .map_err(Ended::Index)?;
         }
         let summary = match reading.await {
             Ok(Ok(summary)) => summary,

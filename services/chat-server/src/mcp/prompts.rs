@@ -139,7 +139,9 @@ async fn prompt(desk: &Desk, task: &str, asked: Recent) -> Result<GetPromptResul
         chat.participant_count,
         names.join(", "),
         chat.message_count,
-        said.note.map(|note| format!("Note: {note}\n\n")).unwrap_or_default(),
+        said.note
+            .map(|note| format!("Note: {note}\n\n"))
+            .unwrap_or_default(),
     );
     let lines: Vec<String> = said
         .messages

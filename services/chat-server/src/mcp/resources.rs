@@ -107,8 +107,14 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
         .collect();
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
     let mut meta = Map::from_iter([(META_UNTRUSTED.to_owned(), UNTRUSTED.into())]);
-    meta.extend(told.next_cursor.map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))));
-    meta.extend(told.note.map(|note| (META_NOTE.to_owned(), Value::String(note))));
+    meta.extend(
+        told.next_cursor
+            .map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))),
+    );
+    meta.extend(
+        told.note
+            .map(|note| (META_NOTE.to_owned(), Value::String(note))),
+    );
     Ok(contents.with_meta(meta))
 }
 

@@ -35,7 +35,14 @@ pub fn messages(told: &Messages) -> Value {
 /// Hits of a search.
 #[must_use]
 pub fn hits(told: &Hits) -> Value {
-    let all = |hit: &'_ super::Hit| hit.before.iter().chain([&hit.message]).chain(&hit.after).cloned().collect::<Vec<_>>();
+    let all = |hit: &'_ super::Hit| {
+        hit.before
+            .iter()
+            .chain([&hit.message])
+            .chain(&hit.after)
+            .cloned()
+            .collect::<Vec<_>>()
+    };
     let every: Vec<Message> = told.hits.iter().flat_map(all).collect();
     let mut shared = Shared::of(every.iter());
     let hits: Vec<Value> = told
@@ -72,7 +79,10 @@ pub fn around(told: &Around) -> Value {
         let shown: Vec<Value> = messages.iter().map(|it| shared.message(it)).collect();
         json!(shown)
     };
-    let (before, after) = (list(&mut shared, &told.before), list(&mut shared, &told.after));
+    let (before, after) = (
+        list(&mut shared, &told.before),
+        list(&mut shared, &told.after),
+    );
     let message = shared.message(&told.message);
     shared.answer(vec![
         ("before", before),
@@ -87,7 +97,10 @@ impl Shared {
         let mut shared = Self::default();
         for message in messages {
             let chat = (message.source.clone(), message.chat_id.clone());
-            shared.chats.entry(chat).or_insert_with(|| message.chat.clone());
+            shared
+                .chats
+                .entry(chat)
+                .or_insert_with(|| message.chat.clone());
         }
         shared
     }
@@ -108,7 +121,14 @@ impl Shared {
         put("chat_id", json!(message.chat_id));
         // Of one source it stands with the chats.
         let several = self.sources() > 1;
-        put("source", if several { json!(message.source) } else { Value::Null });
+        put(
+            "source",
+            if several {
+                json!(message.source)
+            } else {
+                Value::Null
+            },
+        );
         put("sender", json!(self.sender(&message.sender)));
         put("content", json!(message.content));
         put("timestamp", json!(message.local_time));
@@ -127,7 +147,8 @@ impl Shared {
 
     /// The sources of the messages.
     fn sources(&self) -> usize {
-        let sources: std::collections::BTreeSet<&String> = self.chats.keys().map(|(source, _)| source).collect();
+        let sources: std::collections::BTreeSet<&String> =
+            self.chats.keys().map(|(source, _)| source).collect();
         sources.len()
     }
 
@@ -138,12 +159,18 @@ impl Shared {
             Some(known) if known != sender => format!("{name} ({})", sender.id),
             _ => name.clone(),
         };
-        self.senders.entry(label.clone()).or_insert_with(|| sender.clone());
+        self.senders
+            .entry(label.clone())
+            .or_insert_with(|| sender.clone());
         label
     }
 
     fn answer(self, members: Vec<(&str, Value)>) -> Value {
-        let senders: Map<String, Value> = self.senders.into_iter().map(|(label, sender)| (label, facts(&sender))).collect();
+        let senders: Map<String, Value> = self
+            .senders
+            .into_iter()
+            .map(|(label, sender)| (label, facts(&sender)))
+            .collect();
         let chats: Vec<Value> = self
             .chats
             .into_iter()

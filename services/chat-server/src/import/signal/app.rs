@@ -14,7 +14,9 @@ use super::{gather, kind_of};
 use crate::import::layout::Unit;
 use crate::import::lines::{Line, Lines};
 use crate::import::{ImportError, Reading, io_at};
-use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant};
+use crate::model::{
+    Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
+};
 use crate::source::Event;
 
 /// The most people, groups and chats.
@@ -44,7 +46,10 @@ pub(in crate::import) fn read(
                 Line::TooLong => None,
             };
             let Some(frame) = frame else {
-                reading.skip(format_args!("{}: line {number} is no frame: left out", unit.key()));
+                reading.skip(format_args!(
+                    "{}: line {number} is no frame: left out",
+                    unit.key()
+                ));
                 continue;
             };
             for event in known.frame(&frame, reading, number) {
@@ -65,7 +70,9 @@ fn files(unit: &Unit) -> HashMap<String, String> {
     let root = format!("{}files/", unit.folder());
     let mut files = HashMap::new();
     let digits = "0123456789abcdef";
-    let pairs = digits.chars().flat_map(|one| digits.chars().map(move |other| format!("{one}{other}/")));
+    let pairs = digits
+        .chars()
+        .flat_map(|one| digits.chars().map(move |other| format!("{one}{other}/")));
     for folder in std::iter::once(String::new()).chain(pairs) {
         for path in unit.tree.names(&format!("{root}{folder}")) {
             let name = path.rsplit('/').next().unwrap_or_default();
@@ -88,7 +95,12 @@ struct Known {
 }
 
 impl Known {
-    fn frame(&mut self, frame: &Map<String, Value>, reading: &mut Reading<'_, '_, '_>, number: u64) -> Vec<Event> {
+    fn frame(
+        &mut self,
+        frame: &Map<String, Value>,
+        reading: &mut Reading<'_, '_, '_>,
+        number: u64,
+    ) -> Vec<Event> {
         let full = self.people.len() + self.groups.len() + self.chats.len() >= MAX_KNOWN;
         if let Some(recipient) = frame.get("recipient").filter(|_| !full) {
             self.recipient(recipient, reading);
@@ -98,8 +110,12 @@ impl Known {
             let chat = text(item, "chatId").and_then(|id| self.chats.get(&id).cloned());
             let message = self.message(item, None);
             match (chat, message) {
-                (Some(chat), Some(message)) if message.expires.is_some_and(|at| at <= Timestamp::now()) => {
-                    reading.skip(format_args!("{chat}: line {number}: a message has disappeared: left out"));
+                (Some(chat), Some(message))
+                    if message.expires.is_some_and(|at| at <= Timestamp::now()) =>
+                {
+                    reading.skip(format_args!(
+                        "{chat}: line {number}: a message has disappeared: left out"
+                    ));
                 }
                 (Some(chat), Some(message)) => {
                     return vec![Event::Message {
@@ -107,20 +123,30 @@ impl Known {
                         message: Box::new(message),
                     }];
                 }
-                _ => reading.skip(format_args!("line {number}: a message has no chat or no time: left out")),
+                _ => reading.skip(format_args!(
+                    "line {number}: a message has no chat or no time: left out"
+                )),
             }
         }
         Vec::new()
     }
 
     fn recipient(&mut self, recipient: &Value, reading: &Reading<'_, '_, '_>) {
-        let Some(id) = text(recipient, "id") else { return };
+        let Some(id) = text(recipient, "id") else {
+            return;
+        };
         if let Some(group) = recipient.get("group") {
-            let name = group.pointer("/snapshot/title/title").and_then(Value::as_str);
+            let name = group
+                .pointer("/snapshot/title/title")
+                .and_then(Value::as_str);
             let name = name.unwrap_or("Group").to_owned();
             // The key of a group opens it: what stands for it does not.
             let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
-            let digest: String = HEXLOWER.encode(&Sha256::digest(key)).chars().take(24).collect();
+            let digest: String = HEXLOWER
+                .encode(&Sha256::digest(key))
+                .chars()
+                .take(24)
+                .collect();
             let chat = Chat {
                 id: format!("group-{digest}"),
                 name,
@@ -137,7 +163,9 @@ impl Known {
             let names: Vec<String> = names.into_iter().filter_map(part).collect();
             (!names.is_empty()).then(|| names.join(" "))
         };
-        let nickname = contact.and_then(|it| it.pointer("/nickname/given")).and_then(Value::as_str);
+        let nickname = contact
+            .and_then(|it| it.pointer("/nickname/given"))
+            .and_then(Value::as_str);
         let phone = part("e164").map(|number| format!("+{}", number.trim_start_matches('+')));
         let username = part("username");
         let name = nickname
@@ -147,12 +175,18 @@ impl Known {
             .or_else(|| phone.clone())
             .or_else(|| username.clone());
         let name = match (name, is_me) {
-            (_, true) => reading.options.me.clone().unwrap_or_else(|| "Me".to_owned()),
+            (_, true) => reading
+                .options
+                .me
+                .clone()
+                .unwrap_or_else(|| "Me".to_owned()),
             (Some(name), _) => name,
             (None, _) => other_kind(recipient),
         };
         let person = Participant {
-            id: part("aci").and_then(|aci| uuid(&aci)).unwrap_or_else(|| phone.clone().unwrap_or_else(|| name.clone())),
+            id: part("aci")
+                .and_then(|aci| uuid(&aci))
+                .unwrap_or_else(|| phone.clone().unwrap_or_else(|| name.clone())),
             name,
             username,
             phone,
@@ -167,7 +201,11 @@ impl Known {
             (Some(group), _) => group.clone(),
             (None, Some(person)) => Chat {
                 id: person.id.clone(),
-                name: if person.is_me { "Note to Self".to_owned() } else { person.name.clone() },
+                name: if person.is_me {
+                    "Note to Self".to_owned()
+                } else {
+                    person.name.clone()
+                },
                 kind: ChatKind::Direct,
                 participants: None,
             },
@@ -181,24 +219,36 @@ impl Known {
     fn message(&self, item: &Value, first: Option<i64>) -> Option<Message> {
         let sent = number(item, "dateSent")?;
         let author = text(item, "authorId").and_then(|id| self.people.get(&id));
-        let versions = item.get("revisions").and_then(Value::as_array).into_iter().flatten();
-        let begun = versions.filter_map(|version| number(version, "dateSent")).min().or(first);
+        let versions = item
+            .get("revisions")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let begun = versions
+            .filter_map(|version| number(version, "dateSent"))
+            .min()
+            .or(first);
         let begun = begun.map_or(sent, |begun| begun.min(sent));
         let author_id = author.map_or("", |author| author.id.as_str());
-        let expires = number(item, "expiresInMs").filter(|ms| *ms > 0).and_then(|ms| {
-            let begin = number(item, "expireStartDate").unwrap_or(sent);
-            Timestamp::from_millisecond(begin.checked_add(ms)?).ok()
-        });
+        let expires = number(item, "expiresInMs")
+            .filter(|ms| *ms > 0)
+            .and_then(|ms| {
+                let begin = number(item, "expireStartDate").unwrap_or(sent);
+                Timestamp::from_millisecond(begin.checked_add(ms)?).ok()
+            });
         let mut message = Message {
             id: id_of(begun, author_id),
             timestamp: Timestamp::from_millisecond(begun).ok()?,
             sender: author.cloned(),
-            edited: (begun != sent).then(|| Timestamp::from_millisecond(sent).ok()).flatten(),
+            edited: (begun != sent)
+                .then(|| Timestamp::from_millisecond(sent).ok())
+                .flatten(),
             expires,
             ..Message::default()
         };
         let (kind, said) = item.as_object()?.iter().find(|(name, _)| {
-            name.ends_with("Message") || matches!(name.as_str(), "paymentNotification" | "giftBadge" | "poll")
+            name.ends_with("Message")
+                || matches!(name.as_str(), "paymentNotification" | "giftBadge" | "poll")
         })?;
         self.fill(&mut message, kind, said);
         Some(message)
@@ -206,26 +256,52 @@ impl Known {
 
     /// What a message says.
     fn fill(&self, message: &mut Message, kind: &str, said: &Value) {
-        let body = |value: &Value| value.pointer("/text/body").and_then(Value::as_str).map(str::to_owned);
-        let by = message.sender.as_ref().map(|sender| sender.name.clone()).unwrap_or_default();
+        let body = |value: &Value| {
+            value
+                .pointer("/text/body")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let by = message
+            .sender
+            .as_ref()
+            .map(|sender| sender.name.clone())
+            .unwrap_or_default();
         match kind {
             "standardMessage" => {
                 message.body = Body::Text(body(said).unwrap_or_default());
-                message.attachments = list(said, "attachments").map(|file| self.attachment(file)).collect();
+                message.attachments = list(said, "attachments")
+                    .map(|file| self.attachment(file))
+                    .collect();
                 message.reply_to = said.get("quote").and_then(|quote| {
                     let author = text(quote, "authorId").and_then(|id| self.people.get(&id))?;
                     Some(id_of(number(quote, "targetSentTimestamp")?, &author.id))
                 });
             }
             "directStoryReplyMessage" => {
-                let words = said.pointer("/textReply/text/body").or_else(|| said.get("emoji"));
-                message.body = Body::Text(words.and_then(Value::as_str).unwrap_or_default().to_owned());
+                let words = said
+                    .pointer("/textReply/text/body")
+                    .or_else(|| said.get("emoji"));
+                message.body =
+                    Body::Text(words.and_then(Value::as_str).unwrap_or_default().to_owned());
             }
             "contactMessage" => {
-                let part = |path: &str| said.pointer(path).and_then(Value::as_str).unwrap_or_default();
-                let name = format!("{} {}", part("/contact/name/givenName"), part("/contact/name/familyName"));
-                let phone = Some(part("/contact/number/0/value").to_owned()).filter(|it| !it.is_empty());
-                message.body = Body::Contact { name: name.trim().to_owned(), phone };
+                let part = |path: &str| {
+                    said.pointer(path)
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                };
+                let name = format!(
+                    "{} {}",
+                    part("/contact/name/givenName"),
+                    part("/contact/name/familyName")
+                );
+                let phone =
+                    Some(part("/contact/number/0/value").to_owned()).filter(|it| !it.is_empty());
+                message.body = Body::Contact {
+                    name: name.trim().to_owned(),
+                    phone,
+                };
             }
             "stickerMessage" => {
                 let emoji = said.pointer("/sticker/emoji").and_then(Value::as_str);
@@ -253,9 +329,15 @@ impl Known {
             // It may be seen once, and is not kept.
             "viewOnceMessage" => message.body = Body::Unknown("[View once]".to_owned()),
             "paymentNotification" => {
-                let parts = ["amountMob", "note"].into_iter().filter_map(|name| text(said, name));
+                let parts = ["amountMob", "note"]
+                    .into_iter()
+                    .filter_map(|name| text(said, name));
                 let parts: Vec<String> = parts.collect();
-                message.body = Body::Unknown(format!("[Payment] {}", parts.join(" MOB, ")).trim_end().to_owned());
+                message.body = Body::Unknown(
+                    format!("[Payment] {}", parts.join(" MOB, "))
+                        .trim_end()
+                        .to_owned(),
+                );
             }
             "giftBadge" => message.body = Body::Unknown("[Donation badge]".to_owned()),
             "updateMessage" => message.body = update(said, &by),
@@ -263,14 +345,20 @@ impl Known {
         }
         message.reactions = gather(list(said, "reactions").filter_map(|reaction| {
             let author = text(reaction, "authorId").and_then(|id| self.people.get(&id));
-            Some((author.map(|it| it.name.clone()).unwrap_or_default(), text(reaction, "emoji")?))
+            Some((
+                author.map(|it| it.name.clone()).unwrap_or_default(),
+                text(reaction, "emoji")?,
+            ))
         }));
     }
 
     fn attachment(&self, attachment: &Value) -> Attachment {
         let pointer = attachment.get("pointer").unwrap_or(attachment);
         let (media_type, name) = (text(pointer, "contentType"), text(pointer, "fileName"));
-        let kind = match media_type.as_deref().and_then(|kind| kind.split('/').next()) {
+        let kind = match media_type
+            .as_deref()
+            .and_then(|kind| kind.split('/').next())
+        {
             Some("image") => AttachmentKind::Image,
             Some("video") => AttachmentKind::Video,
             Some("audio") => AttachmentKind::Audio,
@@ -280,7 +368,10 @@ impl Known {
             kind,
             name,
             media_type,
-            size: pointer.pointer("/locatorInfo/size").and_then(as_number).and_then(|size| u64::try_from(size).ok()),
+            size: pointer
+                .pointer("/locatorInfo/size")
+                .and_then(as_number)
+                .and_then(|size| u64::try_from(size).ok()),
             seconds: None,
             place: self.place(pointer),
         }
@@ -289,11 +380,14 @@ impl Known {
     /// Where the bytes of a file are: its name is the digest of its bytes, or how it was encrypted.
     fn place(&self, pointer: &Value) -> AttachmentPlace {
         let locator = pointer.get("locatorInfo").unwrap_or(pointer);
-        let digests = ["plaintextHash", "encryptedDigest", "digest"].into_iter().filter_map(|name| {
-            let bytes = BASE64.decode(text(locator, name)?.as_bytes()).ok()?;
-            self.files.get(&HEXLOWER.encode(&bytes)).cloned()
-        });
-        let mut paths = digests.chain(text(locator, "mediaName").and_then(|name| self.files.get(&name).cloned()));
+        let digests = ["plaintextHash", "encryptedDigest", "digest"]
+            .into_iter()
+            .filter_map(|name| {
+                let bytes = BASE64.decode(text(locator, name)?.as_bytes()).ok()?;
+                self.files.get(&HEXLOWER.encode(&bytes)).cloned()
+            });
+        let mut paths = digests
+            .chain(text(locator, "mediaName").and_then(|name| self.files.get(&name).cloned()));
         match paths.next() {
             Some(path) => AttachmentPlace::Export(path),
             None => AttachmentPlace::Missing(Some("not in files/".to_owned())),
@@ -304,23 +398,41 @@ impl Known {
 /// What Signal itself says.
 fn update(said: &Value, by: &str) -> Body {
     let Some((kind, detail)) = said.as_object().and_then(|update| update.iter().next()) else {
-        return Body::Service { action: "update".to_owned(), text: by.to_owned() };
+        return Body::Service {
+            action: "update".to_owned(),
+            text: by.to_owned(),
+        };
     };
-    let state = ["type", "state", "direction"].into_iter().filter_map(|name| text(detail, name));
-    let mut state: Vec<String> = state.map(|state| state.to_lowercase().replace('_', " ")).collect();
+    let state = ["type", "state", "direction"]
+        .into_iter()
+        .filter_map(|name| text(detail, name));
+    let mut state: Vec<String> = state
+        .map(|state| state.to_lowercase().replace('_', " "))
+        .collect();
     let action = match kind.as_str() {
-        "individualCall" | "groupCall" if state.iter().any(|it| it.contains("missed")) => "missed_call".to_owned(),
+        "individualCall" | "groupCall" if state.iter().any(|it| it.contains("missed")) => {
+            "missed_call".to_owned()
+        }
         "individualCall" | "groupCall" => "call".to_owned(),
         kind => words_of(kind).replace(' ', "_"),
     };
     for change in list(detail, "updates") {
-        state.extend(change.as_object().into_iter().flatten().map(|(name, _)| words_of(name)));
+        state.extend(
+            change
+                .as_object()
+                .into_iter()
+                .flatten()
+                .map(|(name, _)| words_of(name)),
+        );
     }
     if let Some(ms) = number(detail, "expiresInMs") {
         state.push(format!("after {} s", ms / 1_000));
     }
     let text = format!("{by}: {} {}", words_of(kind), state.join(", "));
-    Body::Service { action, text: text.trim_end().to_owned() }
+    Body::Service {
+        action,
+        text: text.trim_end().to_owned(),
+    }
 }
 
 /// A name such as `groupChange` in words.
@@ -337,7 +449,9 @@ fn words_of(name: &str) -> String {
 
 /// What somebody is called who is neither a contact nor a group.
 fn other_kind(recipient: &Value) -> String {
-    let kind = recipient.as_object().and_then(|members| members.keys().find(|key| *key != "id"));
+    let kind = recipient
+        .as_object()
+        .and_then(|members| members.keys().find(|key| *key != "id"));
     kind.map_or_else(|| "Unknown".to_owned(), |kind| words_of(kind))
 }
 
@@ -350,7 +464,16 @@ fn uuid(text: &str) -> Option<String> {
     };
     let hex = HEXLOWER.encode(&bytes);
     let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
-    Some([part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)].join("-"))
+    Some(
+        [
+            part(0, 8),
+            part(8, 12),
+            part(12, 16),
+            part(16, 20),
+            part(20, 32),
+        ]
+        .join("-"),
+    )
 }
 
 /// The time at which a message was sent and its author are what Signal knows it by.
@@ -377,5 +500,9 @@ fn as_number(value: &Value) -> Option<i64> {
 }
 
 fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
-    value.get(name).and_then(Value::as_array).into_iter().flatten()
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
 }

@@ -14,7 +14,9 @@ pub(super) struct Folder {
 impl Folder {
     /// The folder `below` of the export, with a slash behind it; `prefix` stands before all paths.
     pub(super) fn new(prefix: &str, below: &str) -> Self {
-        let parent = below.strip_suffix('/').map(|below| below.rfind('/').map_or(0, |at| at + 1));
+        let parent = below
+            .strip_suffix('/')
+            .map(|below| below.rfind('/').map_or(0, |at| at + 1));
         Self {
             prefix: format!("{prefix}{below}"),
             beside: parent.map(|end| format!("{prefix}{}", below.get(..end).unwrap_or_default())),
@@ -35,7 +37,9 @@ impl Folder {
     /// A sticker with its label and its path among the stickers, which lie beside the chats.
     pub(super) fn sticker(&self, label: Option<&str>, path: Option<&str>) -> Attachment {
         let place = match (path, &self.beside) {
-            (Some(path), Some(beside)) => AttachmentPlace::Export(format!("{beside}exported_stickers/{path}")),
+            (Some(path), Some(beside)) => {
+                AttachmentPlace::Export(format!("{beside}exported_stickers/{path}"))
+            }
             _ => AttachmentPlace::Missing(None),
         };
         Attachment {

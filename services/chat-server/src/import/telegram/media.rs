@@ -34,7 +34,11 @@ pub(super) fn attachments(entry: &Map<String, Value>) -> Vec<Attachment> {
         media_type: member(entry, "mime_type").map(str::to_owned),
         size: size(entry, "file_size"),
         seconds: number(entry, "duration_seconds").and_then(|seconds| u32::try_from(seconds).ok()),
-        ..attachment(kind(entry), path, member(entry, "file_name").map(str::to_owned))
+        ..attachment(
+            kind(entry),
+            path,
+            member(entry, "file_name").map(str::to_owned),
+        )
     });
     let card = member(entry, "contact_vcard").map(|path| Attachment {
         media_type: Some("text/vcard".to_owned()),
@@ -120,14 +124,26 @@ pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
     match value {
         Value::String(text) => vec![text.chars().take(500).collect()],
         Value::Number(number) => vec![number.to_string()],
-        Value::Array(items) if depth < MAX_DEPTH => items.iter().flat_map(|item| describe(item, depth + 1)).collect(),
+        Value::Array(items) if depth < MAX_DEPTH => items
+            .iter()
+            .flat_map(|item| describe(item, depth + 1))
+            .collect(),
         Value::Object(object) => {
-            let named = ["title", "text"].into_iter().filter_map(|name| object.get(name)).map(plain);
-            let lists = ["answers", "items"].into_iter().filter_map(|name| object.get(name));
+            let named = ["title", "text"]
+                .into_iter()
+                .filter_map(|name| object.get(name))
+                .map(plain);
+            let lists = ["answers", "items"]
+                .into_iter()
+                .filter_map(|name| object.get(name));
             let others = object
                 .iter()
-                .filter(|(name, _)| !matches!(name.as_str(), "title" | "text" | "answers" | "items" | "id"))
-                .filter_map(|(name, value)| Some(format!("{}: {}", name.replace('_', " "), scalar(value)?)));
+                .filter(|(name, _)| {
+                    !matches!(name.as_str(), "title" | "text" | "answers" | "items" | "id")
+                })
+                .filter_map(|(name, value)| {
+                    Some(format!("{}: {}", name.replace('_', " "), scalar(value)?))
+                });
             named
                 .chain(lists.flat_map(|list| describe(list, depth + 1)))
                 .chain(others)

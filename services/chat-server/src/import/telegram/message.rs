@@ -66,7 +66,9 @@ pub(super) fn message(
         deleted: false,
         reactions: reactions(entry),
         attachments,
-        topic: member(entry, "title").filter(|_| member(entry, "action") == Some("topic_created")).map(str::to_owned),
+        topic: member(entry, "title")
+            .filter(|_| member(entry, "action") == Some("topic_created"))
+            .map(str::to_owned),
         ..Message::default()
     })
 }

@@ -16,7 +16,9 @@ use super::media;
 use crate::import::clock::Clock;
 use crate::import::layout::Unit;
 use crate::import::{ImportError, Reading, io_at};
-use crate::model::{Attachment, AttachmentKind, Body, Chat, ChatKind, Message, Participant, Reaction};
+use crate::model::{
+    Attachment, AttachmentKind, Body, Chat, ChatKind, Message, Participant, Reaction,
+};
 use crate::source::Event;
 
 /// The largest page, in bytes. Telegram writes about one MiB.
@@ -32,13 +34,19 @@ pub(in crate::import) fn pages(unit: &Unit) -> Vec<String> {
         }
     };
     let names = unit.tree.names(unit.folder());
-    let mut pages: Vec<(u32, String)> = names.into_iter().filter_map(|name| Some((number(&name)?, name))).collect();
+    let mut pages: Vec<(u32, String)> = names
+        .into_iter()
+        .filter_map(|name| Some((number(&name)?, name)))
+        .collect();
     pages.sort();
     pages.into_iter().map(|(_, name)| name).collect()
 }
 
 /// Reads all pages of an export.
-pub(in crate::import) fn read(unit: &Unit, reading: &mut Reading<'_, '_, '_>) -> Result<ControlFlow<()>, ImportError> {
+pub(in crate::import) fn read(
+    unit: &Unit,
+    reading: &mut Reading<'_, '_, '_>,
+) -> Result<ControlFlow<()>, ImportError> {
     let mut state: Option<State> = None;
     let mut done = 0;
     for page in pages(unit) {
@@ -52,7 +60,9 @@ pub(in crate::import) fn read(unit: &Unit, reading: &mut Reading<'_, '_, '_>) ->
             }
             done += size;
             let mut bytes = Vec::new();
-            file.take(MAX_PAGE).read_to_end(&mut bytes).map_err(io_at(Path::new(&page)))?;
+            file.take(MAX_PAGE)
+                .read_to_end(&mut bytes)
+                .map_err(io_at(Path::new(&page)))?;
             Ok(String::from_utf8_lossy(&bytes).into_owned())
         })?;
         let document = Html::parse_document(&text);
@@ -99,16 +109,29 @@ struct State {
 }
 
 impl State {
-    fn new(unit: &Unit, document: &Html, messages: &[ElementRef<'_>], reading: &Reading<'_, '_, '_>) -> Self {
+    fn new(
+        unit: &Unit,
+        document: &Html,
+        messages: &[ElementRef<'_>],
+        reading: &Reading<'_, '_, '_>,
+    ) -> Self {
         let header = first(document.root_element(), "page_header").and_then(|it| first(it, "text"));
-        let name = header.map(text).filter(|name| !name.is_empty()).unwrap_or_else(|| "Telegram".to_owned());
-        let names: BTreeSet<String> = messages.iter().filter_map(|message| sender(*message)).collect();
+        let name = header
+            .map(text)
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| "Telegram".to_owned());
+        let names: BTreeSet<String> = messages
+            .iter()
+            .filter_map(|message| sender(*message))
+            .collect();
         let kind = match names.len() {
             0 => ChatKind::Unknown,
             1 | 2 => ChatKind::Direct,
             _ => ChatKind::Group,
         };
-        let other = names.iter().find(|other| **other != name && names.contains(&name));
+        let other = names
+            .iter()
+            .find(|other| **other != name && names.contains(&name));
         let me = other.filter(|_| kind == ChatKind::Direct).cloned();
         Self {
             me: reading.options.me.clone().or(me),
@@ -158,14 +181,23 @@ impl State {
         let forwarded = child(body, "forwarded");
         let inner = forwarded.unwrap_or(body);
         let words = child(inner, "text").map(text).unwrap_or_default();
-        let (special, mut attachments) = child(inner, "media_wrap").map(media_of).unwrap_or_default();
+        let (special, mut attachments) =
+            child(inner, "media_wrap").map(media_of).unwrap_or_default();
         for attachment in &mut attachments {
             media::put_below(attachment, &self.prefix);
         }
-        let mut read = message(id, at, self.sender.clone(), special.unwrap_or(Body::Text(words)));
+        let mut read = message(
+            id,
+            at,
+            self.sender.clone(),
+            special.unwrap_or(Body::Text(words)),
+        );
         read.attachments = attachments;
-        read.forwarded_from = forwarded.and_then(|it| child(it, "from_name")).map(own_text);
-        let reply = child(body, "reply_to").and_then(|reply| descendants(reply).find_map(|it| it.attr("href")));
+        read.forwarded_from = forwarded
+            .and_then(|it| child(it, "from_name"))
+            .map(own_text);
+        let reply = child(body, "reply_to")
+            .and_then(|reply| descendants(reply).find_map(|it| it.attr("href")));
         read.reply_to = reply.and_then(|link| Some(link.split_once("go_to_message")?.1.to_owned()));
         read.reactions = child(body, "reactions").map(reactions).unwrap_or_default();
         Some(Ok(read))
@@ -174,7 +206,8 @@ impl State {
     /// `13.01.2025 09:30:05 UTC+02:00`; older pages have no zone.
     fn time(&mut self, text: &str) -> Option<Timestamp> {
         if let Some((local, offset)) = text.split_once(" UTC") {
-            let zoned = jiff::fmt::strtime::parse("%d.%m.%Y %H:%M:%S %:z", format!("{local} {offset}"));
+            let zoned =
+                jiff::fmt::strtime::parse("%d.%m.%Y %H:%M:%S %:z", format!("{local} {offset}"));
             return zoned.ok()?.to_timestamp().ok();
         }
         let local = DateTime::strptime("%d.%m.%Y %H:%M:%S", text.trim()).ok()?;
@@ -195,7 +228,9 @@ fn message(id: String, at: Timestamp, sender: Option<Participant>, body: Body) -
 /// What a message says if that is no text, and its files.
 fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
     let part = |name: &str| first(wrap, name).map(text).unwrap_or_default();
-    let link = descendants(wrap).find_map(|it| it.attr("href")).map(str::to_owned);
+    let link = descendants(wrap)
+        .find_map(|it| it.attr("href"))
+        .map(str::to_owned);
     if first(wrap, "media_poll").is_some() {
         let answers = by_class(wrap, "answer").map(answer).collect();
         let question = part("question");
@@ -209,9 +244,19 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
         Some((latitude.parse().ok()?, longitude.parse().ok()?))
     });
     if let Some((latitude, longitude)) = place {
-        let names: Vec<&str> = [&*title, &*description].into_iter().filter(|it| !it.is_empty()).collect();
+        let names: Vec<&str> = [&*title, &*description]
+            .into_iter()
+            .filter(|it| !it.is_empty())
+            .collect();
         let name = Some(names.join(", ")).filter(|_| is("media_venue"));
-        return (Some(Body::Location { latitude, longitude, name }), Vec::new());
+        return (
+            Some(Body::Location {
+                latitude,
+                longitude,
+                name,
+            }),
+            Vec::new(),
+        );
     }
     if is("media_contact") {
         let phone = status.trim_end_matches(" - vCard").to_owned();
@@ -222,7 +267,13 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
         let missed = status.starts_with("Missed") || status.starts_with("Cancelled");
         let action = if missed { "missed_call" } else { "phone_call" };
         let text = format!("{title}: {status} call");
-        return (Some(Body::Service { action: action.to_owned(), text }), Vec::new());
+        return (
+            Some(Body::Service {
+                action: action.to_owned(),
+                text,
+            }),
+            Vec::new(),
+        );
     }
     let kinds = [
         ("sticker_wrap", AttachmentKind::Sticker),
@@ -237,13 +288,35 @@ fn media_of(wrap: ElementRef<'_>) -> (Option<Body>, Vec<Attachment>) {
     ];
     let kind = kinds.into_iter().find(|(class, _)| is(class));
     if let Some((_, kind)) = kind.filter(|_| !title.starts_with("Self-destructing")) {
-        let kind = if title == "Sticker" { AttachmentKind::Sticker } else { kind };
-        let why = if description.is_empty() { "not included" } else { &*description };
+        let kind = if title == "Sticker" {
+            AttachmentKind::Sticker
+        } else {
+            kind
+        };
+        let why = if description.is_empty() {
+            "not included"
+        } else {
+            &*description
+        };
         let path = link.unwrap_or_else(|| format!("({why})"));
-        return (None, vec![media::attachment(kind, &path, (kind == AttachmentKind::File).then_some(title))]);
+        return (
+            None,
+            vec![media::attachment(
+                kind,
+                &path,
+                (kind == AttachmentKind::File).then_some(title),
+            )],
+        );
     }
-    let parts: Vec<String> = [title, description, status].into_iter().filter(|it| !it.is_empty()).collect();
-    let said = if parts.is_empty() { text(wrap) } else { parts.join(", ") };
+    let parts: Vec<String> = [title, description, status]
+        .into_iter()
+        .filter(|it| !it.is_empty())
+        .collect();
+    let said = if parts.is_empty() {
+        text(wrap)
+    } else {
+        parts.join(", ")
+    };
     (Some(Body::Unknown(said)), Vec::new())
 }
 
@@ -260,7 +333,12 @@ fn reactions(element: ElementRef<'_>) -> Vec<Reaction> {
     let one = |reaction: ElementRef<'_>| {
         let by: Vec<String> = by_class(reaction, "initials")
             .filter_map(|it| it.attr("title"))
-            .map(|title| title.rsplit_once(", ").map_or(title, |(name, _)| name).to_owned())
+            .map(|title| {
+                title
+                    .rsplit_once(", ")
+                    .map_or(title, |(name, _)| name)
+                    .to_owned()
+            })
             .collect();
         let named = u32::try_from(by.len()).unwrap_or(u32::MAX);
         let count = first(reaction, "count").and_then(|it| text(it).parse().ok());
@@ -286,7 +364,10 @@ fn descendants(element: ElementRef<'_>) -> impl Iterator<Item = ElementRef<'_>> 
     element.descendent_elements().skip(1)
 }
 
-fn by_class<'e>(element: ElementRef<'e>, class: &'static str) -> impl Iterator<Item = ElementRef<'e>> {
+fn by_class<'e>(
+    element: ElementRef<'e>,
+    class: &'static str,
+) -> impl Iterator<Item = ElementRef<'e>> {
     descendants(element).filter(move |it| has(*it, class))
 }
 
@@ -311,7 +392,10 @@ fn text(element: ElementRef<'_>) -> String {
     }
     for link in descendants(element).filter(|it| it.value().name() == "a") {
         let words: String = link.text().collect();
-        if let Some(href) = link.attr("href").filter(|href| href.contains("://") && *href != words.trim()) {
+        if let Some(href) = link
+            .attr("href")
+            .filter(|href| href.contains("://") && *href != words.trim())
+        {
             let shown = format!("{} ({href})", words.trim());
             text = text.replacen(words.trim(), &shown, 1);
         }

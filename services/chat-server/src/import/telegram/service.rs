@@ -72,7 +72,9 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
     }
     for (name, value) in entry {
         let is_told = DETAILS.iter().any(|(told, _)| told == name);
-        if let Some(told) = media::scalar(value).filter(|_| !is_told && !COMMON.contains(&name.as_str())) {
+        if let Some(told) =
+            media::scalar(value).filter(|_| !is_told && !COMMON.contains(&name.as_str()))
+        {
             words.push(format!("{}: {told}", name.replace('_', " ")));
         }
     }

@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 
 use super::chat::Head;
 use super::{Budget, media, message};
-use crate::model::{Body, Message};
 use crate::import::clock::Clock;
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
+use crate::model::{Body, Message};
 use crate::source::Event;
 
 /// How many messages between two words about progress.
@@ -129,11 +129,18 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
     /// A topic begins with the service message that creates it; what answers a message of it belongs to it.
     fn find_topic(&mut self, message: &mut Message) {
         let created = match &message.body {
-            Body::Service { action, .. } if action == "topic_created" => message.topic.take().map(Arc::from),
+            Body::Service { action, .. } if action == "topic_created" => {
+                message.topic.take().map(Arc::from)
+            }
             _ => None,
         };
-        let answered = message.reply_to.as_ref().and_then(|id| self.topics.get(id).cloned());
-        let Some(topic) = created.or(answered) else { return };
+        let answered = message
+            .reply_to
+            .as_ref()
+            .and_then(|id| self.topics.get(id).cloned());
+        let Some(topic) = created.or(answered) else {
+            return;
+        };
         message.topic = Some(topic.to_string());
         if self.topics.len() < MAX_TOPICS {
             self.topics.insert(message.id.clone(), topic);

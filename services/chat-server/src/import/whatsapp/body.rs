@@ -146,7 +146,9 @@ pub(super) fn plain(text: &str) -> String {
 
 /// A text as the lists of words have it; nothing if it is too long to be in them.
 pub(super) fn folded(text: &str) -> String {
-    let words = text.trim_matches(is_blank).trim_end_matches(['.', '。', '।']);
+    let words = text
+        .trim_matches(is_blank)
+        .trim_end_matches(['.', '。', '।']);
     match words.len() > MAX_WORDS {
         true => String::new(),
         false => words.to_lowercase(),

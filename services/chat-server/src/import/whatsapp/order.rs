@@ -4,7 +4,9 @@ use jiff::civil::Date;
 use jiff::{ToSpan as _, Zoned};
 
 /// How a date is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DayOrder {
     /// 31/12/2023.
@@ -157,7 +159,8 @@ impl Votes {
         self.small += u64::from(written.halves == Some(false));
         for (tallies, years) in self.tallies.iter_mut().zip([0, -BUDDHIST]) {
             for (tally, order) in tallies.iter_mut().zip(ORDERS) {
-                let Some(date) = date(written.numbers, order, years).filter(|date| date.year() >= FIRST_YEAR)
+                let Some(date) =
+                    date(written.numbers, order, years).filter(|date| date.year() >= FIRST_YEAR)
                 else {
                     tally.impossible += 1;
                     continue;
@@ -166,7 +169,8 @@ impl Votes {
                 tally.named += u64::from(named == Some(date));
                 let last = tally.last.replace(date);
                 tally.gaps += last.map_or(0, |last| i64::from((date - last).get_days().abs()));
-                tally.falls += u64::from(last.is_some_and(|last| date < last.saturating_sub(2.days())));
+                tally.falls +=
+                    u64::from(last.is_some_and(|last| date < last.saturating_sub(2.days())));
             }
         }
     }
@@ -209,11 +213,26 @@ impl Votes {
         let decision = if is_out && second.impossible > first.impossible * MUCH {
             decided(best, Confidence::Certain, "some numbers are no month", None)
         } else if is_out && second.future > first.future * MUCH {
-            decided(best, Confidence::Certain, "the other order lies in the future", None)
+            decided(
+                best,
+                Confidence::Certain,
+                "the other order lies in the future",
+                None,
+            )
         } else if is_out {
-            decided(best, Confidence::Certain, "the other order goes back in time", None)
+            decided(
+                best,
+                Confidence::Certain,
+                "the other order goes back in time",
+                None,
+            )
         } else if first.named > 0 && second.named == 0 {
-            decided(best, Confidence::Certain, "files are named by these days", None)
+            decided(
+                best,
+                Confidence::Certain,
+                "files are named by these days",
+                None,
+            )
         } else {
             let pair = [best, next];
             let dense = match (first.gaps, second.gaps) {
@@ -222,12 +241,20 @@ impl Votes {
                 _ => None,
             };
             let (order, confidence, why) = match (self.habit(pair), dense) {
-                (Some((order, _, _)), Some(dense)) if order != dense => {
-                    (order, Confidence::Guess, "habits tell, but messages would lie closer together otherwise")
-                }
+                (Some((order, _, _)), Some(dense)) if order != dense => (
+                    order,
+                    Confidence::Guess,
+                    "habits tell, but messages would lie closer together otherwise",
+                ),
                 (Some(habit), _) => habit,
-                (None, Some(dense)) => (dense, Confidence::Likely, "messages lie closer together so"),
-                (None, None) => (best, Confidence::Guess, "nothing tells: most of the world writes so"),
+                (None, Some(dense)) => {
+                    (dense, Confidence::Likely, "messages lie closer together so")
+                }
+                (None, None) => (
+                    best,
+                    Confidence::Guess,
+                    "nothing tells: most of the world writes so",
+                ),
             };
             let other = pair.into_iter().find(|other| *other != order);
             decided(order, confidence, why, other)
@@ -240,20 +267,34 @@ impl Votes {
         let either = |order: DayOrder| pair.contains(&order).then_some(order);
         if self.separator == Some('.') {
             // Nobody writes the month first with full stops.
-            return either(DayOrder::DayFirst).map(|it| (it, Confidence::Certain, "full stops stand between the numbers"));
+            return either(DayOrder::DayFirst).map(|it| {
+                (
+                    it,
+                    Confidence::Certain,
+                    "full stops stand between the numbers",
+                )
+            });
         }
         if self.separator == Some('-') {
-            return either(DayOrder::DayFirst).map(|it| (it, Confidence::Likely, "dashes stand between the numbers"));
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Likely, "dashes stand between the numbers"));
         }
         if self.padded > 0 && self.unpadded == 0 {
-            return either(DayOrder::DayFirst).map(|it| (it, Confidence::Likely, "days are written with two digits"));
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Likely, "days are written with two digits"));
         }
         if self.small > 0 && self.capitals == 0 {
-            return either(DayOrder::DayFirst).map(|it| (it, Confidence::Likely, "am and pm are in small letters"));
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Likely, "am and pm are in small letters"));
         }
         if self.unpadded > 0 && self.padded == 0 && self.capitals > 0 {
-            return either(DayOrder::MonthFirst)
-                .map(|it| (it, Confidence::Likely, "AM and PM are in capitals, and days have no zero before them"));
+            return either(DayOrder::MonthFirst).map(|it| {
+                (
+                    it,
+                    Confidence::Likely,
+                    "AM and PM are in capitals, and days have no zero before them",
+                )
+            });
         }
         None
     }

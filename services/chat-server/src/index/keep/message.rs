@@ -213,7 +213,8 @@ impl Keeper<'_> {
 
 /// Makes the words of all messages findable, in a table that is empty.
 pub(in crate::index) fn relearn_all(connection: &Connection) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare("SELECT msg, text FROM message WHERE text <> '' ORDER BY msg")?;
+    let mut statement =
+        connection.prepare("SELECT msg, text FROM message WHERE text <> '' ORDER BY msg")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         learn(connection, row.get(0)?, row.get_ref(1)?.as_str()?)?;

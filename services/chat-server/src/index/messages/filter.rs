@@ -181,9 +181,11 @@ fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<H
             let name = row.get_ref(1)?.as_str()?;
             let username = row.get_ref(2)?.as_str_or_null()?.unwrap_or_default();
             let phone = row.get_ref(4)?.as_str_or_null()?.unwrap_or(name);
-            let is_number = number.is_some() && digits(phone).is_some_and(|it| has_number(&it, number.as_deref()));
+            let is_number = number.is_some()
+                && digits(phone).is_some_and(|it| has_number(&it, number.as_deref()));
             let is_me = sender == ME && row.get(3)?;
-            if is_me || is_number || fold(name).contains(sender) || fold(username).contains(sender) {
+            if is_me || is_number || fold(name).contains(sender) || fold(username).contains(sender)
+            {
                 persons.insert(row.get(0)?);
             }
         }

@@ -139,7 +139,11 @@ fn sql(by: By, filter: &Filter) -> String {
     };
     // Without it the index alone is read.
     let text = if filter.reads_text() { "text" } else { "''" };
-    let topic = if filter.topic.is_some() { "topic" } else { "NULL" };
+    let topic = if filter.topic.is_some() {
+        "topic"
+    } else {
+        "NULL"
+    };
     format!(
         "SELECT at, msg, person, chat, kinds, {text}, {topic} FROM message INDEXED BY {index} \
          WHERE {column} = ?1 AND at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) \

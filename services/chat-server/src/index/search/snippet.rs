@@ -96,7 +96,12 @@ fn marks(text: &str, terms: &[Term]) -> Vec<bool> {
             for (owner, word) in owners.iter().zip(&all).skip(start).take(length) {
                 // A pair of letters begins in one run and ends in the next.
                 let is_pair = word.starts_with(is_blankless) && word.chars().nth(1).is_some();
-                let pair = is_pair && !(term.prefix && term.words.last().is_some_and(|last| last.chars().count() == 1));
+                let pair = is_pair
+                    && !(term.prefix
+                        && term
+                            .words
+                            .last()
+                            .is_some_and(|last| last.chars().count() == 1));
                 for owner in *owner..=*owner + usize::from(pair) {
                     if let Some(mark) = marks.get_mut(owner) {
                         *mark = true;

@@ -20,7 +20,13 @@ const FORMS: &str = "give words (each is found by its beginning, too), \"phrases
 pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
     let mut clauses: Vec<Clause> = Vec::new();
     let mut is_other = false;
-    for Piece { text, quoted, is_not, starred } in pieces(text) {
+    for Piece {
+        text,
+        quoted,
+        is_not,
+        starred,
+    } in pieces(text)
+    {
         if !quoted && !is_not && text == "OR" {
             is_other = true;
             continue;
@@ -28,16 +34,25 @@ pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec
         let Some(term) = term(text, quoted, starred) else {
             continue;
         };
-        match clauses.last_mut().filter(|last| is_other && !last.is_not && !is_not) {
+        match clauses
+            .last_mut()
+            .filter(|last| is_other && !last.is_not && !is_not)
+        {
             Some(last) => last.terms.push(term),
-            None => clauses.push(Clause { terms: vec![term], is_not }),
+            None => clauses.push(Clause {
+                terms: vec![term],
+                is_not,
+            }),
         }
         is_other = false;
     }
     let terms = clauses.iter().flat_map(|clause| &clause.terms);
     let count: usize = terms.map(|term| term.words.len()).sum();
     if clauses.iter().all(|clause| clause.is_not) {
-        return Err(Invalid::new(parameter, format!("it has no word to look for: {FORMS}")));
+        return Err(Invalid::new(
+            parameter,
+            format!("it has no word to look for: {FORMS}"),
+        ));
     }
     match count {
         0..=MAX_WORDS => Ok(clauses),
@@ -60,18 +75,34 @@ fn pieces(mut rest: &str) -> impl Iterator<Item = Piece<'_>> {
     std::iter::from_fn(move || {
         rest = rest.trim_start();
         let is_not = rest.starts_with('-') && !rest.starts_with("- ") && rest.len() > 1;
-        let text = if is_not { rest.strip_prefix('-')? } else { rest };
+        let text = if is_not {
+            rest.strip_prefix('-')?
+        } else {
+            rest
+        };
         if let Some(phrase) = text.strip_prefix('"') {
             let (text, after) = phrase.split_once('"').unwrap_or((phrase, ""));
             let starred = after.starts_with('*');
             rest = after.strip_prefix('*').unwrap_or(after);
-            return Some(Piece { text, quoted: true, is_not, starred });
+            return Some(Piece {
+                text,
+                quoted: true,
+                is_not,
+                starred,
+            });
         }
-        let end = text.find(|c: char| c.is_whitespace() || c == '"').unwrap_or(text.len());
+        let end = text
+            .find(|c: char| c.is_whitespace() || c == '"')
+            .unwrap_or(text.len());
         let (word, after) = text.split_at_checked(end)?;
         rest = after;
         let starred = word.ends_with('*');
-        (!word.is_empty()).then_some(Piece { text: word, quoted: false, is_not, starred })
+        (!word.is_empty()).then_some(Piece {
+            text: word,
+            quoted: false,
+            is_not,
+            starred,
+        })
     })
 }
 
@@ -82,7 +113,12 @@ fn term(text: &str, quoted: bool, starred: bool) -> Option<Term> {
         words.pop();
     }
     let last = words.last()?;
-    let prefix = starred || is_blankless_letter(last) || !quoted && last.chars().count() >= BEGINNING && !last.starts_with(is_blankless);
+    // Korean writes what Latin writes with two or three letters in one, and endings without a blank.
+    let is_long = last.chars().count() >= BEGINNING
+        || last.contains(|c| matches!(c, '\u{AC00}'..='\u{D7A3}'));
+    let prefix = starred
+        || is_blankless_letter(last)
+        || !quoted && is_long && !last.starts_with(is_blankless);
     Some(Term { words, prefix })
 }
 

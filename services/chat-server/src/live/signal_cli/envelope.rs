@@ -147,7 +147,9 @@ impl Said<'_> {
                 message.attachments = attachments(data);
             }
             let seconds = time_of(data, "expiresInSeconds").filter(|seconds| *seconds > 0);
-            message.expires = seconds.and_then(|seconds| Timestamp::from_millisecond(at.saturating_add(seconds.saturating_mul(1_000))).ok());
+            message.expires = seconds.and_then(|seconds| {
+                Timestamp::from_millisecond(at.saturating_add(seconds.saturating_mul(1_000))).ok()
+            });
             push(&chat, message, events);
         }
     }
@@ -222,7 +224,9 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
     }
     if let Some(payment) = data.get("payment") {
         let note = text(payment, "note").unwrap_or_default();
-        return Some(Body::Unknown(format!("[Payment] {note}").trim_end().to_owned()));
+        return Some(Body::Unknown(
+            format!("[Payment] {note}").trim_end().to_owned(),
+        ));
     }
     let text = body_text(data);
     let has_files = data

@@ -288,7 +288,10 @@ fn zips_that_are_bombs() {
     zip.finish().unwrap();
     assert!(fs::metadata(&path).unwrap().len() < 300_000);
     let read = read(&path, Format::WhatsApp).unwrap();
-    assert!(read.warnings.iter().any(|it| it.contains("in one zip")), "{read:?}");
+    assert!(
+        read.warnings.iter().any(|it| it.contains("in one zip")),
+        "{read:?}"
+    );
     let attached = import::attachment_within(&path, "a.txt", 1_000_000);
     assert!(matches!(attached, Err(ImportError::TooLarge { .. })));
 }

@@ -232,7 +232,11 @@ fn what_is_no_export_is_told_what_would_be() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text, word) in [
         ("a.json", "{\"some\": 1}", "neither `chats` nor `messages`"),
-        ("a.html", "<!DOCTYPE html><html>", "not Telegram's messages.html"),
+        (
+            "a.html",
+            "<!DOCTYPE html><html>",
+            "not Telegram's messages.html",
+        ),
         ("a.txt", "a shopping list", "no line begins as"),
         ("b.txt", "", "empty"),
     ] {

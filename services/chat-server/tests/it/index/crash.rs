@@ -182,7 +182,13 @@ fn import() {
                             said("1", message(&n.to_string(), n as i64, "Bob", &text(n)))
                         }));
                     let mark = Some(next.to_string());
-                    sink.keep(Batch { events, mark, ..Batch::default() }).await.unwrap();
+                    sink.keep(Batch {
+                        events,
+                        mark,
+                        ..Batch::default()
+                    })
+                    .await
+                    .unwrap();
                     let mut out = std::io::stdout().lock();
                     writeln!(out, "kept {source} {next}").unwrap();
                     out.flush().unwrap();

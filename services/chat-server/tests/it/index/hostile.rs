@@ -1,6 +1,6 @@
 //! Whatever somebody writes is looked for, or refused with a sentence; it is never taken for a command.
 
-use chat_server::index::{ChatFilter, IndexError, MessageQuery, PeopleQuery, SearchQuery};
+use chat_server::index::{ChatFilter, IndexError, MessageQuery, PeopleQuery, SearchQuery, says};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -92,7 +92,7 @@ async fn operators_and_quotes_are_text() {
     let fixture = fixture().await;
     for text in HOSTILE {
         ask(&fixture, text).await;
-        // It is found as it stands.
+        // It is found as it stands, if there is a word in it.
         let query = MessageQuery {
             search: Some(text.to_owned()),
             limit: 1_000,
@@ -100,6 +100,9 @@ async fn operators_and_quotes_are_text() {
             ..MessageQuery::default()
         };
         let place = HOSTILE.iter().position(|hostile| *hostile == text).unwrap();
+        if says("", text).is_err() {
+            continue;
+        }
         let found = fixture.ids(&query).await;
         assert!(found.contains(&place.to_string()), "{text:?}: {found:?}");
     }

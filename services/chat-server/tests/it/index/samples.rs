@@ -50,7 +50,12 @@ pub(super) fn open(dir: &TempDir) -> Index {
 }
 
 pub(super) async fn keep(sink: &Arc<dyn Sink>, events: Vec<Event>) {
-    sink.keep(Batch { events, ..Batch::default() }).await.unwrap();
+    sink.keep(Batch {
+        events,
+        ..Batch::default()
+    })
+    .await
+    .unwrap();
 }
 
 pub(super) fn ids(messages: &[StoredMessage]) -> Vec<String> {

@@ -139,7 +139,7 @@ async fn too_much_and_too_little_are_refused() {
     let table = [
         (query(""), "query", "no word"),
         (query("\"...\" ?"), "query", "no word"),
-        (query(&"a ".repeat(65)), "text", "at most 64"),
+        (query(&"a ".repeat(65)), "query", "at most 64"),
         (many, "limit", "2000"),
     ];
     for (query, parameter, said) in table {
