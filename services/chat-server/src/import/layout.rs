@@ -283,9 +283,8 @@ impl Found {
         let name = file.rsplit('/').next().unwrap_or(file);
         let end = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
         let end = end.as_deref().unwrap_or_default();
-        if !is_meant
-            && !(matches!(end, "txt" | "zip") || end == "json" && name.starts_with("result"))
-        {
+        let may_be = matches!(end, "txt" | "zip") || end == "json" && name.starts_with("result");
+        if !is_meant && !may_be {
             return Ok(());
         }
         if archive::is_zip(path)? {

@@ -209,7 +209,7 @@ impl Votes {
             alternative,
             years: 0,
         };
-        let is_out = second.wrong() >= first.wrong() * MUCH + 1;
+        let is_out = second.wrong() > first.wrong() * MUCH;
         let decision = if is_out && second.impossible > first.impossible * MUCH {
             decided(best, Confidence::Certain, "some numbers are no month", None)
         } else if is_out && second.future > first.future * MUCH {

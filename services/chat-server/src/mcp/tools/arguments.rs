@@ -144,7 +144,7 @@ pub(super) struct ListPeople {
 }
 
 /// The id of a source, which is in small letters whatever a model writes.
-fn id(source: String) -> String {
+fn id(source: &str) -> String {
     source.trim().to_lowercase()
 }
 
@@ -155,7 +155,7 @@ impl From<ListChats> for ChatQuestion {
             name_pattern,
         } = asked.filter.unwrap_or_default();
         Self {
-            source: asked.source.map(id),
+            source: asked.source.as_deref().map(id),
             chat_type,
             name_pattern,
             limit: asked.limit,
@@ -168,7 +168,7 @@ impl From<ListChats> for ChatQuestion {
 impl From<GetMessages> for Question {
     fn from(asked: GetMessages) -> Self {
         Self {
-            source: asked.source.map(id),
+            source: asked.source.as_deref().map(id),
             chat: asked.chat,
             since: asked.since,
             before: asked.before,
@@ -187,7 +187,7 @@ impl WaitForMessage {
     /// What to wait for, and how many seconds.
     pub(super) fn taken_apart(self) -> (Question, i64) {
         let asked = Question {
-            source: self.source.map(id),
+            source: self.source.as_deref().map(id),
             chat: self.chat,
             sender: self.sender,
             search: self.search,
@@ -202,7 +202,7 @@ impl From<SearchMessages> for SearchQuestion {
         Self {
             text: asked.query,
             messages: Question {
-                source: asked.source.map(id),
+                source: asked.source.as_deref().map(id),
                 chat: asked.chat,
                 since: asked.since,
                 before: asked.before,
@@ -223,7 +223,7 @@ impl From<SearchMessages> for SearchQuestion {
 impl From<GetContext> for Around {
     fn from(asked: GetContext) -> Self {
         Self {
-            source: asked.source.map(id),
+            source: asked.source.as_deref().map(id),
             chat: asked.chat,
             id: asked.message_id,
             before: asked.before,
@@ -235,7 +235,7 @@ impl From<GetContext> for Around {
 impl From<GetStatistics> for StatisticsQuestion {
     fn from(asked: GetStatistics) -> Self {
         Self {
-            source: asked.source.map(id),
+            source: asked.source.as_deref().map(id),
             chat: asked.chat,
             since: asked.since,
             before: asked.before,
