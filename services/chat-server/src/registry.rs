@@ -136,7 +136,19 @@ impl Registry {
                 stop.clone(),
             ));
         }
+        if let Some(id) = self.0.keys().next() {
+            running.spawn(sweep(self.sink(id, index), stop.clone()));
+        }
         while running.join_next().await.is_some() {}
+    }
+}
+
+/// Lets what has disappeared by now go from the index, which it does with every batch.
+async fn sweep(sink: Arc<dyn Sink>, stop: CancellationToken) {
+    while tokio::time::timeout(PAUSE, stop.cancelled()).await.is_err() {
+        if let Err(error) = sink.keep(Batch::default()).await {
+            tracing::warn!(%error, "what has disappeared cannot be taken out of the index yet");
+        }
     }
 }
 

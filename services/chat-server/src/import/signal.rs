@@ -5,6 +5,7 @@ mod app;
 mod data;
 mod folder;
 mod markdown;
+mod update;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::ops::ControlFlow;

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use serde_json::{Map, Value};
 use sha2::{Digest as _, Sha256};
 
+use super::update::{update, words_of};
 use super::{gather, kind_of};
 use crate::import::layout::Unit;
 use crate::import::lines::{Line, Lines};
@@ -395,58 +396,6 @@ impl Known {
     }
 }
 
-/// What Signal itself says.
-fn update(said: &Value, by: &str) -> Body {
-    let Some((kind, detail)) = said.as_object().and_then(|update| update.iter().next()) else {
-        return Body::Service {
-            action: "update".to_owned(),
-            text: by.to_owned(),
-        };
-    };
-    let state = ["type", "state", "direction"]
-        .into_iter()
-        .filter_map(|name| text(detail, name));
-    let mut state: Vec<String> = state
-        .map(|state| state.to_lowercase().replace('_', " "))
-        .collect();
-    let action = match kind.as_str() {
-        "individualCall" | "groupCall" if state.iter().any(|it| it.contains("missed")) => {
-            "missed_call".to_owned()
-        }
-        "individualCall" | "groupCall" => "call".to_owned(),
-        kind => words_of(kind).replace(' ', "_"),
-    };
-    for change in list(detail, "updates") {
-        state.extend(
-            change
-                .as_object()
-                .into_iter()
-                .flatten()
-                .map(|(name, _)| words_of(name)),
-        );
-    }
-    if let Some(ms) = number(detail, "expiresInMs") {
-        state.push(format!("after {} s", ms / 1_000));
-    }
-    let text = format!("{by}: {} {}", words_of(kind), state.join(", "));
-    Body::Service {
-        action,
-        text: text.trim_end().to_owned(),
-    }
-}
-
-/// A name such as `groupChange` in words.
-fn words_of(name: &str) -> String {
-    let mut words = String::new();
-    for c in name.chars() {
-        if c.is_uppercase() {
-            words.push(' ');
-        }
-        words.extend(c.to_lowercase());
-    }
-    words
-}
-
 /// What somebody is called who is neither a contact nor a group.
 fn other_kind(recipient: &Value) -> String {
     let kind = recipient
@@ -482,7 +431,7 @@ fn id_of(at: i64, author: &str) -> String {
 }
 
 /// A member that is a text, or a number in words.
-fn text(value: &Value, name: &str) -> Option<String> {
+pub(super) fn text(value: &Value, name: &str) -> Option<String> {
     match value.get(name)? {
         Value::String(text) if !text.is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -491,7 +440,7 @@ fn text(value: &Value, name: &str) -> Option<String> {
 }
 
 /// A number, which large ones are as a string.
-fn number(value: &Value, name: &str) -> Option<i64> {
+pub(super) fn number(value: &Value, name: &str) -> Option<i64> {
     value.get(name).and_then(as_number)
 }
 
@@ -499,7 +448,7 @@ fn as_number(value: &Value) -> Option<i64> {
     value.as_i64().or_else(|| value.as_str()?.parse().ok())
 }
 
-fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+pub(super) fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
     value
         .get(name)
         .and_then(Value::as_array)
