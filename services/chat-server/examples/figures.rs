@@ -86,7 +86,10 @@ async fn write(index: &Index, count: u64) -> Result<u64> {
             let mut bytes = 0;
             while let Some(events) = made.batch() {
                 bytes += made::text_bytes(&events);
-                let batch = Batch { events, mark: None };
+                let batch = Batch {
+                    events,
+                    ..Batch::default()
+                };
                 sink.keep(batch).await.map_err(|error| error.to_string())?;
             }
             Ok::<u64, String>(bytes)

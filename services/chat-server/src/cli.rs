@@ -1,7 +1,8 @@
 //! The command line: what is asked for, and the exit code it comes to.
 //!
-//! 0 is fine, 1 is not found or not possible, 2 is wrong usage.
+//! 0 is fine, 1 is not found or not possible, 2 is wrong usage, 3 is that an import has left something out.
 
+mod check;
 mod error;
 mod import;
 mod list;
@@ -28,7 +29,7 @@ pub const PROGRAM: &str = "chat-server";
 #[command(
     name = "chat-server",
     version,
-    after_help = "Exit code: 0 fine, 1 not found or not possible, 2 wrong usage."
+    after_help = "Exit code: 0 fine, 1 not found or not possible, 2 wrong usage, 3 imported, but something was left out."
 )]
 struct Arguments {
     #[command(flatten)]
@@ -49,6 +50,12 @@ enum Command {
     Chats(list::Chats),
     /// Prints messages, newest first.
     Messages(Box<messages::Arguments>),
+    /// Finds messages by words: search "boat OR ship" -rain.
+    Search(Box<messages::Search>),
+    /// Says what is wrong with the configuration: files that are not there, lists of chats that match nothing.
+    CheckConfig(check::Arguments),
+    /// Says how the dates of an export of WhatsApp are written, in the configuration, and reads it again.
+    DayOrder(check::DayOrderArguments),
 }
 
 /// Does what the arguments of the process say. What goes wrong is one line on stderr.
@@ -62,6 +69,9 @@ pub fn main() -> ExitCode {
             Command::Sources(asked) => asked.run(&place).await,
             Command::Chats(asked) => asked.run(&place).await,
             Command::Messages(asked) => asked.run(&place).await,
+            Command::Search(asked) => asked.run(&place).await,
+            Command::CheckConfig(asked) => asked.run(&place).await,
+            Command::DayOrder(asked) => asked.run(&place).await,
         }
     };
     block_on(PROGRAM, async {

@@ -95,6 +95,8 @@ pub struct ChatFilter {
     pub allow: Option<BTreeSet<String>>,
     /// Never these, even if they are allowed.
     pub deny: BTreeSet<String>,
+    /// Whether the source is served although an entry of these lists matches no chat.
+    pub lenient: bool,
 }
 
 /// Somebody who is called otherwise elsewhere.
@@ -160,7 +162,7 @@ impl Config {
                 return Err(format!("two sources have the id {id:?}: give each its own"));
             }
             let source = source
-                .meant(folder)
+                .meant(folder, written.strict_privacy)
                 .map_err(|problem| format!("source {id:?}: {problem}"))?;
             sources.push(source);
         }
@@ -177,12 +179,39 @@ impl ChatFilter {
     /// Whether a chat may be seen.
     #[must_use]
     pub fn allows(&self, id: &str, name: &str) -> bool {
-        if *self == Self::default() {
+        if !self.has_lists() {
             return true;
         }
         let names = [alike(id), alike(name)];
         let named = |list: &BTreeSet<String>| names.iter().any(|name| list.contains(name));
-        !named(&self.deny) && self.allow.as_ref().is_none_or(named)
+        // What is denied is denied in any form of its id.
+        let is_denied = forms(id).iter().any(|form| self.deny.contains(form));
+        !is_denied && !named(&self.deny) && self.allow.as_ref().is_none_or(named)
+    }
+
+    /// Whether there is anything that limits what may be seen.
+    #[must_use]
+    pub fn has_lists(&self) -> bool {
+        self.allow.is_some() || !self.deny.is_empty()
+    }
+
+    /// The entries of the lists that name this chat.
+    pub fn entries_for(&self, id: &str, name: &str) -> impl Iterator<Item = &String> {
+        let mut names = forms(id);
+        names.extend([alike(id), alike(name)]);
+        let entries = self.deny.iter().chain(self.allow.iter().flatten());
+        entries.filter(move |entry| names.contains(entry))
+    }
+
+    /// The entries that have matched no chat.
+    #[must_use]
+    pub fn unmatched(&self, matched: &BTreeSet<String>) -> Vec<&str> {
+        let entries = self.deny.iter().chain(self.allow.iter().flatten());
+        let unmatched: BTreeSet<&str> = entries
+            .filter(|entry| !matched.contains(*entry))
+            .map(String::as_str)
+            .collect();
+        unmatched.into_iter().collect()
     }
 }
 
@@ -193,6 +222,8 @@ struct Written {
     data_dir: Option<String>,
     #[serde(default)]
     redact_phone_numbers: bool,
+    #[serde(default = "yes")]
+    strict_privacy: bool,
     #[serde(default)]
     source: Vec<WrittenSource>,
     #[serde(default)]
@@ -232,7 +263,7 @@ enum Kind {
 }
 
 impl WrittenSource {
-    fn meant(self, folder: &Path) -> Result<SourceConfig, String> {
+    fn meant(self, folder: &Path, strict: bool) -> Result<SourceConfig, String> {
         self.only_its_own()?;
         let needed = |value: &Option<String>, what: &str| {
             value.clone().ok_or_else(|| format!("needs {what}"))
@@ -272,6 +303,7 @@ impl WrittenSource {
             chats: ChatFilter {
                 allow: self.allow.map(|names| list(&names)).transpose()?,
                 deny: list(&self.deny)?,
+                lenient: !strict,
             },
             name: self
                 .name
@@ -351,6 +383,26 @@ fn list(names: &[String]) -> Result<BTreeSet<String>, String> {
 /// systems.
 fn alike(name: &str) -> String {
     name.trim().to_lowercase().nfc().collect()
+}
+
+const fn yes() -> bool {
+    true
+}
+
+/// The forms in which the id of a chat is known: Telegram's own apps leave out the marks of groups and channels.
+#[must_use]
+pub fn forms(id: &str) -> Vec<String> {
+    let bare = ["-100", "-", "user", "chat", "channel"]
+        .into_iter()
+        .find_map(|mark| id.strip_prefix(mark))
+        .unwrap_or(id);
+    match !bare.is_empty() && bare.bytes().all(|byte| byte.is_ascii_digit()) {
+        true => ["", "-", "-100", "user", "chat", "channel"]
+            .iter()
+            .map(|mark| format!("{mark}{bare}"))
+            .collect(),
+        false => vec![alike(id)],
+    }
 }
 
 fn is_id(id: &str) -> bool {

@@ -2,24 +2,27 @@
 
 mod archive;
 mod clock;
-mod fingerprint;
 mod identity;
+mod layout;
 mod lines;
 mod signal;
 mod telegram;
+mod tree;
 mod whatsapp;
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use jiff::tz::TimeZone;
+use layout::{Layout, Unit};
 
 use crate::source::Event;
 
 pub use archive::{Attached, attachment, attachment_within};
-pub use fingerprint::fingerprint;
+pub use layout::{Plan, plan};
 pub use whatsapp::DayOrder;
 
 /// The largest single message, in bytes of the export, and of what is made of it.
@@ -67,6 +70,43 @@ pub struct Summary {
     pub skipped: u64,
     /// The first of what was odd: where, and why; nothing of a message. At most [`MAX_WARNINGS`].
     pub warnings: Vec<String>,
+    /// Chats whose dates can be read in two ways.
+    pub doubts: Vec<Doubt>,
+    /// The ids of the chats that were read.
+    pub chats_read: BTreeSet<String>,
+}
+
+/// A chat whose dates can be read in two ways.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Doubt {
+    /// The id of the chat.
+    pub chat: String,
+    /// How its dates are read.
+    pub order: DayOrder,
+    /// How they could be read as well.
+    pub alternative: DayOrder,
+    /// `likely` or `guess`.
+    pub confidence: String,
+    /// What speaks for the order.
+    pub why: String,
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            chat,
+            order,
+            alternative,
+            confidence,
+            why,
+        } = self;
+        write!(
+            f,
+            "{chat}: dates are read {} ({confidence}: {why}), but could be {}",
+            order.name(),
+            alternative.name()
+        )
+    }
 }
 
 /// An export that cannot be read. Nothing of a message is in it.
@@ -120,12 +160,19 @@ pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 /// What kind of export is at `path`, by its contents.
 ///
 /// # Errors
-/// [`ImportError`] for what is none, in words that say what would be.
+/// [`ImportError`] if there is nothing to read, in words that say what was looked for and what was found.
 pub fn detect(path: &Path) -> Result<Format, ImportError> {
-    archive::detect(path)
+    let options = Options {
+        zone: TimeZone::UTC,
+        day_order: None,
+        me: None,
+    };
+    let plan = plan(path, None, &options, None)?;
+    let first = plan.units.first();
+    Ok(first.map_or(Format::WhatsApp, |(unit, _)| unit.layout.format()))
 }
 
-/// Reads the export at `path` from its beginning; `format` as [`detect`] finds it if `None`. Ends early, without an
+/// Reads all exports at `path` from their beginning; `format` as [`detect`] finds it if `None`. Ends early, without an
 /// error, when `take` breaks.
 ///
 /// # Errors
@@ -137,22 +184,77 @@ pub fn read(
     take: &mut Take<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Summary, ImportError> {
-    let format = match format {
-        Some(format) => format,
-        None => detect(path)?,
-    };
+    carry_out(&plan(path, format, options, None)?, options, take, progress)
+}
+
+/// Reads what is new in a plan. One export of several that cannot be read is left out and named.
+///
+/// # Errors
+/// [`ImportError`], of the first of those that are new if none of them can be read.
+pub fn carry_out(
+    plan: &Plan,
+    options: &Options,
+    take: &mut Take<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Summary, ImportError> {
+    let new = || plan.units.iter().filter(|(_, is_new)| *is_new);
     let mut reading = Reading {
         options,
         take,
         progress,
         summary: Summary::default(),
+        base: 0,
+        total: new().map(|(unit, _)| unit.size()).sum(),
     };
-    match format {
-        Format::Telegram => telegram::read(path, &mut reading)?,
-        Format::WhatsApp => whatsapp::read(path, &mut reading)?,
-        Format::Signal => signal::read(path, &mut reading)?,
+    for (name, why) in &plan.others {
+        reading.skip(format_args!("{name}: {why}: left out"));
     }
-    Ok(reading.summary)
+    let (mut failed, mut good) = (None, 0);
+    let mut note = |reading: &mut Reading<'_, '_, '_>,
+                    unit: &Unit,
+                    read: Result<ControlFlow<()>, ImportError>| {
+        let ended = match read {
+            Ok(ended) => {
+                good += 1;
+                ended
+            }
+            Err(error) if plan.units.len() > 1 => {
+                reading.skip(format_args!("{}: {error}: left out", unit.key()));
+                failed.get_or_insert(error);
+                ControlFlow::Continue(())
+            }
+            Err(error) => {
+                failed = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        reading.base += unit.size();
+        reading.tell(0);
+        ended
+    };
+    if plan
+        .units
+        .iter()
+        .any(|(unit, _)| unit.layout == Layout::WhatsApp)
+    {
+        let _ended = whatsapp::read(&plan.units, &mut reading, &mut note);
+    } else {
+        for (unit, _) in new() {
+            let read = match unit.layout {
+                Layout::TelegramJson => telegram::read(unit, &mut reading),
+                Layout::TelegramHtml => telegram::read_pages(unit, &mut reading),
+                Layout::SignalApp => signal::read_app(unit, &mut reading),
+                Layout::SignalChat | Layout::WhatsApp => signal::read(unit, &mut reading),
+            };
+            if note(&mut reading, unit, read).is_break() {
+                break;
+            }
+        }
+    }
+    match failed {
+        Some(error) if good == 0 => Err(error),
+        _ => Ok(reading.summary),
+    }
 }
 
 /// One reading of an export: what the parsers share.
@@ -161,13 +263,18 @@ struct Reading<'r, 't, 'p> {
     take: &'r mut Take<'t>,
     progress: &'r mut Progress<'p>,
     summary: Summary,
+    /// The bytes of the exports before this one, and of all.
+    base: u64,
+    total: u64,
 }
 
 impl Reading<'_, '_, '_> {
     /// Gives an event. A message may have grown above the bound: damaged bytes become longer ones.
     fn take(&mut self, event: Event) -> ControlFlow<()> {
         match &event {
-            Event::Chat(_) => self.summary.chats += 1,
+            Event::Chat(chat) => {
+                self.summary.chats += u64::from(self.summary.chats_read.insert(chat.id.clone()))
+            }
             Event::Message { chat, message } if message.bytes() > MAX_MESSAGE_BYTES => {
                 let size = message.bytes();
                 self.skip(format_args!(
@@ -181,10 +288,22 @@ impl Reading<'_, '_, '_> {
         (self.take)(event)
     }
 
+    /// How many bytes of the present export are read.
+    fn tell(&mut self, done: u64) {
+        (self.progress)((self.base + done).min(self.total), self.total);
+    }
+
     /// Something is left out.
     fn skip(&mut self, why: impl fmt::Display) {
         self.summary.skipped += 1;
         self.warn(why);
+    }
+
+    /// A chat's dates can be read in two ways.
+    fn doubt(&mut self, doubt: Doubt) {
+        if self.summary.doubts.len() < MAX_WARNINGS {
+            self.summary.doubts.push(doubt);
+        }
     }
 
     fn warn(&mut self, why: impl fmt::Display) {

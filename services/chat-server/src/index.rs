@@ -40,17 +40,20 @@ pub use self::chats::{ChatFilter, FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};
+pub use self::people::is_number;
 pub use self::people::{Alias, AliasMember, Identity, MAX_PEOPLE, PeopleQuery, Person};
 pub use self::search::{Hit, Hits, Piece, SearchQuery, Snippet};
 pub use self::statistics::{SenderCount, Statistics, StatisticsQuery};
 
 pub use self::fold::contains;
+pub use self::matcher::says;
+pub use self::stored::is_call;
 
 use self::cursor::Secret;
 use self::directory::{Directory, Lock};
 use self::readers::Readers;
 use self::writer::Writer;
-use crate::source::{Batch, MAX_BATCH, Sink, SourceError};
+use crate::source::{Batch, MAX_BATCH, Report, Sink, SourceError};
 
 /// The most sources of one index.
 pub const MAX_SOURCES: usize = 64;
@@ -253,6 +256,16 @@ impl Sink for SourceSink {
             self.try_keep(batch)
                 .await
                 .map_err(|error| SourceError(error.to_string()))
+        }
+        .boxed()
+    }
+
+    fn report(&self) -> BoxFuture<'_, Result<Report, SourceError>> {
+        async move {
+            let sources = self.index.sources().await;
+            let sources = sources.map_err(|error| SourceError(error.to_string()))?;
+            let known = sources.into_iter().find(|known| known.id == self.source);
+            Ok(known.map(|known| known.report).unwrap_or_default())
         }
         .boxed()
     }

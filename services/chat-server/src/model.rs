@@ -44,7 +44,7 @@ pub struct Participant {
 }
 
 /// One entry of a conversation.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Message {
     /// Its id, unique in its chat; made from its contents where the source gives none.
     pub id: String,
@@ -66,6 +66,10 @@ pub struct Message {
     pub reactions: Vec<Reaction>,
     /// Files that belong to it.
     pub attachments: Vec<Attachment>,
+    /// The topic of a forum that it belongs to.
+    pub topic: Option<String>,
+    /// When it disappears.
+    pub expires: Option<Timestamp>,
 }
 
 /// What a message says.
@@ -183,8 +187,14 @@ impl Message {
         let lists = sender.chain(reactions).chain(attachments);
         self.id.len()
             + self.body.bytes()
-            + texts([&self.reply_to, &self.forwarded_from])
+            + texts([&self.reply_to, &self.forwarded_from, &self.topic])
             + lists.sum::<usize>()
+    }
+}
+
+impl Default for Body {
+    fn default() -> Self {
+        Self::Text(String::new())
     }
 }
 

@@ -1,8 +1,8 @@
 //! All sources of a configuration: built, told apart by their ids, and kept running.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fmt::Write as _;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
@@ -17,7 +17,7 @@ use crate::index::Index;
 use crate::live::export::Export;
 use crate::live::signal_cli::SignalCli;
 use crate::live::telegram_bot::TelegramBot;
-use crate::source::{Batch, ChatSource, Event, Sink, SourceError};
+use crate::source::{Batch, ChatSource, Event, Report, Sink, SourceError};
 
 /// How long to wait before a source that has failed is run again.
 const PAUSE: Duration = Duration::from_secs(10);
@@ -35,6 +35,27 @@ pub struct Entry {
     pub export: Option<Arc<Export>>,
     /// Which of its chats may be seen.
     pub chats: ChatFilter,
+    /// The entries of these lists that have matched a chat.
+    pub matched: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Entry {
+    /// The entries that match no chat, for which nothing of the source is told.
+    #[must_use]
+    pub fn unmatched(&self) -> Vec<String> {
+        let matched = self.matched.lock().unwrap_or_else(PoisonError::into_inner);
+        self.chats
+            .unmatched(&matched)
+            .into_iter()
+            .map(str::to_owned)
+            .collect()
+    }
+
+    /// Whether nothing of it is told: privacy fails closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        !self.chats.lenient && self.chats.has_lists() && !self.unmatched().is_empty()
+    }
 }
 
 impl Registry {
@@ -61,11 +82,28 @@ impl Registry {
         self.0.values()
     }
 
+    /// Learns from the index which entries of the lists have matched a chat before.
+    pub async fn recall(&self, index: &Index) {
+        for known in index.sources().await.unwrap_or_default() {
+            if let Some(entry) = self.get(&known.id) {
+                let mut matched = entry.matched.lock().unwrap_or_else(PoisonError::into_inner);
+                matched.extend(known.report.matched);
+            }
+        }
+    }
+
     /// Whether a chat of a source may be seen.
     #[must_use]
     pub fn allows(&self, source: &str, chat: &str, name: &str) -> bool {
         self.get(source)
             .is_some_and(|entry| entry.chats.allows(chat, name))
+    }
+
+    /// Whether a chat of a source is told: it may be seen, and the lists of the source are right.
+    #[must_use]
+    pub fn tells(&self, source: &str, chat: &str, name: &str) -> bool {
+        self.get(source)
+            .is_some_and(|entry| entry.chats.allows(chat, name) && !entry.is_closed())
     }
 
     /// Where a source puts what it has: the index, without the chats that may not be seen.
@@ -79,6 +117,10 @@ impl Registry {
             sink: index.sink(source),
             prefix: prefix(&chats),
             hidden: Mutex::default(),
+            matched: self
+                .get(source)
+                .map(|entry| Arc::clone(&entry.matched))
+                .unwrap_or_default(),
             chats,
         })
     }
@@ -94,7 +136,19 @@ impl Registry {
                 stop.clone(),
             ));
         }
+        if let Some(id) = self.0.keys().next() {
+            running.spawn(sweep(self.sink(id, index), stop.clone()));
+        }
         while running.join_next().await.is_some() {}
+    }
+}
+
+/// Lets what has disappeared by now go from the index, which it does with every batch.
+async fn sweep(sink: Arc<dyn Sink>, stop: CancellationToken) {
+    while tokio::time::timeout(PAUSE, stop.cancelled()).await.is_err() {
+        if let Err(error) = sink.keep(Batch::default()).await {
+            tracing::warn!(%error, "what has disappeared cannot be taken out of the index yet");
+        }
     }
 }
 
@@ -117,6 +171,7 @@ fn entry(config: &SourceConfig) -> Entry {
         source,
         export: None,
         chats: chats.clone(),
+        matched: Arc::default(),
     };
     match config.kind.clone() {
         SourceKind::Export {
@@ -137,6 +192,7 @@ fn entry(config: &SourceConfig) -> Entry {
                 source: Arc::clone(&export) as _,
                 export: Some(export),
                 chats,
+                matched: Arc::default(),
             }
         }
         SourceKind::TelegramBot {
@@ -155,12 +211,13 @@ struct Filtered {
     chats: ChatFilter,
     /// Before every mark: with other lists an export has to be read again.
     prefix: String,
+    matched: Arc<Mutex<BTreeSet<String>>>,
     /// The ids of chats that were left out. As many as a source has chats.
     hidden: Mutex<HashSet<String>>,
 }
 
 fn prefix(chats: &ChatFilter) -> String {
-    if *chats == ChatFilter::default() {
+    if !chats.has_lists() {
         return String::new();
     }
     let mut text = format!("{:?}", chats.allow.is_some());
@@ -180,7 +237,15 @@ fn prefix(chats: &ChatFilter) -> String {
 }
 
 impl Filtered {
+    fn matched(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.matched.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn takes(&self, event: &Event) -> bool {
+        if let Event::Chat(chat) = event {
+            let entries = self.chats.entries_for(&chat.id, &chat.name).cloned();
+            self.matched().extend(entries);
+        }
         let mut hidden = self.hidden.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             // Each run of a source tells of a chat before it tells what is in it.
@@ -203,9 +268,26 @@ impl Filtered {
 
 impl Sink for Filtered {
     fn keep(&self, mut batch: Batch) -> BoxFuture<'_, Result<(), SourceError>> {
+        let before = self.matched().len();
         batch.events.retain(|event| self.takes(event));
+        let matched = self.matched().clone();
+        if let Some(report) = &mut batch.report {
+            report.matched = matched;
+        } else if matched.len() != before {
+            return async move {
+                let report = self.sink.report().await?;
+                batch.report = Some(Report { matched, ..report });
+                batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
+                self.sink.keep(batch).await
+            }
+            .boxed();
+        }
         batch.mark = batch.mark.map(|mark| format!("{}{mark}", self.prefix));
         self.sink.keep(batch)
+    }
+
+    fn report(&self) -> BoxFuture<'_, Result<Report, SourceError>> {
+        self.sink.report()
     }
 
     fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>> {

@@ -1,12 +1,15 @@
 //! The port through which every network comes in: a source feeds a [`Sink`], in batches that are kept whole or not at
 //! all.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use crate::import::{Doubt, Summary};
 use crate::model::{Chat, Message, Reaction};
 
 /// The most events of one batch.
@@ -56,6 +59,11 @@ pub trait Sink: Send + Sync {
 
     /// The mark of the last batch that was kept; `None` before the first.
     fn mark(&self) -> BoxFuture<'_, Result<Option<String>, SourceError>>;
+
+    /// What is known of the source as a whole; nothing by default.
+    fn report(&self) -> BoxFuture<'_, Result<Report, SourceError>> {
+        futures_util::future::ready(Ok(Report::default())).boxed()
+    }
 }
 
 /// What a source has to say, in the order in which it happened.
@@ -65,6 +73,30 @@ pub struct Batch {
     pub events: Vec<Event>,
     /// Where the source goes on after this batch, kept together with it: an update's number, a file's digest.
     pub mark: Option<String>,
+    /// What is known of the source as a whole now; `None`: as before.
+    pub report: Option<Report>,
+}
+
+/// What is known of a source as a whole: what is not certain, what was left out, what lists of chats have matched.
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(default)]
+pub struct Report {
+    /// Chats whose dates can be read in two ways.
+    pub doubts: Vec<Doubt>,
+    /// How many entries the last reading has left out.
+    pub left_out: u64,
+    /// The entries of `allow` and `deny` that have matched a chat.
+    pub matched: BTreeSet<String>,
+}
+
+impl Report {
+    /// Adds what a reading has found.
+    pub fn take(&mut self, read: &Summary) {
+        let news = |doubt: &Doubt| !read.chats_read.contains(&doubt.chat);
+        self.doubts.retain(news);
+        self.doubts.extend(read.doubts.iter().cloned());
+        self.left_out = read.skipped;
+    }
 }
 
 /// One thing that happened.

@@ -1,20 +1,22 @@
 //! What is told of chats and messages, as types that become JSON: the same for tools, notifications and the command
 //! line.
 
+pub mod compact;
 mod content;
 mod media_type;
 mod message;
 pub mod uri;
 
-use schemars::JsonSchema;
 use serde::Serialize;
+
+use crate::import::DayOrder;
 
 pub use content::content;
 pub use media_type::media_type;
 pub use message::{Attachment, Message, Reaction, Sender};
 
 /// A source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Source {
     /// Its id, to be given as `source`.
     pub id: String,
@@ -25,6 +27,18 @@ pub struct Source {
     /// What to do about it if it is not, or what it is doing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
+    /// Why nothing of it is told, if nothing is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub not_served: Option<String>,
+    /// How many entries of its lists of chats match none.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub lists_matching_nothing: u64,
+    /// How many entries of the export could not be read.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub left_out: u64,
+    /// Chats whose dates can be read in two ways. `chat-server day-order` settles it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub date_doubts: Vec<Doubt>,
     /// Whether new messages are told as they arrive, to who subscribes to messages://ID/*.
     pub streams: bool,
     /// The time zone of `local_time`.
@@ -35,8 +49,28 @@ pub struct Source {
     pub messages: u64,
 }
 
+/// A chat whose dates can be read in two ways.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Doubt {
+    /// The chat.
+    pub chat: String,
+    /// How its dates are read.
+    pub read_as: DayOrder,
+    /// How they could be read as well.
+    pub or_perhaps: DayOrder,
+    /// likely or guess.
+    pub confidence: String,
+    /// What speaks for it.
+    pub because: String,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+const fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
 /// A chat.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chat {
     /// Its id within its source.
     pub id: String,
@@ -45,7 +79,7 @@ pub struct Chat {
     /// direct, group, channel or unknown.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How many take part: as the source tells, or else how many have written.
+    /// How many take part, as the source tells; where it does not, how many have written.
     pub participant_count: u32,
     /// Its source.
     pub source: String,
@@ -62,7 +96,7 @@ pub struct Chat {
 }
 
 /// Chats, those with the latest activity first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Chats {
     /// The chats.
     pub chats: Vec<Chat>,
@@ -74,7 +108,7 @@ pub struct Chats {
 }
 
 /// Some messages.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Messages {
     /// The messages, newest first.
     pub messages: Vec<Message>,
@@ -87,7 +121,7 @@ pub struct Messages {
 }
 
 /// A message that was found, and what was said around it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hit {
     /// The message.
     pub message: Message,
@@ -101,17 +135,20 @@ pub struct Hit {
 }
 
 /// What was found, newest first.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Hits {
     /// The hits.
     pub hits: Vec<Hit>,
     /// Give this as `cursor` for the hits that follow; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
+    /// What is not complete, or what to try where nothing was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// A message among those around it.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Around {
     /// What was said before it, oldest first.
     pub before: Vec<Message>,
@@ -119,10 +156,13 @@ pub struct Around {
     pub message: Message,
     /// What was said after it, oldest first.
     pub after: Vec<Message>,
+    /// What is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// How many messages, by whom, and when.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Statistics {
     /// How many in all.
     pub messages: u64,
@@ -146,10 +186,13 @@ pub struct Statistics {
     pub weekdays: Vec<u64>,
     /// The zone of days, hours and weekdays.
     pub time_zone: String,
+    /// What is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// How much somebody wrote.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SenderCount {
     /// The source.
     pub source: String,
@@ -162,7 +205,7 @@ pub struct SenderCount {
 }
 
 /// How much was written on a day.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct DayCount {
     /// The day, such as 2025-01-13.
     pub date: String,
@@ -171,14 +214,17 @@ pub struct DayCount {
 }
 
 /// People, those with the most messages first.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct People {
     /// The people.
     pub people: Vec<Person>,
+    /// What is not complete.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
 }
 
 /// Somebody, in one source or several.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Person {
     /// What to call the person.
     pub name: String,
@@ -186,12 +232,15 @@ pub struct Person {
     pub is_me: bool,
     /// How many messages in all.
     pub messages: u64,
+    /// When the last one was sent, in UTC.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_message: Option<String>,
     /// Who it is in each source.
     pub identities: Vec<Identity>,
 }
 
 /// Who somebody is in a source.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Identity {
     /// The source.
     pub source: String,

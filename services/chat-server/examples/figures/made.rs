@@ -72,6 +72,8 @@ impl Made {
                 body: Body::Text(text),
                 reply_to: (self.below(5) == 0).then(|| (self.next / 2).to_string()),
                 forwarded_from: None,
+                topic: None,
+                expires: None,
                 edited: None,
                 deleted: false,
                 reactions: Vec::new(),

@@ -17,6 +17,9 @@ use crate::live::export::{Export, Progress};
 /// How many cells the bar of progress has.
 const CELLS: u64 = 30;
 
+/// The exit code of an import that has left something out.
+const LEFT_OUT: u8 = 3;
+
 /// The most warnings that are told of a source.
 const WARNINGS: usize = 20;
 
@@ -30,6 +33,14 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
+    /// One source, if it has changed.
+    pub(super) fn of(source: String) -> Self {
+        Self {
+            sources: vec![source],
+            again: false,
+        }
+    }
+
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         log_to_stderr("error");
         let desk = place.desk(Mode::Reads).await?;
@@ -45,7 +56,7 @@ impl Arguments {
             let dir = desk.index().dir().to_owned();
             return Err(IndexError::ReadOnly { dir }.into());
         }
-        let mut failed = false;
+        let (mut failed, mut left_out) = (false, 0);
         let mut output = Output::new();
         for id in exports {
             let Some(export) = desk
@@ -75,7 +86,10 @@ impl Arguments {
                 )));
             }
             match read {
-                Ok(()) => tell(&id, &export, &mut output)?,
+                Ok(()) => {
+                    left_out += left_out_of(&export);
+                    tell(&id, &export, &mut output)?;
+                }
                 Err(error) => {
                     failed = true;
                     eprintln!("{id}: {}", visible(&error.to_string()));
@@ -83,9 +97,10 @@ impl Arguments {
             }
         }
         output.finish()?;
-        Ok(match failed {
-            true => ExitCode::FAILURE,
-            false => ExitCode::SUCCESS,
+        Ok(match (failed, left_out) {
+            (true, _) => ExitCode::FAILURE,
+            (false, 0) => ExitCode::SUCCESS,
+            (false, _) => ExitCode::from(LEFT_OUT),
         })
     }
 
@@ -111,6 +126,16 @@ impl Arguments {
     }
 }
 
+/// How many entries the last reading has left out.
+fn left_out_of(export: &Export) -> u64 {
+    export
+        .progress()
+        .borrow()
+        .summary
+        .as_ref()
+        .map_or(0, |summary| summary.skipped)
+}
+
 /// What was read.
 fn tell(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
     let progress = export.progress().borrow().clone();
@@ -121,6 +146,14 @@ fn tell(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
         "{id}: {} chats, {} messages, {} left out",
         summary.chats, summary.messages, summary.skipped
     ))?;
+    for doubt in &summary.doubts {
+        eprintln!("{id}: {}", visible(&doubt.to_string()));
+    }
+    if !summary.doubts.is_empty() {
+        eprintln!(
+            "{id}: if that is wrong: chat-server day-order {id} day-first|month-first|year-first"
+        );
+    }
     for warning in summary.warnings.iter().take(WARNINGS) {
         eprintln!("{id}: {}", visible(warning));
     }

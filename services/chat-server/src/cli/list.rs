@@ -134,7 +134,7 @@ impl Chats {
 
     async fn ask(&self, desk: &Desk) -> Result<view::Chats, CliError> {
         let asked = ChatQuestion {
-            source: self.source.clone(),
+            source: self.source.as_ref().map(|id| id.to_lowercase()),
             chat_type: self.kind.clone(),
             name_pattern: self.name.clone(),
             limit: self.limit,

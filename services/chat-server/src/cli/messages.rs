@@ -30,6 +30,9 @@ pub(super) struct Arguments {
     /// A part of what is said.
     #[arg(long, value_name = "TEXT")]
     search: Option<String>,
+    /// A part of the name of the topic of a forum.
+    #[arg(long, value_name = "TEXT")]
+    topic: Option<String>,
     /// How many, 1 to 1000; 100 by default.
     #[arg(long)]
     limit: Option<i64>,
@@ -44,16 +47,40 @@ pub(super) struct Arguments {
     format: Format,
 }
 
+#[derive(Debug, Clone, Args)]
+pub(super) struct Search {
+    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    #[arg(required = true, allow_hyphen_values = true)]
+    words: Vec<String>,
+}
+
+impl Search {
+    /// The messages with these words.
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let desk = place.desk(Mode::Reads).await?;
+        let asked = Question {
+            search: Some(self.words.join(" ")),
+            stored: true,
+            ..Question::default()
+        };
+        let told = desk.messages(&asked).await;
+        close(&desk).await;
+        write(told?, Format::Text, false)?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
 impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         let desk = place.desk(Mode::Reads).await?;
         let asked = Question {
-            source: self.source,
+            source: self.source.map(|id| id.to_lowercase()),
             chat: self.chat,
             since: self.since,
             before: self.before,
             sender: self.sender,
             search: self.search,
+            topic: self.topic,
             limit: self.limit,
             offset: self.offset,
             cursor: self.cursor,
@@ -111,6 +138,9 @@ fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliEr
                     false => message.among_chats(),
                 };
                 output.line(&message.line())?;
+            }
+            if let Some(note) = &told.note {
+                eprintln!("{note}");
             }
             if let Some(cursor) = &told.next_cursor {
                 eprintln!("there are more: --cursor {cursor}");

@@ -30,12 +30,17 @@ pub(super) struct Place {
 }
 
 impl Place {
+    /// The file of the configuration.
+    pub(super) fn file(&self) -> Result<PathBuf, CliError> {
+        match &self.config {
+            Some(file) => Ok(file.clone()),
+            None => Ok(directory("XDG_CONFIG_HOME", ".config")?.join("config.toml")),
+        }
+    }
+
     /// The configuration.
     pub(super) fn config(&self) -> Result<Config, CliError> {
-        let file = match &self.config {
-            Some(file) => file.clone(),
-            None => directory("XDG_CONFIG_HOME", ".config")?.join("config.toml"),
-        };
+        let file = self.file()?;
         if !file.exists() {
             return Err(CliError::NoConfig(format!(
                 "there is no configuration at {}: write one there, or name another with --config. A minimal one:\n\n\
@@ -56,7 +61,9 @@ impl Place {
         let opened =
             tokio::task::spawn_blocking(move || Index::open(&dir, Options::default())).await;
         let index = opened.map_err(|error| CliError::Other(error.to_string()))??;
-        Ok(Desk::new(&config, index, mode))
+        let desk = Desk::new(&config, index, mode);
+        desk.recall().await;
+        Ok(desk)
     }
 }
 

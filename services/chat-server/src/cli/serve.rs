@@ -26,6 +26,16 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let beyond = self
+            .door
+            .address()
+            .is_some_and(|address| !address.ip().is_loopback());
+        if beyond && self.door.token_file.is_none() {
+            return Err(CliError::Other(
+                "other machines can reach that address: give --token-file, a file with a token that clients must show, \
+                 or listen on a loopback address".to_owned(),
+            ));
+        }
         log_to_stderr("warn");
         let stop = stop_signal()?;
         let desk = place.desk(Mode::Runs).await?;

@@ -82,6 +82,16 @@ impl Failure {
         Self::new("SOURCE_NOT_CONNECTED", message).with_data(json!({ "source": source }))
     }
 
+    /// A list of chats is not right, so nothing of the source is told.
+    pub(super) fn private(source: &str, unmatched: usize) -> Self {
+        let message = format!(
+            "Source '{source}' is not served: {unmatched} entries of its `allow` or `deny` list match no chat. The person \
+             whose chats these are can see the nearest names with `chat-server check-config` and correct the list, or \
+             set strict_privacy = false"
+        );
+        Self::new("SOURCE_NOT_SERVED", message)
+    }
+
     /// A time limit was reached.
     pub(crate) fn timeout() -> Self {
         Self::new(

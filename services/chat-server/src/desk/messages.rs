@@ -1,15 +1,18 @@
 //! Messages: by filters, by words, around one of them.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 
 use super::chats::within;
 use super::scope::Scope;
-use super::{Desk, Failure};
+use super::{Desk, Failure, News};
 use crate::index::{
     self, ChatKey, Cursor, DEFAULT_LIMIT, MAX_AROUND, MAX_LIMIT, MessageQuery, StoredMessage,
 };
 use crate::query;
 use crate::view;
+use crate::view::uri::Listening;
 
 /// Which messages, as somebody asks. All that is given must hold.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -24,7 +27,9 @@ pub struct Question {
     pub before: Option<String>,
     /// A part of the name of the sender.
     pub sender: Option<String>,
-    /// A part of what is said.
+    /// A part of the name of a topic.
+    pub topic: Option<String>,
+    /// Words of what is said, as for a search.
     pub search: Option<String>,
     /// How many; 1 to 1,000, by default 100.
     pub limit: Option<i64>,
@@ -64,6 +69,10 @@ pub struct Around {
     pub after: Option<i64>,
 }
 
+/// What to try where nothing was found.
+const NOTHING_FOUND: &str = "nothing has all of this: try fewer words, OR between them, the beginning of a word, other \
+    spellings, or no chat, sender, since and before";
+
 impl Desk {
     /// The messages that fit, newest first.
     ///
@@ -73,10 +82,71 @@ impl Desk {
     pub async fn messages(&self, asked: &Question) -> Result<view::Messages, Failure> {
         let query = self.query(asked).await?;
         let page = self.index().messages(&query).await?;
+        let none_found = page.messages.is_empty() && query.search.is_some();
+        let none_found = none_found.then(|| NOTHING_FOUND.to_owned());
         Ok(view::Messages {
             messages: page.messages.into_iter().map(|it| self.shown(it)).collect(),
             next_cursor: page.next.map(|cursor| cursor.as_str().to_owned()),
-            note: self.reading(query.source.as_deref()),
+            note: self.reading(query.source.as_deref()).or(none_found),
+        })
+    }
+
+    /// The first message that fits and comes in from now on; none if none does in so many seconds, 1 to 50.
+    ///
+    /// # Errors
+    /// As for [`messages`](Self::messages).
+    pub async fn wait(&self, asked: &Question, seconds: i64) -> Result<view::Messages, Failure> {
+        let patience = within("seconds", seconds, 1, 50)?;
+        let mut following = self.follow().await?;
+        // What is wrong with the question is told at once.
+        let probe = Question {
+            limit: Some(1),
+            ..asked.clone()
+        };
+        let query = self.query(&probe).await?;
+        self.index().messages(&query).await?;
+        let to = Listening {
+            source: query.source.clone(),
+            chat: None,
+            chat_filter: None,
+            sender: asked.sender.clone(),
+            search: given(&asked.search),
+        };
+        let next = async {
+            loop {
+                match following.next().await {
+                    Some(News::Told(told)) => {
+                        let key = ChatKey {
+                            source: told.message.source.clone(),
+                            id: told.message.chat_id.clone(),
+                        };
+                        let is_there = query
+                            .chats
+                            .as_ref()
+                            .is_none_or(|chats| chats.contains(&key));
+                        let told = News::Told(told);
+                        if is_there && told.concerns(&to, None) {
+                            return Some(told);
+                        }
+                    }
+                    Some(News::Missed { .. }) => {}
+                    None => return None,
+                }
+            }
+        };
+        let patience = Duration::from_secs(patience as u64);
+        let told = tokio::time::timeout(patience, next).await.ok().flatten();
+        let (messages, note) = match told {
+            Some(News::Told(told)) => (vec![told.message], None),
+            _ => (
+                Vec::new(),
+                Some("no such message has come in: call again to go on waiting".to_owned()),
+            ),
+        };
+        Ok(view::Messages {
+            messages,
+            next_cursor: None,
+            note,
         })
     }
 
@@ -93,6 +163,7 @@ impl Desk {
             messages: self.query(&asked.messages).await?,
         };
         let found = self.index().search(&query).await?;
+        let none_found = found.hits.is_empty().then(|| NOTHING_FOUND.to_owned());
         let hit = |hit: index::Hit| {
             let raw = view::content(&hit.message.message);
             let message = self.shown(hit.message);
@@ -117,6 +188,9 @@ impl Desk {
         Ok(view::Hits {
             hits: found.hits.into_iter().map(hit).collect(),
             next_cursor: found.next.map(|cursor| cursor.as_str().to_owned()),
+            note: self
+                .reading(query.messages.source.as_deref())
+                .or(none_found),
         })
     }
 
@@ -142,6 +216,7 @@ impl Desk {
             before: around.before.into_iter().map(|it| self.shown(it)).collect(),
             message: self.shown(message),
             after: around.after.into_iter().map(|it| self.shown(it)).collect(),
+            note: self.reading(Some(&key.source)),
         })
     }
 
@@ -201,6 +276,7 @@ impl Desk {
             sender: given(&asked.sender),
             search: given(&asked.search),
             kinds: Vec::new(),
+            topic: given(&asked.topic),
             limit,
             offset,
             cursor: asked.cursor.as_ref().map(Cursor::new),

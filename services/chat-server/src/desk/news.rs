@@ -119,7 +119,7 @@ impl Following {
     fn tells(&self, stored: &index::StoredMessage) -> bool {
         let registry = self.desk.registry();
         self.streams(&stored.source)
-            && registry.allows(&stored.source, &stored.chat, &stored.chat_name)
+            && registry.tells(&stored.source, &stored.chat, &stored.chat_name)
     }
 }
 
@@ -147,7 +147,7 @@ impl News {
                     && to
                         .search
                         .as_deref()
-                        .is_none_or(|part| index::contains(&message.content, part))
+                        .is_none_or(|asked| index::says(&message.content, asked).unwrap_or(false))
             }
         }
     }
@@ -160,6 +160,9 @@ fn is_called(message: &view::Message, name: &str) -> bool {
 
 fn is_sender(message: &view::Message, part: &str) -> bool {
     let sender = &message.sender;
+    if sender.is_me && part.trim().eq_ignore_ascii_case("me") {
+        return true;
+    }
     let names = [Some(&sender.display_name), sender.username.as_ref()];
     names
         .into_iter()

@@ -4,7 +4,6 @@ use std::collections::{HashMap, HashSet};
 
 use super::chats::within;
 use super::{Desk, Failure, zone_name};
-use crate::config::ChatFilter;
 use crate::index::{self, MAX_PEOPLE, PeopleQuery, StatisticsQuery};
 use crate::model::Participant;
 use crate::view;
@@ -80,6 +79,7 @@ impl Desk {
             hours: counted.hours.to_vec(),
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),
+            note: self.reading(source),
             senders: counted
                 .senders
                 .into_iter()
@@ -118,6 +118,7 @@ impl Desk {
         let people = people.into_iter().filter(named).skip(offset).take(limit);
         Ok(view::People {
             people: people.collect(),
+            note: self.reading(None),
         })
     }
 
@@ -135,7 +136,7 @@ impl Desk {
     async fn seen_senders(&self) -> Result<HashMap<String, HashMap<String, u64>>, Failure> {
         let mut seen = HashMap::new();
         for entry in self.registry().iter() {
-            if entry.chats == ChatFilter::default() {
+            if !entry.chats.has_lists() {
                 continue;
             }
             let id = entry.source.id();
@@ -202,6 +203,7 @@ impl Desk {
             name,
             is_me: person.is_me,
             messages: identities.iter().map(|identity| identity.messages).sum(),
+            last_message: person.last.map(|at| at.to_string()),
             identities,
         })
     }
@@ -213,5 +215,12 @@ fn is_called(person: &view::Person, part: &str) -> bool {
         .flat_map(|identity| [Some(&identity.display_name), identity.username.as_ref()])
         .flatten();
     let names: HashSet<&String> = names.chain([&person.name]).collect();
+    let numbers = person
+        .identities
+        .iter()
+        .flat_map(|identity| [identity.phone.as_deref(), Some(&identity.id)]);
     names.into_iter().any(|name| index::contains(name, part))
+        || numbers
+            .flatten()
+            .any(|number| index::is_number(number, part))
 }

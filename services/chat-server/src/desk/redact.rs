@@ -87,7 +87,10 @@ impl Redactor {
             deleted: _,
             reactions,
             attachments,
+            topic,
+            expires: _,
         } = &mut stored.message;
+        topic.iter_mut().for_each(|topic| self.text(topic));
         self.message_id(id);
         reply_to.iter_mut().for_each(|id| self.message_id(id));
         sender
@@ -139,7 +142,7 @@ impl Redactor {
         let mut rest = text.as_str();
         while let Some((before, number, after)) = next_number(rest) {
             redacted.push_str(before);
-            match is_meant(number) {
+            match is_meant(number) && !is_spared(&redacted, number) {
                 true => redacted.push_str(&stand_in(index, number)),
                 false => redacted.push_str(number),
             }
@@ -148,6 +151,35 @@ impl Redactor {
         redacted.push_str(rest);
         *text = redacted;
     }
+}
+
+/// Whether a number is a part of something else: of a link (but for those that lead to a number), an account (IBAN), or
+/// degrees of a map.
+fn is_spared(before: &str, number: &str) -> bool {
+    let token = before
+        .rsplit(char::is_whitespace)
+        .next()
+        .unwrap_or_default();
+    let is_link = token.contains("://")
+        && !["wa.me", "whatsapp", "t.me/+"]
+            .iter()
+            .any(|it| token.contains(it));
+    let mut letters = before.chars().rev();
+    let is_country = letters
+        .by_ref()
+        .take(2)
+        .filter(char::is_ascii_uppercase)
+        .count()
+        == 2;
+    let is_account = is_country && !letters.next().is_some_and(char::is_alphanumeric);
+    let is_degrees = number.split_once('.').is_some_and(|(whole, rest)| {
+        (1..=3).contains(&whole.len())
+            && rest.len() >= 4
+            && (whole.to_owned() + rest)
+                .bytes()
+                .all(|it| it.is_ascii_digit())
+    });
+    is_link || is_account || is_degrees
 }
 
 fn stand_in(index: &Index, number: &str) -> String {
@@ -190,7 +222,10 @@ fn end_of(run: &str) -> usize {
         if digit(c).is_some() {
             end = at + c.len_utf8();
             between = 0;
-        } else if is_between(c) || (at == 0 && c == '+') {
+        } else if is_between(c)
+            || (at == 0 && c == '+')
+            || (matches!(c, '\n' | '\r') && run.starts_with(['+', '0']))
+        {
             between += 1;
             if between > 3 {
                 break;
@@ -208,6 +243,8 @@ const fn is_between(c: char) -> bool {
         c,
         ' ' | '\u{A0}' | '\u{202F}' | '\u{2009}' | '-' | '\u{2010}'
             ..='\u{2013}' | '.' | '/' | '(' | ')'
+            // What nobody sees.
+            | '\u{AD}' | '\u{200B}'..='\u{200F}' | '\u{202A}'..='\u{202E}' | '\u{2060}' | '\u{2066}'..='\u{2069}' | '\u{FEFF}'
     )
 }
 

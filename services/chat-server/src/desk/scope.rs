@@ -1,7 +1,6 @@
 //! Where to look: sources and chats by what somebody calls them, as far as they may be seen.
 
 use super::{Desk, Failure};
-use crate::config::ChatFilter as Seen;
 use crate::index::{ChatFilter, ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::Entry;
@@ -40,6 +39,10 @@ impl Desk {
     /// The same, if it is there to be asked, or if what was kept of it is enough.
     pub(super) async fn connected(&self, id: &str, stored: bool) -> Result<&Entry, Failure> {
         let entry = self.source(id)?;
+        self.settled(Some(id)).await;
+        if let Some(failure) = self.closed(entry) {
+            return Err(failure);
+        }
         if stored {
             return Ok(entry);
         }
@@ -54,12 +57,26 @@ impl Desk {
         }
     }
 
+    /// Why nothing of a source is told, if nothing is.
+    pub(super) fn closed(&self, entry: &Entry) -> Option<Failure> {
+        let id = entry.source.id();
+        entry.is_closed().then(|| match self.reading(Some(id)) {
+            Some(reading) => Failure::new(
+                "SOURCE_NOT_CONNECTED",
+                format!(
+                    "Source '{id}' has lists of chats, and is told once they are checked: {reading}"
+                ),
+            ),
+            None => Failure::private(id, entry.unmatched().len()),
+        })
+    }
+
     /// The chats of a source, or of all of the configuration, that may be seen: those with the latest activity first.
     pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
         let chats = self.index().chats(source, &ChatFilter::default()).await?;
         let seen = chats.into_iter().filter(|chat| {
             self.registry()
-                .allows(&chat.source, &chat.chat.id, &chat.chat.name)
+                .tells(&chat.source, &chat.chat.id, &chat.chat.name)
         });
         Ok(seen
             .map(|mut chat| {
@@ -72,7 +89,7 @@ impl Desk {
 
     /// All chats that may be seen, as a question to the index.
     pub(super) async fn scope_of(&self, source: Option<&str>) -> Result<Scope, Failure> {
-        let is_open = |entry: &Entry| entry.chats == Seen::default();
+        let is_open = |entry: &Entry| !entry.chats.has_lists();
         let all_may_be_seen = match source {
             Some(source) => self.registry().get(source).is_some_and(is_open),
             None => {

@@ -6,13 +6,10 @@ use std::path::{Component, Path, PathBuf};
 
 use zip::ZipArchive;
 
-use super::{Format, ImportError, io_at};
-
-/// How much of a file is looked at to see what it is, in bytes.
-const GLANCE: u64 = 64 * 1024;
+use super::{ImportError, io_at};
 
 /// How many entries of a folder or a zip are looked at.
-const MAX_ENTRIES: usize = 100_000;
+pub(super) const MAX_ENTRIES: usize = 100_000;
 
 /// The file of Telegram Desktop.
 pub(super) const TELEGRAM_FILE: &str = "result.json";
@@ -117,13 +114,14 @@ pub fn attachment_within(
     })
 }
 
-/// A zip in a folder of exports, and the path in it: `WhatsApp Chat - Anna.zip/1.jpg`.
+/// A zip in a folder of exports, however deep, and the path in it: `WhatsApp Chat - Anna.zip/1.jpg`.
 fn zip_in<'r>(export: &Path, relative: &'r str) -> Option<(PathBuf, &'r str)> {
-    let (name, inner) = relative.split_once('/')?;
-    let real = export.join(name).canonicalize().ok()?;
-    let within = export.is_dir() && real.starts_with(export.canonicalize().ok()?);
-    let is_zip = within && real.is_file() && is_zip(&real).ok()?;
-    is_zip.then_some((real, inner))
+    let root = export.canonicalize().ok().filter(|root| root.is_dir())?;
+    relative.match_indices('/').find_map(|(at, _)| {
+        let real = root.join(relative.get(..at)?).canonicalize().ok()?;
+        let is_zip = real.starts_with(&root) && real.is_file() && is_zip(&real).ok()?;
+        is_zip.then(|| (real, relative.get(at + 1..).unwrap_or_default()))
+    })
 }
 
 /// The folder of an export: itself, or the one its file is in.
@@ -137,69 +135,6 @@ pub(super) fn folder_of(export: &Path) -> &Path {
     }
 }
 
-pub(super) fn detect(path: &Path) -> Result<Format, ImportError> {
-    let unknown = |problem: &str| ImportError::Unknown {
-        path: path.to_owned(),
-        problem: format!(
-            "{problem}; give Telegram Desktop's result.json (or its folder), WhatsApp's exported .txt or .zip (or a \
-             folder of them), or the folder that sigexport made"
-        ),
-    };
-    let metadata = fs::metadata(path).map_err(io_at(path))?;
-    if metadata.is_dir() {
-        return detect_folder(path)?
-            .ok_or_else(|| unknown("this folder holds no export that is known"));
-    }
-    if !metadata.is_file() {
-        return Err(unknown("this is neither a file nor a folder"));
-    }
-    if is_zip(path)? {
-        let zip = open_zip(path)?;
-        return match chat_texts(&zip).is_empty() {
-            false => Ok(Format::WhatsApp),
-            true => Err(unknown(
-                "this zip holds no chat of WhatsApp; unpack other exports first",
-            )),
-        };
-    }
-    let head = glance(path)?;
-    match head.trim_start_matches('\u{feff}').trim_start() {
-        "" => Err(unknown("this file is empty")),
-        json if json.starts_with('{') => Ok(Format::Telegram),
-        html if html.starts_with("<!DOCTYPE") || html.starts_with("<html") => Err(unknown(
-            "this is an export as web pages: export again and choose machine-readable JSON",
-        )),
-        text if super::whatsapp::looks_like(text) => Ok(Format::WhatsApp),
-        _ => Err(unknown("this file is no export that is known")),
-    }
-}
-
-fn detect_folder(path: &Path) -> Result<Option<Format>, ImportError> {
-    if path.join(TELEGRAM_FILE).is_file() {
-        return Ok(Some(Format::Telegram));
-    }
-    if path.join("messages.html").is_file() {
-        return Err(ImportError::Unknown {
-            path: path.to_owned(),
-            problem:
-                "this is an export as web pages: export again and choose machine-readable JSON"
-                    .to_owned(),
-        });
-    }
-    let entries = entries(path)?;
-    let is_signal =
-        |folder: &PathBuf| folder.join("data.json").is_file() || folder.join("chat.md").is_file();
-    if is_signal(&path.to_owned()) || entries.iter().any(is_signal) {
-        return Ok(Some(Format::Signal));
-    }
-    for entry in &entries {
-        if is_chat_file(entry) && matches!(detect(entry), Ok(Format::WhatsApp)) {
-            return Ok(Some(Format::WhatsApp));
-        }
-    }
-    Ok(None)
-}
-
 /// The entries of a folder in the order of their names.
 pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
     let mut entries = Vec::new();
@@ -211,14 +146,6 @@ pub(super) fn entries(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
     }
     entries.sort();
     Ok(entries)
-}
-
-/// Whether a file may be a chat of WhatsApp, by its name.
-pub(super) fn is_chat_file(path: &Path) -> bool {
-    let extension = path
-        .extension()
-        .map(|it| it.to_string_lossy().to_ascii_lowercase());
-    matches!(extension.as_deref(), Some("txt" | "zip")) && path.is_file()
 }
 
 pub(super) fn is_zip(path: &Path) -> Result<bool, ImportError> {
@@ -252,10 +179,10 @@ pub(super) fn damaged_zip(path: &Path, error: &zip::result::ZipError) -> ImportE
 }
 
 /// The texts in a zip that may be chats, by their names: iOS calls it `_chat.txt`.
-pub(super) fn chat_texts<R: Read + io::Seek>(zip: &ZipArchive<R>) -> Vec<String> {
+pub(super) fn chat_texts(names: &[String]) -> Vec<String> {
     let ours =
-        |name: &String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
-    let mut names: Vec<String> = file_names(zip).filter(ours).collect();
+        |name: &&String| name.to_lowercase().ends_with(".txt") && !name.starts_with("__MACOSX/");
+    let mut names: Vec<String> = names.iter().filter(ours).cloned().collect();
     names.sort();
     let ios = |name: &String| name == "_chat.txt" || name.ends_with("/_chat.txt");
     if let Some(name) = names.iter().find(|name| ios(name)) {
@@ -270,17 +197,7 @@ pub(super) fn chat_texts<R: Read + io::Seek>(zip: &ZipArchive<R>) -> Vec<String>
 }
 
 /// Names that are no text are none of an export.
-fn file_names<R: Read + io::Seek>(zip: &ZipArchive<R>) -> impl Iterator<Item = String> {
+pub(super) fn file_names<R: Read + io::Seek>(zip: &ZipArchive<R>) -> impl Iterator<Item = String> {
     zip.file_names()
         .filter_map(|name| Some(name.ok()?.into_owned()))
-}
-
-/// The beginning of a file as text, whatever is none in it.
-fn glance(path: &Path) -> Result<String, ImportError> {
-    let mut bytes = Vec::new();
-    let file = File::open(path).map_err(io_at(path))?;
-    file.take(GLANCE)
-        .read_to_end(&mut bytes)
-        .map_err(io_at(path))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -1,15 +1,39 @@
 //! The lines of a text that may be large and may be damaged.
 
-use std::io::{self, BufRead, BufReader, Read, Take};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read, Take};
+
+use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252};
+use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
 
 use super::{MAX_MESSAGE_BYTES, MAX_TEXT_BYTES};
 
-/// Lines without their ends (LF or CRLF) and without a BOM. What is not UTF-8 becomes U+FFFD.
+/// How much of a text is looked at to see how it is encoded, in bytes.
+const GLANCE: u64 = 64 * 1024;
+
+/// Lines without their ends (LF or CRLF) and without a BOM. UTF-16 and Latin-1 are recognised; what is damaged becomes U+FFFD.
 pub(super) struct Lines<R> {
-    reader: BufReader<Take<R>>,
+    reader: BufReader<Take<Decoded<R>>>,
     first: bool,
     /// How many bytes there may be yet.
     left: u64,
+}
+
+/// A text from its beginning.
+type Whole<R> = Chain<Cursor<Vec<u8>>, R>;
+
+/// The same as UTF-8, as it is or decoded.
+enum Decoded<R> {
+    Plain(Whole<R>),
+    Other(Box<DecodeReaderBytes<Whole<R>, Vec<u8>>>),
+}
+
+impl<R: Read> Read for Decoded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Plain(reader) => reader.read(buffer),
+            Self::Other(reader) => reader.read(buffer),
+        }
+    }
 }
 
 /// A line.
@@ -20,13 +44,27 @@ pub(super) enum Line {
 }
 
 impl<R: Read> Lines<R> {
-    pub(super) fn new(reader: R) -> Self {
-        Self {
+    /// # Errors
+    /// Those of the reader.
+    pub(super) fn new(mut reader: R) -> io::Result<Self> {
+        let mut head = Vec::new();
+        reader.by_ref().take(GLANCE).read_to_end(&mut head)?;
+        let encoding = encoding(&head);
+        let whole = Cursor::new(head).chain(reader);
+        let reader = match encoding == UTF_8 {
+            true => Decoded::Plain(whole),
+            false => Decoded::Other(Box::new(
+                DecodeReaderBytesBuilder::new()
+                    .encoding(Some(encoding))
+                    .build(whole),
+            )),
+        };
+        Ok(Self {
             // One more tells a text that ends there from one that goes on.
             reader: BufReader::new(reader.take(MAX_TEXT_BYTES + 1)),
             first: true,
             left: MAX_TEXT_BYTES,
-        }
+        })
     }
 
     /// The next line; `None` at the end.
@@ -77,4 +115,38 @@ impl<R: Read> Lines<R> {
         })?;
         Ok(())
     }
+}
+
+/// A text in the encoding that it is most likely in.
+pub(super) fn decoded(head: &[u8]) -> String {
+    encoding(head).decode(head).0.into_owned()
+}
+
+/// How a text is encoded, by its beginning; a BOM tells by itself.
+fn encoding(head: &[u8]) -> &'static Encoding {
+    if let Some((known, _)) = Encoding::for_bom(head) {
+        return known;
+    }
+    let zeros = |odd: usize| {
+        let bytes = head.iter().skip(odd).step_by(2);
+        bytes.filter(|byte| **byte == 0).count() * 3 > head.len() / 2
+    };
+    match (zeros(1), zeros(0), is_latin(head)) {
+        (true, false, _) => UTF_16LE,
+        (false, true, _) => UTF_16BE,
+        (_, _, true) => WINDOWS_1252,
+        _ => UTF_8,
+    }
+}
+
+/// Whether more bytes above ASCII are no UTF-8 than are: a damaged text has few of the former.
+fn is_latin(head: &[u8]) -> bool {
+    let (mut valid, mut invalid) = (0, 0);
+    let mut chunks = head.utf8_chunks().peekable();
+    while let Some(chunk) = chunks.next() {
+        valid += chunk.valid().chars().filter(|c| !c.is_ascii()).count();
+        // The last character may be cut off.
+        invalid += chunks.peek().map_or(0, |_| chunk.invalid().len());
+    }
+    invalid > valid
 }

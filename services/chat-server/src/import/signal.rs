@@ -1,13 +1,15 @@
-//! The folder of `sigexport`: a folder for each chat, with `data.json` (an object a line) or only `chat.md`.
+//! Signal: the app's own export, and the folder of `sigexport`, which has a folder for each chat with `data.json` (an
+//! object a line) or only `chat.md`, in old versions `index.md`.
 
+mod app;
 mod data;
 mod folder;
 mod markdown;
+mod update;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::fs::File;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::civil::DateTime;
@@ -15,11 +17,13 @@ use sha2::{Digest as _, Sha256};
 
 use super::clock::Clock;
 use super::identity::Identities;
+use super::layout::Unit;
 use super::lines::Lines;
-use super::{ImportError, Reading, archive, io_at};
+use super::{ImportError, Reading, io_at};
 use crate::model::{Body, Chat, ChatKind, Message, Participant, Reaction};
 use crate::source::Event;
 
+pub(super) use app::read as read_app;
 pub(super) use folder::kind_of;
 
 use folder::Folder;
@@ -46,6 +50,8 @@ struct Entry {
     reactions: Vec<Reaction>,
     attachments: Vec<crate::model::Attachment>,
     deleted: bool,
+    /// Whether earlier wordings of it are known.
+    edited: bool,
     /// What happened if it is no message: a call.
     action: Option<(String, String)>,
 }
@@ -53,58 +59,32 @@ struct Entry {
 /// Takes entries.
 type Take<'t> = dyn FnMut(&mut Reading<'_, '_, '_>, Entry) -> ControlFlow<()> + 't;
 
-pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(), ImportError> {
-    let folders = match chat_file(path) {
-        Some(_) => vec![path.to_owned()],
-        None => archive::entries(path)?,
-    };
-    let chats: Vec<(PathBuf, PathBuf)> = folders
-        .into_iter()
-        .filter_map(|folder| Some((chat_file(&folder)?, folder)))
-        .collect();
-    let size = chats
-        .iter()
-        .filter_map(|(file, _)| file.metadata().ok())
-        .map(|it| it.len())
-        .sum();
-    let mut done = 0;
-    for (file, folder) in chats {
-        if read_chat(&file, &folder, path, reading)?.is_break() {
-            break;
-        }
-        done += file.metadata().map_err(io_at(&file))?.len();
-        (reading.progress)(done, size);
-    }
-    Ok(())
+/// Whether a text begins as `chat.md` does.
+pub(super) fn looks_like(text: &str) -> bool {
+    text.lines().take(20).any(markdown::is_header)
 }
 
-/// `data.json` says more than `chat.md`.
-fn chat_file(folder: &Path) -> Option<PathBuf> {
-    ["data.json", "chat.md"]
-        .map(|name| folder.join(name))
-        .into_iter()
-        .find(|file| file.is_file())
-}
-
-fn read_chat(
-    file: &Path,
-    folder: &Path,
-    root: &Path,
+/// Reads a chat.
+pub(super) fn read(
+    unit: &Unit,
     reading: &mut Reading<'_, '_, '_>,
 ) -> Result<ControlFlow<()>, ImportError> {
-    let name = folder.file_name().map_or_else(
+    let path = unit.tree.path().join(&unit.file);
+    let name = path.parent().and_then(Path::file_name).map_or_else(
         || "Signal".to_owned(),
         |name| name.to_string_lossy().into_owned(),
     );
-    let place = Folder::new(&name, folder == root);
+    let place = Folder::new(&unit.prefix, unit.folder());
     let mut senders = BTreeSet::new();
     let entries = |reading: &mut Reading<'_, '_, '_>, take: &mut Take<'_>| {
-        let lines = Lines::new(File::open(file).map_err(io_at(file))?);
-        match file.extension().is_some_and(|it| it == "json") {
-            true => data::read(lines, &place, reading, take),
-            false => markdown::read(lines, &place, reading, take),
-        }
-        .map_err(io_at(file))
+        unit.tree.read(&unit.file, |file, _| {
+            let lines = Lines::new(file).map_err(io_at(&path))?;
+            match unit.file.ends_with(".json") {
+                true => data::read(lines, &place, reading, take),
+                false => markdown::read(lines, &place, reading, take),
+            }
+            .map_err(io_at(&path))
+        })
     };
     // The first walk tells what kind of chat it is, and is silent: the second one warns.
     let mut ignore = |_: Event| ControlFlow::Continue(());
@@ -114,9 +94,12 @@ fn read_chat(
         take: &mut ignore,
         progress: &mut no_progress,
         summary: super::Summary::default(),
+        base: 0,
+        total: 0,
     };
     let _all = entries(&mut silent, &mut |_, entry| {
-        if senders.len() < MAX_SENDERS && entry.action.is_none() {
+        let is_somebody = entry.action.is_none() && entry.sender != NOBODY;
+        if senders.len() < MAX_SENDERS && is_somebody {
             senders.insert(digest(&entry.sender));
         }
         ControlFlow::Continue(())
@@ -183,12 +166,20 @@ fn message(
     // Fractions of seconds are only in one of the two files.
     let time = entry.time.with().subsec_nanosecond(0).build().ok()?;
     let id = known.identities.next(chat, time, &entry.sender, "");
-    let reply_to = entry.quote.and_then(|quote| {
-        let quoted = digest(&plain(&quote));
+    let reply_to = entry.quote.as_ref().and_then(|quote| {
+        let quoted = digest(&plain(quote));
         let mut latest = known.recent.iter().rev();
         let found = latest.find(|(text, _)| !quote.is_empty() && *text == quoted);
         found.map(|(_, id)| id.clone())
     });
+    // What answers a file, or what was said long ago, names no message: then the quote itself is told.
+    let quote = entry
+        .quote
+        .filter(|quote| reply_to.is_none() && !quote.is_empty());
+    let text = match quote {
+        Some(quote) => format!("> {}\n{}", quote.replace('\n', "\n> "), entry.text),
+        None => entry.text.clone(),
+    };
     if known.recent.len() == MAX_RECENT {
         known.recent.pop_front();
     }
@@ -207,14 +198,14 @@ fn message(
         }),
         body: match entry.action {
             Some((action, text)) => Body::Service { action, text },
-            None => Body::Text(entry.text),
+            None => Body::Text(text),
         },
         reply_to,
-        forwarded_from: None,
-        edited: None,
+        edited: entry.edited.then_some(timestamp),
         deleted: entry.deleted,
         reactions: entry.reactions,
         attachments: entry.attachments,
+        ..Message::default()
     })
 }
 

@@ -18,19 +18,24 @@ mod parse;
 mod survey;
 mod words;
 
-use std::cell::Cell;
-use std::fs::File;
-use std::io::{self, Read};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+
+use jiff::{Timestamp, ToSpan as _};
 
 use super::clock::Clock;
 use super::identity::Identities;
-use super::{ImportError, MAX_UNPACKED_BYTES, Reading, archive, io_at};
+use super::layout::Unit;
+use super::tree::Tree;
+use super::{Doubt, ImportError, Reading, io_at};
 use crate::model::Chat;
 use crate::source::Event;
+use header::Shape;
+use order::{Confidence, Decision};
 use parse::{Parse, Part};
-use survey::Survey;
+use survey::{Found, Survey};
 
 pub(super) use names::is_known as is_known_name;
 pub use order::DayOrder;
@@ -39,13 +44,11 @@ pub use order::DayOrder;
 const GLANCE: usize = 50;
 
 /// What iOS calls a chat.
-const IOS_FILE: &str = "_chat.txt";
+pub(super) const IOS_FILE: &str = "_chat.txt";
 
-/// The text of a chat, to be opened twice.
-type Open<'o> = dyn FnMut(
-        &mut dyn FnMut(&mut dyn Read) -> Result<ControlFlow<()>, ImportError>,
-    ) -> Result<ControlFlow<()>, ImportError>
-    + 'o;
+/// Hears what became of a chat, and may end the reading.
+type Note<'n> = dyn FnMut(&mut Reading<'_, '_, '_>, &Unit, Result<ControlFlow<()>, ImportError>) -> ControlFlow<()>
+    + 'n;
 
 /// Whether a text begins as a chat does: its first line, or one soon after it, is a header.
 pub(super) fn looks_like(text: &str) -> bool {
@@ -54,166 +57,185 @@ pub(super) fn looks_like(text: &str) -> bool {
         .any(|line| header::parse(line).is_some())
 }
 
-pub(super) fn read(path: &Path, reading: &mut Reading<'_, '_, '_>) -> Result<(), ImportError> {
-    let is_folder = path.is_dir();
-    let files = match is_folder {
-        true => files_in(path)?,
-        false => vec![path.to_owned()],
-    };
-    let size = files
-        .iter()
-        .filter_map(|file| file.metadata().ok())
-        .map(|it| it.len())
-        .sum();
-    let mut done = 0;
-    for file in files {
-        // What lies in a zip in a folder has the zip in its path.
-        let prefix = match (is_folder, file.file_name()) {
-            (true, Some(name)) => format!("{}/", name.to_string_lossy()),
-            _ => String::new(),
-        };
-        let length = file.metadata().map_err(io_at(&file))?.len();
-        let part = Part {
-            begin: done,
-            end: done + length,
-            whole: size,
-            text: 0,
-        };
-        match read_file(&file, &prefix, part, reading) {
-            // A file among others; perhaps it was sent by somebody.
-            Err(ImportError::Damaged { problem, .. }) if is_folder => {
-                reading.skip(format_args!("{prefix} {problem}: left out"));
-            }
-            Err(error) => return Err(error),
-            Ok(ControlFlow::Break(())) => return Ok(()),
-            Ok(ControlFlow::Continue(())) => {}
-        }
-        done += length;
-        (reading.progress)(done, size);
-    }
-    Ok(())
+/// A chat after the first walk.
+struct Surveyed<'u> {
+    unit: &'u Unit,
+    is_new: bool,
+    name: String,
+    found: Found,
+    bytes: u64,
 }
 
-/// The chats of a folder. Beside an unpacked chat of iOS other texts are what people have sent.
-fn files_in(folder: &Path) -> Result<Vec<PathBuf>, ImportError> {
-    let ios = folder.join(IOS_FILE);
-    if ios.is_file() {
-        return Ok(vec![ios]);
-    }
-    let files = archive::entries(folder)?.into_iter();
-    Ok(files.filter(|file| archive::is_chat_file(file)).collect())
-}
-
-fn read_file(
-    path: &Path,
-    prefix: &str,
-    part: Part,
+/// Reads chats: all of them are looked at first, since one may tell how the dates of another are written.
+pub(super) fn read(
+    units: &[(Unit, bool)],
     reading: &mut Reading<'_, '_, '_>,
-) -> Result<ControlFlow<()>, ImportError> {
-    if !archive::is_zip(path)? {
-        let name = names::of_file(path);
-        return read_chat(&name, "", part, reading, path, &mut |use_it| {
-            let mut file = File::open(path).map_err(io_at(path))?;
-            use_it(&mut file)
-        });
-    }
-    let mut zip = archive::open_zip(path)?;
-    let texts = archive::chat_texts(&zip);
-    // Each is read twice.
-    let left = Cell::new(2 * MAX_UNPACKED_BYTES);
-    for text in &texts {
-        let inner = Path::new(text);
-        let name = match texts.len() == 1 && !names::is_known(inner) {
-            true => names::of_file(path),
-            false => names::of_file(inner),
-        };
-        let ended = read_chat(&name, prefix, part, reading, path, &mut |use_it| {
-            let entry = zip
-                .by_name(text)
-                .map_err(|error| archive::damaged_zip(path, &error))?;
-            use_it(&mut Unpacked { entry, left: &left })
-        })?;
-        if ended.is_break() {
-            return Ok(ended);
+    note: &mut Note<'_>,
+) -> ControlFlow<()> {
+    let mut chats = Vec::new();
+    for (unit, is_new) in units {
+        match survey(unit, *is_new) {
+            Ok(Some(chat)) => chats.push(chat),
+            Ok(None) => {
+                reading.skip(format_args!(
+                    "{}: no line begins as a message of WhatsApp does: left out",
+                    unit.key()
+                ));
+                note(reading, unit, Ok(ControlFlow::Continue(())))?;
+            }
+            Err(error) => note(reading, unit, Err(error))?,
         }
     }
-    Ok(ControlFlow::Continue(()))
+    agree(&mut chats);
+    for chat in chats.iter().filter(|chat| chat.is_new) {
+        let read = read_chat(chat, reading);
+        note(reading, chat.unit, read)?;
+    }
+    ControlFlow::Continue(())
 }
 
-/// Reads out of a zip, as much as there may be in all of it.
-struct Unpacked<'l, R> {
-    entry: R,
-    left: &'l Cell<u64>,
+fn survey(unit: &Unit, is_new: bool) -> Result<Option<Surveyed<'_>>, ImportError> {
+    let name = match &unit.tree {
+        // A zip is called after the chat where the text in it is not.
+        Tree::Zip { path, .. } if !names::is_known(Path::new(&unit.file)) => names::of_file(path),
+        tree => names::of_file(&tree.path().join(&unit.file)),
+    };
+    let zone = jiff::tz::TimeZone::system();
+    let written = unit
+        .tree
+        .modified(&unit.file)
+        .map(|at| zone.to_datetime(at).date());
+    let mut survey = Survey::until(written);
+    unit.tree.read(&unit.file, |text, _| {
+        survey.walk(&name, text).map_err(at(&unit.key()))
+    })?;
+    let found = survey.found(&name);
+    Ok(found.map(|found| Surveyed {
+        unit,
+        is_new,
+        name,
+        found,
+        bytes: survey.bytes,
+    }))
 }
 
-impl<R: Read> Read for Unpacked<'_, R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = self.entry.read(buffer)?;
-        let left = self.left.get().checked_sub(count as u64).ok_or_else(|| {
-            let problem = format!("texts of more than {MAX_UNPACKED_BYTES} bytes in one zip");
-            io::Error::new(io::ErrorKind::InvalidData, problem)
-        })?;
-        self.left.set(left);
-        Ok(count)
+/// What is not certain of one chat is likely as in the others that are written alike, if these agree.
+fn agree(chats: &mut [Surveyed<'_>]) {
+    let mut certain: BTreeMap<Shape, BTreeSet<DayOrder>> = BTreeMap::new();
+    for chat in &*chats {
+        if let Ok(decision) = &chat.found.order
+            && decision.confidence == Confidence::Certain
+        {
+            certain
+                .entry(chat.found.shape)
+                .or_default()
+                .insert(decision.order);
+        }
+    }
+    for chat in chats {
+        let orders = certain
+            .get(&chat.found.shape)
+            .map(|orders| orders.iter().copied().collect::<Vec<_>>());
+        let (Ok(decision), Some([order])) = (&mut chat.found.order, orders.as_deref()) else {
+            continue;
+        };
+        let order = *order;
+        let fits = decision.order == order || decision.alternative == Some(order);
+        if decision.confidence < Confidence::Certain && fits {
+            let other = [decision.order]
+                .into_iter()
+                .chain(decision.alternative)
+                .find(|other| *other != order);
+            *decision = Decision {
+                order,
+                alternative: other,
+                confidence: Confidence::Likely,
+                why: "other chats of this export are written so",
+                ..*decision
+            };
+        }
     }
 }
 
 fn read_chat(
-    name: &str,
-    prefix: &str,
-    part: Part,
+    chat: &Surveyed<'_>,
     reading: &mut Reading<'_, '_, '_>,
-    path: &Path,
-    open: &mut Open<'_>,
 ) -> Result<ControlFlow<()>, ImportError> {
-    let mut survey = Survey::default();
-    let _ended = open(&mut |text| {
-        survey.walk(name, text).map_err(at(path))?;
-        Ok(ControlFlow::Continue(()))
-    })?;
-    let Some(found) = survey.found(name) else {
-        reading.skip(format_args!(
-            "{name}: no line begins as a message of WhatsApp does: left out"
-        ));
-        return Ok(ControlFlow::Continue(()));
+    let (unit, name, found) = (chat.unit, &chat.name, &chat.found);
+    let options = reading.options;
+    let decision = match (options.day_order, &found.order) {
+        (None, Err(problem)) => {
+            reading.skip(format_args!("{name}: {problem}: left out"));
+            return Ok(ControlFlow::Continue(()));
+        }
+        (None, Ok(decision)) => *decision,
+        (Some(order), decided) => Decision {
+            order,
+            confidence: Confidence::Certain,
+            why: "the configuration says so",
+            alternative: None,
+            years: decided.as_ref().map_or(0, |decided| decided.years),
+        },
     };
-    let chat = Chat {
-        id: name.to_owned(),
-        name: name.to_owned(),
-        kind: found.kind,
+    let kind = found.kind;
+    let told = Chat {
+        id: name.clone(),
+        name: name.clone(),
+        kind,
         participants: None,
     };
-    if reading.take(Event::Chat(chat)).is_break() {
+    if reading.take(Event::Chat(told)).is_break() {
         return Ok(ControlFlow::Break(()));
     }
-    let options = reading.options;
+    if let Some(alternative) = decision
+        .alternative
+        .filter(|_| decision.confidence < Confidence::Certain)
+    {
+        reading.doubt(Doubt {
+            chat: name.clone(),
+            order: decision.order,
+            alternative,
+            confidence: match decision.confidence {
+                Confidence::Guess => "guess",
+                _ => "likely",
+            }
+            .to_owned(),
+            why: decision.why.to_owned(),
+        });
+    }
+    let prefix = format!("{}{}", unit.prefix, unit.folder());
     let mut parse = Parse {
         chat: name,
         shape: found.shape,
-        order: options.day_order.unwrap_or(found.order),
+        order: decision,
+        now: Timestamp::now()
+            .saturating_add(24.hours())
+            .unwrap_or(Timestamp::MAX),
         me: options.me.as_deref().or(found.me.as_deref()),
-        prefix,
+        prefix: &prefix,
         clock: Clock::new(&options.zone),
         identities: Identities::default(),
         open: None,
         part: Part {
-            text: survey.bytes,
-            ..part
+            size: unit.size(),
+            text: chat.bytes,
         },
     };
-    open(&mut |text| parse.walk(text, reading).map_err(at(path)))
+    unit.tree.read(&unit.file, |text, _| {
+        parse.walk(text, reading).map_err(at(&unit.key()))
+    })
 }
 
 /// What is too large or cannot be unpacked is the file's fault, not the disk's.
-fn at(path: &Path) -> impl FnOnce(io::Error) -> ImportError + '_ {
+fn at(file: &str) -> impl FnOnce(io::Error) -> ImportError + '_ {
     move |error| match error.kind() {
         io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
             ImportError::Damaged {
-                path: path.to_owned(),
+                path: file.into(),
                 place: "text".to_owned(),
                 problem: error.to_string(),
             }
         }
-        _ => io_at(path)(error),
+        _ => io_at(Path::new(file))(error),
     }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 pub use super::cursor::Cursor;
 use crate::model::{AttachmentKind, Chat, Message};
 use crate::query::{self, Invalid};
+use crate::source::Report;
 
 /// The number of a message within its source, in the order in which the index came to know them: 1 for the first,
 /// without gaps. It stays with the message whatever becomes of it.
@@ -67,6 +68,8 @@ pub enum Kind {
     Service,
     /// Something unknown.
     Unknown,
+    /// A call, which is something that the network says, too.
+    Call,
 }
 
 /// Which messages, newest first. All that is given must hold.
@@ -80,12 +83,14 @@ pub struct MessageQuery {
     pub since: Option<Timestamp>,
     /// Before this.
     pub before: Option<Timestamp>,
-    /// A part of the sender's name or username; neither case nor diacritics count.
+    /// A part of the sender's name or username, a telephone number, or `me`; neither case nor diacritics count.
     pub sender: Option<String>,
-    /// A part of what the message says; neither case nor diacritics count.
+    /// What the message says, as for [`search`](super::Index::search).
     pub search: Option<String>,
     /// Any of these kinds; all if empty.
     pub kinds: Vec<Kind>,
+    /// A part of the name of the topic of a forum.
+    pub topic: Option<String>,
     /// How many: 1 to [`MAX_LIMIT`]; [`DEFAULT_LIMIT`] by default.
     pub limit: usize,
     /// How many of the newest, or of those after the cursor, to pass over.
@@ -105,6 +110,7 @@ impl Default for MessageQuery {
             sender: None,
             search: None,
             kinds: Vec::new(),
+            topic: None,
             limit: DEFAULT_LIMIT,
             offset: 0,
             cursor: None,
@@ -167,11 +173,13 @@ pub struct SourceSummary {
     pub messages: u64,
     /// The mark of the last batch.
     pub mark: Option<String>,
+    /// What is known of it as a whole.
+    pub report: Report,
 }
 
 impl Kind {
     /// Every kind.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Text,
         Self::Image,
         Self::Video,
@@ -183,6 +191,7 @@ impl Kind {
         Self::Poll,
         Self::Service,
         Self::Unknown,
+        Self::Call,
     ];
 
     /// As it is told to clients.
@@ -200,6 +209,7 @@ impl Kind {
             Self::Poll => "poll",
             Self::Service => "service",
             Self::Unknown => "unknown",
+            Self::Call => "call",
         }
     }
 
@@ -223,6 +233,7 @@ impl Kind {
             Self::Poll => 256,
             Self::Service => 512,
             Self::Unknown => 1_024,
+            Self::Call => 2_048,
         }
     }
 }

@@ -9,6 +9,7 @@ use super::fold::fold;
 use super::keep::chat_kind;
 use super::stored::timestamp;
 use crate::model::{Chat, ChatKind};
+use crate::source::Report;
 
 /// The most chats that are told when a name fits several, and when it fits none.
 const CANDIDATES: usize = 20;
@@ -108,8 +109,14 @@ impl Index {
     }
 }
 
+/// What the column says; nothing if it cannot be read.
+fn report(column: Option<String>) -> Report {
+    let report = column.and_then(|column| serde_json::from_str(&column).ok());
+    report.unwrap_or_default()
+}
+
 fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
-    let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark \
+    let sql = "SELECT id, (SELECT count(*) FROM chat WHERE chat.src = source.src), last, mark, report \
                FROM source ORDER BY id";
     let mut statement = view.prepare_cached(sql)?;
     let rows = statement.query_map([], |row| {
@@ -118,6 +125,7 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
             chats: row.get::<_, i64>(1)?.cast_unsigned(),
             messages: row.get::<_, i64>(2)?.cast_unsigned(),
             mark: row.get(3)?,
+            report: report(row.get(4)?),
         })
     })?;
     rows.collect()

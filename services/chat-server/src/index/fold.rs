@@ -50,7 +50,10 @@ fn exact(text: &str) -> impl Iterator<Item = char> {
         .flat_map(char::to_uppercase)
         .flat_map(char::to_lowercase)
         .filter(|&c| !is_diacritic(c))
-        .map(plain)
+        .flat_map(|c| {
+            let other = bare(c);
+            other.chars().chain(other.is_empty().then(|| plain(c)))
+        })
         .nfc()
 }
 
@@ -79,29 +82,51 @@ fn table(chars: RangeInclusive<char>) -> Vec<String> {
         .collect()
 }
 
-/// The words of a text, folded: runs of letters, digits and their marks.
+/// The words of a text, folded: runs of letters, digits and their marks; of scripts without blanks between words each
+/// pair of letters and the last one; each emoji.
 pub(super) fn words(text: &str) -> Vec<String> {
+    words_at(text).into_iter().map(|(_, word)| word).collect()
+}
+
+/// The same, each with the number of the run in which it begins.
+pub(super) fn words_at(text: &str) -> Vec<(usize, String)> {
     let mut words = Vec::new();
     let mut folded = String::new();
-    for (_, run) in runs(text) {
+    let mut runs = runs(text).enumerate().peekable();
+    while let Some((n, (at, run))) = runs.next() {
         fold_into(run, &mut folded);
+        let end = at + run.len();
+        if run.starts_with(is_blankless)
+            && let Some((_, (next, other))) = runs.peek()
+            && *next == end
+            && other.starts_with(is_blankless)
+        {
+            folded.push_str(&fold(other));
+        }
         let parts = folded
             .split(|c| !in_word(c))
             // Marks alone are no word, neither here nor to the index.
-            .filter(|part| part.contains(is_letter));
-        words.extend(parts.map(str::to_owned));
+            .filter(|part| part.contains(is_token));
+        words.extend(parts.map(|part| (n, part.to_owned())));
     }
     words
 }
 
-/// The runs of a text that are words, as they are written, each with the byte where it begins.
+/// The runs of a text that are words, as they are written, each with the byte where it begins. A letter of a script
+/// without blanks is one, and an emoji.
 pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut rest = text;
     let mut at = 0;
     std::iter::from_fn(move || {
         let skip = rest.find(in_word)?;
         let (_, tail) = rest.split_at_checked(skip)?;
-        let end = tail.find(|c| !in_word(c)).unwrap_or(tail.len());
+        let first = tail.chars().next()?;
+        let end = match is_blankless(first) || is_emoji(first) {
+            true => first.len_utf8(),
+            false => tail
+                .find(|c: char| !in_word(c) || !c.is_ascii() && (is_blankless(c) || is_emoji(c)))
+                .unwrap_or(tail.len()),
+        };
         let (run, after) = tail.split_at_checked(end)?;
         let start = at + skip;
         at = start + end;
@@ -111,12 +136,46 @@ pub(super) fn runs(text: &str) -> impl Iterator<Item = (usize, &str)> {
 }
 
 fn in_word(c: char) -> bool {
-    is_letter(c) || !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+    is_token(c) || !c.is_ascii() && unicode_normalization::char::is_combining_mark(c)
+}
+
+fn is_token(c: char) -> bool {
+    if c.is_ascii() {
+        return c.is_ascii_alphanumeric();
+    }
+    is_letter(c) || is_emoji(c)
 }
 
 /// A letter or a digit. Letters in black circles and squares, which stand for no other letter, are symbols to the index.
 fn is_letter(c: char) -> bool {
     c.is_alphanumeric() && !matches!(c, '\u{1F150}'..='\u{1F189}')
+}
+
+/// Symbols that are looked for as words are; not the tones of skin.
+const fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{2600}'..='\u{27BF}' | '\u{2B00}'..='\u{2BFF}' | '\u{1F000}'..='\u{1F12F}' | '\u{1F18A}'..='\u{1F3FA}' | '\u{1F400}'..='\u{1FAFF}')
+}
+
+/// Letters of scripts that have no blanks between words: Chinese, Japanese, Thai, Lao, Burmese, Khmer.
+pub(super) const fn is_blankless(c: char) -> bool {
+    matches!(c, '\u{E00}'..='\u{EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{3040}'..='\u{30FF}'
+        | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{F900}'..='\u{FAFF}' | '\u{FF66}'..='\u{FF9D}' | '\u{20000}'..='\u{323AF}')
+}
+
+/// Letters that are written otherwise where they are not at hand, but have no mark that could be left out.
+fn bare(c: char) -> &'static str {
+    match c {
+        'ł' => "l",
+        'ø' => "o",
+        'đ' | 'ð' => "d",
+        'ħ' => "h",
+        'ı' => "i",
+        'ŧ' => "t",
+        'æ' => "ae",
+        'œ' => "oe",
+        'þ' => "th",
+        _ => "",
+    }
 }
 
 fn plain(c: char) -> char {

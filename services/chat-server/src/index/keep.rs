@@ -2,6 +2,8 @@
 
 mod message;
 
+pub(super) use message::relearn_all;
+
 use std::collections::HashMap;
 
 use rusqlite::{CachedStatement, Connection, OptionalExtension as _, params};
@@ -28,7 +30,8 @@ pub(super) fn keep(
     for event in &batch.events {
         keeper.event(event)?;
     }
-    keeper.finish(batch.mark.as_deref())?;
+    keeper.expire()?;
+    keeper.finish(batch)?;
     Ok(Ok(()))
 }
 
@@ -175,7 +178,10 @@ impl<'a> Keeper<'a> {
     }
 
     /// Writes what the batch comes to.
-    fn finish(self, mark: Option<&str>) -> rusqlite::Result<()> {
+    fn finish(self, batch: &Batch) -> rusqlite::Result<()> {
+        let report = batch.report.as_ref().map(serde_json::to_string).transpose();
+        let report =
+            report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         let sql = "UPDATE chat SET messages = messages + ?2 WHERE chat = ?1";
         let mut statement = self.statement(sql)?;
         for (chat, more) in &self.news {
@@ -187,8 +193,9 @@ impl<'a> Keeper<'a> {
         for ((chat, person), more) in &self.credits {
             statement.execute([chat, person, more])?;
         }
-        self.statement("UPDATE source SET last = ?2, mark = coalesce(?3, mark) WHERE src = ?1")?
-            .execute(params![self.src, self.last, mark])?;
+        let sql = "UPDATE source SET last = ?2, mark = coalesce(?3, mark), report = coalesce(?4, report) WHERE src = ?1";
+        self.statement(sql)?
+            .execute(params![self.src, self.last, batch.mark, report])?;
         Ok(())
     }
 }

@@ -1,28 +1,21 @@
-//! Whether a text says what was looked for, and which messages may: the indices of words and of runs of three
-//! characters give candidates, and what is decided here is the truth.
+//! Whether a text says what was looked for, and which messages may: the index of words gives candidates, and what is
+//! decided here is the truth.
 
-use memchr::memmem;
+use super::fold::words;
+use super::search::terms;
+use crate::query::Invalid;
 
-use super::fold::{fold, fold_into, words};
-
-/// The most runs of three characters that are looked up for one part: more make it slower, not more exact.
-const GRAMS: usize = 12;
-
-/// What a text must say.
-#[derive(Debug)]
-pub(super) enum Matcher {
-    /// This, anywhere, neither case nor diacritics counting.
-    Part(Box<Part>),
-    /// All of these.
-    Terms(Vec<Term>),
+/// What a text must say: all of these, and nothing of what it must not.
+#[derive(Debug, Clone)]
+pub(super) struct Matcher {
+    clauses: Vec<Clause>,
 }
 
-/// A part of a text.
-#[derive(Debug)]
-pub(super) struct Part {
-    folded: String,
-    finder: memmem::Finder<'static>,
-    buffer: String,
+/// Any of some terms; or none of them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Clause {
+    pub(super) terms: Vec<Term>,
+    pub(super) is_not: bool,
 }
 
 /// Consecutive words, folded.
@@ -34,55 +27,54 @@ pub(super) struct Term {
     pub(super) prefix: bool,
 }
 
-/// A question to one of the tables of [`schema`](super::schema) that holds for every message that matches, and
-/// perhaps for others.
+/// A question to a table of [`schema`](super::schema) that holds for every message that matches, and perhaps for
+/// others.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Candidates {
     pub(super) sql: &'static str,
     pub(super) expression: String,
 }
 
+/// Whether a text says what is looked for, as a search finds it.
+///
+/// # Errors
+/// [`Invalid`] if there is nothing to look for.
+pub fn says(text: &str, asked: &str) -> Result<bool, Invalid> {
+    Ok(Matcher::parse("search", asked)?.matches(&words(text)))
+}
+
 impl Matcher {
-    /// Nothing to look for is `None`.
-    pub(super) fn part(text: &str) -> Option<Self> {
-        let folded = fold(text);
-        if folded.is_empty() {
-            return None;
-        }
-        Some(Self::Part(Box::new(Part {
-            finder: memmem::Finder::new(&folded).into_owned(),
-            folded,
-            buffer: String::new(),
-        })))
+    /// # Errors
+    /// [`Invalid`] if there is nothing to look for, or too much.
+    pub(super) fn parse(parameter: &'static str, text: &str) -> Result<Self, Invalid> {
+        let clauses = terms::parse(parameter, text)?;
+        Ok(Self { clauses })
     }
 
-    pub(super) fn matches(&mut self, text: &str) -> bool {
-        match self {
-            Self::Part(part) => {
-                fold_into(text, &mut part.buffer);
-                part.finder.find(part.buffer.as_bytes()).is_some()
-            }
-            Self::Terms(terms) => {
-                let words = words(text);
-                terms.iter().all(|term| term.is_in(&words))
-            }
-        }
+    pub(super) fn matches(&self, words: &[String]) -> bool {
+        self.clauses
+            .iter()
+            .all(|clause| clause.terms.iter().any(|term| term.is_in(words)) != clause.is_not)
     }
 
-    /// `None` if no table knows: two characters are not a run of three.
+    /// What is looked for, to be marked where it was found.
+    pub(super) fn terms(&self) -> Vec<Term> {
+        let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
+        wanted
+            .flat_map(|clause| clause.terms.iter().cloned())
+            .collect()
+    }
+
     pub(super) fn candidates(&self) -> Option<Candidates> {
-        let (sql, quoted): (_, Vec<String>) = match self {
-            Self::Part(part) => (
-                "SELECT rowid FROM gram WHERE gram MATCH ?1 LIMIT ?2",
-                grams(&part.folded).iter().map(|gram| quote(gram)).collect(),
-            ),
-            Self::Terms(terms) => (
-                "SELECT rowid FROM word WHERE word MATCH ?1 LIMIT ?2",
-                terms.iter().map(Term::expression).collect(),
-            ),
-        };
+        let wanted = self.clauses.iter().filter(|clause| !clause.is_not);
+        let quoted: Vec<String> = wanted
+            .map(|clause| {
+                let terms: Vec<String> = clause.terms.iter().map(Term::expression).collect();
+                format!("({})", terms.join(" OR "))
+            })
+            .collect();
         (!quoted.is_empty()).then(|| Candidates {
-            sql,
+            sql: "SELECT rowid FROM word WHERE word MATCH ?1 LIMIT ?2",
             expression: quoted.join(" AND "),
         })
     }
@@ -114,18 +106,6 @@ impl Term {
         let star = if self.prefix { " *" } else { "" };
         format!("{}{star}", quote(&self.words.join(" ")))
     }
-}
-
-/// Some of the runs of three characters in a text, evenly from all of it.
-fn grams(text: &str) -> Vec<String> {
-    let chars: Vec<char> = text.chars().collect();
-    let mut all: Vec<String> = chars.windows(3).map(|run| run.iter().collect()).collect();
-    let step = all.len().div_ceil(GRAMS).max(1);
-    let last = all.pop();
-    let mut some: Vec<String> = all.into_iter().step_by(step).chain(last).collect();
-    some.sort_unstable();
-    some.dedup();
-    some
 }
 
 /// A string of FTS5: what is in it is never an operator (SQLite, "FTS5 Strings").

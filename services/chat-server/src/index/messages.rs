@@ -17,7 +17,7 @@ use crate::model::Attachment;
 use crate::query::Invalid;
 
 pub(super) use fetch::{fetch, weight};
-pub(super) use filter::{Filter, Range, Scope};
+pub(super) use filter::{Filter, Range, Scope, has_number};
 pub(super) use select::select;
 pub(super) use walk::Position;
 
@@ -113,13 +113,18 @@ pub(super) fn page(
     secret: &Secret,
 ) -> Result<Page, ReadError> {
     let scope = Scope::resolve(view, query.source.as_deref(), query.chats.as_deref())?;
-    let part = query.search.as_deref().and_then(Matcher::part);
+    let part = query
+        .search
+        .as_deref()
+        .map(|text| Matcher::parse("search", text))
+        .transpose()?;
     let filter = Filter::resolve(
         view,
         &scope,
         query.sender.as_deref(),
         what.into_iter().chain(part).collect(),
         &query.kinds,
+        query.topic.as_deref(),
     )?;
     let range = Range::new(query.since, query.before);
     let rows = match opened(query, secret)? {

@@ -2,11 +2,14 @@
 
 use std::collections::HashMap;
 
+use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 
 use super::Index;
 use super::error::IndexError;
 use super::fold::fold;
+use super::messages::has_number;
+use super::stored::timestamp;
 use crate::model::Participant;
 use crate::query::Invalid;
 
@@ -58,6 +61,8 @@ pub struct Person {
     pub is_me: bool,
     /// How many messages they wrote in all.
     pub messages: u64,
+    /// When they wrote last, in any source.
+    pub last: Option<Timestamp>,
     /// Who they are in each source, those with the most messages first.
     pub identities: Vec<Identity>,
 }
@@ -71,6 +76,8 @@ pub struct Identity {
     pub participant: Participant,
     /// How many messages they wrote there.
     pub messages: u64,
+    /// When the last of them was sent.
+    pub last: Option<Timestamp>,
 }
 
 impl Default for PeopleQuery {
@@ -117,7 +124,8 @@ impl Index {
 
 fn identities(view: &Connection) -> rusqlite::Result<Vec<Identity>> {
     let sql = "SELECT source.id, person.id, name, username, phone, is_me, \
-               coalesce((SELECT sum(messages) FROM member WHERE member.person = person.person), 0) AS wrote \
+               coalesce((SELECT sum(messages) FROM member WHERE member.person = person.person), 0) AS wrote, \
+               (SELECT max(at) FROM message INDEXED BY message_by_person WHERE message.person = person.person) \
                FROM person JOIN source USING (src) ORDER BY wrote DESC, source.id, person.id";
     let read = |row: &Row<'_>| {
         Ok(Identity {
@@ -130,6 +138,7 @@ fn identities(view: &Connection) -> rusqlite::Result<Vec<Identity>> {
                 is_me: row.get(5)?,
             },
             messages: row.get::<_, i64>(6)?.cast_unsigned(),
+            last: row.get::<_, Option<i64>>(7)?.map(timestamp),
         })
     };
     view.prepare_cached(sql)?.query_map([], read)?.collect()
@@ -170,10 +179,12 @@ fn join(identities: Vec<Identity>, aliases: &[Alias]) -> Vec<Person> {
             name: identity.participant.name.clone(),
             is_me: false,
             messages: 0,
+            last: None,
             identities: Vec::new(),
         });
         person.is_me |= identity.participant.is_me;
         person.messages += identity.messages;
+        person.last = person.last.max(identity.last);
         person.identities.push(identity);
     }
     // The first alias wins.
@@ -224,8 +235,14 @@ fn marks(participant: &Participant) -> Vec<Mark> {
     marks
 }
 
+/// Whether two texts are the same telephone number, which may begin without the code of its country.
+#[must_use]
+pub fn is_number(number: &str, asked: &str) -> bool {
+    digits(number).is_some_and(|number| has_number(&number, digits(asked).as_deref()))
+}
+
 /// The digits of a telephone number, without what stands before the country's code.
-fn digits(phone: &str) -> Option<String> {
+pub(super) fn digits(phone: &str) -> Option<String> {
     let digits: String = phone.chars().filter(char::is_ascii_digit).collect();
     let digits = digits.strip_prefix("00").unwrap_or(&digits);
     (digits.len() >= PHONE_DIGITS).then(|| digits.to_owned())

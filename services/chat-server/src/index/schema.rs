@@ -2,7 +2,7 @@
 //!
 //! Times are Unix microseconds. `msg` numbers messages in the order of commits over all sources; `seq` does so within
 //! one source, without gaps. Nothing is ever removed from `message`: what was taken back stays as a row without words.
-//! `word` and `gram` have no text of their own, only where its words and its runs of three characters are.
+//! `word` has no text of its own, only where its words are.
 
 use std::path::Path;
 use std::time::Duration;
@@ -85,7 +85,24 @@ CREATE VIRTUAL TABLE gram USING fts5 (
 );
 INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
 INSERT INTO gram (gram, rank) VALUES ('secure-delete', 1);
+","
+ALTER TABLE source ADD COLUMN report TEXT;
+ALTER TABLE message ADD COLUMN topic TEXT;
+ALTER TABLE message ADD COLUMN expires INTEGER;
+CREATE INDEX message_by_expiry ON message (expires) WHERE expires IS NOT NULL AND deleted = 0;
+UPDATE message SET kinds = kinds | 2048
+    WHERE kinds & 512 AND detail -> '$.body.service' ->> 'action' IN ('call', 'missed_call', 'phone_call', 'group_call');
+DROP TABLE gram;
+DROP TABLE word;
+CREATE VIRTUAL TABLE word USING fts5 (
+    text, content = '', columnsize = 0,
+    tokenize = \"unicode61 remove_diacritics 0 categories 'L* N* M* Co So'\"
+);
+INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
 "];
+
+/// The step after which all messages have to be learned again, since their words are told apart otherwise.
+const RELEARN: i32 = 2;
 
 /// Opens the file for writing, with nothing changed in it, neither now nor by closing.
 pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
@@ -120,8 +137,12 @@ pub(super) fn migrate(connection: &Connection, format: i32) -> rusqlite::Result<
     for (step, next) in STEPS.iter().zip(1..).skip(done) {
         connection.execute_batch(&format!(
             "BEGIN IMMEDIATE; {step} PRAGMA application_id = {APPLICATION_ID}; \
-             PRAGMA user_version = {next}; COMMIT;"
+             PRAGMA user_version = {next};"
         ))?;
+        if next == RELEARN {
+            super::keep::relearn_all(connection)?;
+        }
+        connection.execute_batch("COMMIT;")?;
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! Words and phrases: hits with what was found marked, and what was said around them.
 
 mod snippet;
-mod terms;
+pub(super) mod terms;
 
 use rusqlite::Connection;
 
@@ -22,8 +22,8 @@ const MAX_MESSAGES: usize = 2_000;
 /// Which messages to look for.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SearchQuery {
-    /// Words, `"phrases"` and beginnings of words (`meet*`), all of which a message must have; neither case nor
-    /// diacritics count, nor what stands between the words of a phrase.
+    /// Words, which are found by their beginnings too, and `"phrases"`, all of which a message must have; `a OR b`, `-word`
+    /// for what it must not have, emoji. Neither case nor diacritics count, nor what stands between the words of a phrase.
     pub text: String,
     /// What else must hold, how many hits, and where to go on.
     pub messages: MessageQuery,
@@ -61,7 +61,7 @@ impl Index {
     /// and if there may be more than 2,000 messages with those around hits; [`IndexError::Unavailable`].
     pub async fn search(&self, query: &SearchQuery) -> Result<Hits, IndexError> {
         query.messages.check()?;
-        let terms = terms::parse("text", &query.text)?;
+        let matcher = Matcher::parse("query", &query.text)?;
         let SearchQuery {
             messages,
             before,
@@ -84,7 +84,7 @@ impl Index {
         self.inner
             .readers
             .read(move |view| {
-                let matcher = Matcher::Terms(terms.clone());
+                let terms = matcher.terms();
                 let page = page(view, &messages, Some(matcher), &secret)?;
                 let (mut hits, complete) = hits(view, page, &terms, before, after)?;
                 if !complete {

@@ -34,7 +34,7 @@ pub struct StatisticsQuery {
     pub zone: TimeZone,
 }
 
-/// How many messages.
+/// How many messages of people; what the network says, and calls, do not count.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Statistics {
     /// In all.
@@ -93,7 +93,7 @@ fn statistics(view: &Connection, query: &StatisticsQuery) -> Result<Statistics, 
     // All of it is in the index.
     let sql = format!(
         "SELECT at, person FROM message INDEXED BY {index} \
-         WHERE {column} = ?1 AND at >= ?2 AND at < ?3"
+         WHERE {column} = ?1 AND at >= ?2 AND at < ?3 AND kinds & 512 = 0"
     );
     let mut statement = view.prepare_cached(&sql)?;
     let mut counted = Statistics::default();

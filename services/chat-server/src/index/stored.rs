@@ -331,10 +331,21 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
         Some(Special::Service { .. }) => Some(Kind::Service),
         Some(Special::Unknown) => Some(Kind::Unknown),
     };
+    let call = match &detail.body {
+        Some(Special::Service { action }) if is_call(action) => Some(Kind::Call),
+        _ => None,
+    };
     let attached = detail.attachments.iter().map(|file| file.kind);
     body.into_iter()
+        .chain(call)
         .chain(attached)
         .fold(0, |bits, kind| bits | kind.bit())
+}
+
+/// Whether what happened is a call, answered or not.
+#[must_use]
+pub fn is_call(action: &str) -> bool {
+    matches!(action, "call" | "missed_call" | "phone_call" | "group_call")
 }
 
 /// Microseconds, as in the tables: what is finer is lost.

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::status::Status;
 use crate::import::{self, Format, ImportError, Options, Summary};
-use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Sink, SourceError};
+use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Report, Sink, SourceError};
 
 /// How many bytes a batch may have, unless it is a single event.
 const BATCH_BYTES: usize = 1024 * 1024;
@@ -159,21 +159,35 @@ impl Export {
         stop: &CancellationToken,
     ) -> Result<(), Ended> {
         let (path, format, options) = (self.path.clone(), self.format, self.options.clone());
-        let mark = blocking(move || import::fingerprint(&path, format, &options)).await?;
-        if !again && sink.mark().await.map_err(Ended::Index)?.as_ref() == Some(&mark) {
-            return Ok(());
+        let before = match again {
+            true => None,
+            false => sink.mark().await.map_err(Ended::Index)?,
+        };
+        let known = before.clone();
+        let plan =
+            blocking(move || import::plan(&path, Some(format), &options, known.as_deref())).await?;
+        let mark = plan.mark.clone();
+        if plan.is_empty() && before.is_some() {
+            // Files that were only touched cost their digest once.
+            return match before.as_ref() == Some(&mark) {
+                true => Ok(()),
+                false => sink
+                    .keep(Batch {
+                        mark: Some(mark),
+                        ..Batch::default()
+                    })
+                    .await
+                    .map_err(Ended::Index),
+            };
         }
         // What is damaged is so until it changes: it is not read through again to find that.
         let damaged = self.damaged().clone().filter(|_| !again);
         if let Some((_, problem)) = damaged.filter(|(what, _)| *what == mark) {
             return Err(Ended::Export(problem));
         }
+        let is_whole = before.is_none();
         let (send, mut receive) = mpsc::channel(BATCHES);
-        let (path, options, progress) = (
-            self.path.clone(),
-            self.options.clone(),
-            self.progress.clone(),
-        );
+        let (options, progress) = (self.options.clone(), self.progress.clone());
         let reading = tokio::task::spawn_blocking(move || {
             let mut batches = Batches {
                 send,
@@ -187,13 +201,8 @@ impl Export {
                     summary: None,
                 });
             };
-            let read = import::read(
-                &path,
-                Some(format),
-                &options,
-                &mut |event| batches.add(event),
-                &mut tell,
-            );
+            let read =
+                import::carry_out(&plan, &options, &mut |event| batches.add(event), &mut tell);
             let _rest = batches.send();
             let summary = read?;
             progress.send_modify(|progress| {
@@ -208,9 +217,12 @@ impl Export {
                 events = receive.recv() => events,
             };
             let Some(events) = events else { break };
-            sink.keep(Batch { events, mark: None })
-                .await
-                .map_err(Ended::Index)?;
+            sink.keep(Batch {
+                events,
+                ..Batch::default()
+            })
+            .await
+            .map_err(Ended::Index)?;
         }
         let summary = match reading.await {
             Ok(Ok(summary)) => summary,
@@ -240,9 +252,15 @@ impl Export {
             skipped = summary.skipped,
             "read"
         );
+        let mut report = match is_whole {
+            true => Report::default(),
+            false => sink.report().await.map_err(Ended::Index)?,
+        };
+        report.take(&summary);
         let done = Batch {
-            events: Vec::new(),
             mark: Some(mark),
+            report: Some(report),
+            ..Batch::default()
         };
         sink.keep(done).await.map_err(Ended::Index)
     }
@@ -269,10 +287,9 @@ impl Export {
 
     /// A file is replaced by renaming, so its folder is what is watched.
     fn watcher(&self) -> Option<Watcher> {
-        let (folder, depth) = match (self.path.is_dir(), self.format) {
-            (true, Format::Signal) => (self.path.as_path(), Depth::Tree),
-            (true, _) => (self.path.as_path(), Depth::Entries),
-            (false, _) => (self.path.parent()?, Depth::Entries),
+        let (folder, depth) = match self.path.is_dir() {
+            true => (self.path.as_path(), Depth::Tree),
+            false => (self.path.parent()?, Depth::Entries),
         };
         let watcher = Watcher::new(&[(folder, depth)]);
         watcher

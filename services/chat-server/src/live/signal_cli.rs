@@ -150,7 +150,7 @@ impl SignalCli {
             for chunk in events.chunks(MAX_BATCH) {
                 let batch = Batch {
                     events: chunk.to_vec(),
-                    mark: None,
+                    ..Batch::default()
                 };
                 if let Err(error) = sink.keep(batch).await {
                     return Ended::Index(error);

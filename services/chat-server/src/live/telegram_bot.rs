@@ -114,7 +114,14 @@ impl TelegramBot {
                 return Ended::Api(Failed::because("updates without a number".to_owned()));
             };
             let mark = Some(next.to_string());
-            if let Err(error) = sink.keep(Batch { events, mark }).await {
+            if let Err(error) = sink
+                .keep(Batch {
+                    events,
+                    mark,
+                    ..Batch::default()
+                })
+                .await
+            {
                 return Ended::Index(error);
             }
             *offset = Some(next);

@@ -14,6 +14,7 @@ use super::feed::Feed;
 use crate::desk::{ChatQuestion, Desk, Failure, MAX_CHATS, Question};
 use crate::query::Invalid;
 use crate::view;
+use crate::view::compact::UNTRUSTED;
 use crate::view::uri::{ALL_MESSAGES, ATTACHMENT, MESSAGES};
 
 const TEXT: &str = "text/plain";
@@ -26,6 +27,12 @@ const QUERY: &str = "Lines `[timestamp] sender: content`, newest first. since an
 
 /// `_meta` key of contents: the cursor with which the next page is read.
 const META_NEXT: &str = "next_cursor";
+
+/// `_meta` key of contents: what is not complete.
+const META_NOTE: &str = "note";
+
+/// `_meta` key of contents: what kind of text it is.
+const META_UNTRUSTED: &str = "untrusted";
 
 /// Adds the resources, their templates and subscriptions.
 pub(super) fn add(builder: ServerBuilder<State>, feed: &Arc<Feed>) -> ServerBuilder<State> {
@@ -83,6 +90,7 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
         limit: number("limit", uri.get("limit"))?,
         offset: number("offset", uri.get("offset"))?,
         cursor: given("cursor"),
+        topic: None,
         // There is no parameter for it, and what is kept is better than nothing.
         stored: true,
         chat,
@@ -98,13 +106,16 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
         })
         .collect();
     let contents = ResourceContents::text(&uri.uri, lines.join("\n")).with_mime_type(TEXT);
-    Ok(match told.next_cursor {
-        None => contents,
-        Some(cursor) => {
-            let meta = [(META_NEXT.to_owned(), Value::String(cursor))];
-            contents.with_meta(Map::from_iter(meta))
-        }
-    })
+    let mut meta = Map::from_iter([(META_UNTRUSTED.to_owned(), UNTRUSTED.into())]);
+    meta.extend(
+        told.next_cursor
+            .map(|cursor| (META_NEXT.to_owned(), Value::String(cursor))),
+    );
+    meta.extend(
+        told.note
+            .map(|note| (META_NOTE.to_owned(), Value::String(note))),
+    );
+    Ok(contents.with_meta(meta))
 }
 
 fn number(name: &'static str, given: Option<&str>) -> Result<Option<i64>, Failure> {

@@ -2,27 +2,20 @@
 
 mod arguments;
 
-use mcp_proto::{Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
-use schemars::JsonSchema;
-use serde::Serialize;
+use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use serde_json::json;
 
 use self::arguments::{
     GetContext, GetMessages, GetStatistics, ListChats, ListPeople, ListSources, SearchMessages,
+    WaitForMessage,
 };
 use super::{REQUEST_TIMEOUT, State};
-use crate::view;
-
-/// The sources.
-#[derive(Debug, Serialize, JsonSchema)]
-struct Sources {
-    /// The sources, by id.
-    sources: Vec<view::Source>,
-}
+use crate::view::compact;
 
 /// Adds the tools.
 pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
     builder
-        .tool(
+        .content_tool(
             reading(
                 "list_sources",
                 "List the sources",
@@ -31,7 +24,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             list_sources,
         )
-        .tool(
+        .content_tool(
             reading(
                 "list_chats",
                 "List the chats",
@@ -41,7 +34,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             list_chats,
         )
-        .tool(
+        .content_tool(
             reading(
                 "get_messages",
                 "Read messages",
@@ -50,17 +43,25 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             get_messages,
         )
-        .tool(
+        .content_tool(
+            reading(
+                "wait_for_message",
+                "Wait for a message",
+                "Wait until a new message comes in, at most 50 seconds, and give it; with the same filters as get_messages. \
+                 An answer without messages says where to go on waiting.",
+            ),
+            wait_for_message,
+        )
+        .content_tool(
             reading(
                 "search_messages",
                 "Search messages",
-                "Find messages with all of some words, \"phrases\" or beginnings of words (meet*), newest first, with \
-                 what was found **marked**; with context_before and context_after, also what was said around each. Unlike \
-                 `search` of get_messages it looks for whole words.",
+                "Find messages with all of some words (or their beginnings), \"phrases\", a OR b, -not, emoji, newest first, \
+                 with what was found **marked**; context_before and context_after give what was said around each.",
             ),
             search_messages,
         )
-        .tool(
+        .content_tool(
             reading(
                 "get_message_context",
                 "Read around a message",
@@ -68,7 +69,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             get_message_context,
         )
-        .tool(
+        .content_tool(
             reading(
                 "get_statistics",
                 "Count messages",
@@ -76,7 +77,7 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             ),
             get_statistics,
         )
-        .tool(
+        .content_tool(
             reading(
                 "list_people",
                 "List people",
@@ -93,51 +94,43 @@ fn reading(name: &str, title: &str, description: &str) -> Tool {
         .with_timeout(REQUEST_TIMEOUT)
 }
 
-async fn list_sources(state: State, _: ListSources, _: Context) -> Result<Sources, ToolError> {
+/// What a tool answers: without a schema, which would cost more than it tells.
+type Answer = Result<CallToolResult, ToolError>;
+
+async fn list_sources(state: State, _: ListSources, _: Context) -> Answer {
     let sources = state.desk.sources().await?;
-    Ok(Sources { sources })
+    CallToolResult::structured(&json!({ "sources": sources }))
 }
 
-async fn list_chats(state: State, asked: ListChats, _: Context) -> Result<view::Chats, ToolError> {
-    Ok(state.desk.chats(&asked.into()).await?)
+async fn list_chats(state: State, asked: ListChats, _: Context) -> Answer {
+    CallToolResult::structured(&state.desk.chats(&asked.into()).await?)
 }
 
-async fn get_messages(
-    state: State,
-    asked: GetMessages,
-    _: Context,
-) -> Result<view::Messages, ToolError> {
-    Ok(state.desk.messages(&asked.into()).await?)
+async fn get_messages(state: State, asked: GetMessages, _: Context) -> Answer {
+    let told = state.desk.messages(&asked.into()).await?;
+    CallToolResult::structured(&compact::messages(&told))
 }
 
-async fn search_messages(
-    state: State,
-    asked: SearchMessages,
-    _: Context,
-) -> Result<view::Hits, ToolError> {
-    Ok(state.desk.search(&asked.into()).await?)
+async fn wait_for_message(state: State, asked: WaitForMessage, _: Context) -> Answer {
+    let (asked, patience) = asked.taken_apart();
+    let told = state.desk.wait(&asked, patience).await?;
+    CallToolResult::structured(&compact::messages(&told))
 }
 
-async fn get_message_context(
-    state: State,
-    asked: GetContext,
-    _: Context,
-) -> Result<view::Around, ToolError> {
-    Ok(state.desk.around(&asked.into()).await?)
+async fn search_messages(state: State, asked: SearchMessages, _: Context) -> Answer {
+    let told = state.desk.search(&asked.into()).await?;
+    CallToolResult::structured(&compact::hits(&told))
 }
 
-async fn get_statistics(
-    state: State,
-    asked: GetStatistics,
-    _: Context,
-) -> Result<view::Statistics, ToolError> {
-    Ok(state.desk.statistics(&asked.into()).await?)
+async fn get_message_context(state: State, asked: GetContext, _: Context) -> Answer {
+    let told = state.desk.around(&asked.into()).await?;
+    CallToolResult::structured(&compact::around(&told))
 }
 
-async fn list_people(
-    state: State,
-    asked: ListPeople,
-    _: Context,
-) -> Result<view::People, ToolError> {
-    Ok(state.desk.people(&asked.into()).await?)
+async fn get_statistics(state: State, asked: GetStatistics, _: Context) -> Answer {
+    CallToolResult::structured(&state.desk.statistics(&asked.into()).await?)
+}
+
+async fn list_people(state: State, asked: ListPeople, _: Context) -> Answer {
+    CallToolResult::structured(&state.desk.people(&asked.into()).await?)
 }

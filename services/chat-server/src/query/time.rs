@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::{Invalid, quoted};
 
 /// The accepted forms, as a sentence tells them.
-pub const TIME_FORMS: &str = "a span before now such as '90s', '15m', '2h', '7d' or '1w'; a date \
+pub const TIME_FORMS: &str = "a span before now such as '90s', '15m', '2h', '7d' or '1w'; 'today' or 'yesterday'; a date \
     'YYYY-MM-DD', which begins at midnight; or a moment as in RFC 3339, such as \
     '2025-01-13T00:00:00Z' or '2025-01-13T09:30:00+02:00'";
 
@@ -38,7 +38,13 @@ pub fn time(
         let at = span.and_then(|span| now.checked_sub(span).ok());
         return at.ok_or_else(|| refused("too long ago"));
     }
-    if let Some(date) = date(trimmed) {
+    let today = zone.to_datetime(now).date();
+    let word = match trimmed.to_lowercase().as_str() {
+        "today" => Some(today),
+        "yesterday" => today.yesterday().ok(),
+        _ => None,
+    };
+    if let Some(date) = word.or_else(|| date(trimmed)) {
         return date
             .to_zoned(zone.clone())
             .map(|start| start.timestamp())

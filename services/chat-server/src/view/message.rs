@@ -1,18 +1,17 @@
 //! A message as it is told.
 
 use jiff::tz::TimeZone;
-use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{content, media_type, uri};
-use crate::index::StoredMessage;
+use crate::index::{StoredMessage, is_call};
 use crate::model::{self, AttachmentPlace, Body};
 
 /// What indents the lines of a message but the first, so that none of them looks like another message.
 const INDENT: &str = "    ";
 
 /// A message.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Message {
     /// Its id within its chat.
     pub id: String,
@@ -35,6 +34,12 @@ pub struct Message {
     /// The id of the message that it answers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
+    /// The topic of the forum.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub topic: Option<String>,
+    /// service for what the network says, call for calls; absent for messages of people.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub kind: Option<&'static str>,
     /// Who wrote it first, if it was passed on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forwarded_from: Option<String>,
@@ -54,7 +59,7 @@ pub struct Message {
 }
 
 /// Who sent a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sender {
     /// An id within the source.
     pub id: String,
@@ -71,7 +76,7 @@ pub struct Sender {
 }
 
 /// A reaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Reaction {
     /// The emoji, or a word for it.
     pub emoji: String,
@@ -83,7 +88,7 @@ pub struct Reaction {
 }
 
 /// A file of a message.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attachment {
     /// image, video, audio, sticker or file.
     pub kind: String,
@@ -99,6 +104,9 @@ pub struct Attachment {
     /// How long it plays, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
+    /// Why its bytes are not at hand.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub missing: Option<String>,
     /// The resource with its bytes; absent where they are not at hand.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uri: Option<String>,
@@ -121,6 +129,12 @@ impl Message {
             timestamp: message.timestamp.to_string(),
             local_time: zoned.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
             reply_to: message.reply_to.clone(),
+            topic: message.topic.clone(),
+            kind: match &message.body {
+                Body::Service { action, .. } if is_call(action) => Some("call"),
+                Body::Service { .. } => Some("service"),
+                _ => None,
+            },
             forwarded_from: message.forwarded_from.clone(),
             edited: message.edited.is_some(),
             edited_at: message.edited.map(|at| at.to_string()),
@@ -203,6 +217,10 @@ impl Attachment {
             media_type: media_type(attachment).map(str::to_owned),
             size: attachment.size,
             seconds: attachment.seconds,
+            missing: match &attachment.place {
+                AttachmentPlace::Missing(why) => why.clone(),
+                _ => None,
+            },
             uri: is_here.then(uri),
         }
     }

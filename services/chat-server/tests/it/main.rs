@@ -5,6 +5,7 @@ mod cli;
 mod fake;
 mod import;
 mod index;
+mod layouts;
 mod live;
 mod mcp;
 mod query;

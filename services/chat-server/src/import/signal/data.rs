@@ -83,6 +83,7 @@ fn entry_of(object: &Map<String, Value>, folder: &Folder) -> Option<Entry> {
         reactions: gather(list("reactions").filter_map(reaction)),
         attachments,
         deleted,
+        edited: list("edits").next().is_some(),
         action,
         sender,
     })

@@ -7,18 +7,19 @@ use crate::model::{Attachment, AttachmentKind, AttachmentPlace};
 pub(super) struct Folder {
     /// What stands before paths in it, to make them paths in the export.
     pub(super) prefix: String,
-    /// Whether the chat's folder is all there is.
-    alone: bool,
+    /// The same for what lies beside it; `None` if the chat's folder is all there is.
+    beside: Option<String>,
 }
 
 impl Folder {
-    pub(super) fn new(name: &str, alone: bool) -> Self {
+    /// The folder `below` of the export, with a slash behind it; `prefix` stands before all paths.
+    pub(super) fn new(prefix: &str, below: &str) -> Self {
+        let parent = below
+            .strip_suffix('/')
+            .map(|below| below.rfind('/').map_or(0, |at| at + 1));
         Self {
-            prefix: match alone {
-                true => String::new(),
-                false => format!("{name}/"),
-            },
-            alone,
+            prefix: format!("{prefix}{below}"),
+            beside: parent.map(|end| format!("{prefix}{}", below.get(..end).unwrap_or_default())),
         }
     }
 
@@ -35,9 +36,11 @@ impl Folder {
 
     /// A sticker with its label and its path among the stickers, which lie beside the chats.
     pub(super) fn sticker(&self, label: Option<&str>, path: Option<&str>) -> Attachment {
-        let place = match path.filter(|_| !self.alone) {
-            Some(path) => AttachmentPlace::Export(format!("exported_stickers/{path}")),
-            None => AttachmentPlace::Missing(None),
+        let place = match (path, &self.beside) {
+            (Some(path), Some(beside)) => {
+                AttachmentPlace::Export(format!("{beside}exported_stickers/{path}"))
+            }
+            _ => AttachmentPlace::Missing(None),
         };
         Attachment {
             kind: AttachmentKind::Sticker,

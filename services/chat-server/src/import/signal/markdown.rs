@@ -78,6 +78,11 @@ pub(super) fn read<R: Read>(
     }
 }
 
+/// Whether a line begins a message.
+pub(super) fn is_header(line: &str) -> bool {
+    header(line).is_some()
+}
+
 /// A line that begins a message, and what stands in it.
 fn header(line: &str) -> Option<(Entry, &str)> {
     let (time, rest) = line.strip_prefix('[')?.split_once(']')?;

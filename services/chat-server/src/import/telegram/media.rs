@@ -5,33 +5,45 @@ use serde_json::{Map, Value};
 use super::text::{member, number, plain};
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
+/// A file with this path, or with the reason why it has none in parentheses.
+pub(super) fn attachment(kind: AttachmentKind, path: &str, name: Option<String>) -> Attachment {
+    Attachment {
+        kind,
+        name: name.or_else(|| file_name(path)),
+        media_type: None,
+        size: None,
+        seconds: None,
+        place: place(path),
+    }
+}
+
+/// Makes the path of a file one in the whole export.
+pub(super) fn put_below(attachment: &mut Attachment, prefix: &str) {
+    if let AttachmentPlace::Export(path) = &mut attachment.place {
+        path.insert_str(0, prefix);
+    }
+}
+
 /// The files of a message.
 pub(super) fn attachments(entry: &Map<String, Value>) -> Vec<Attachment> {
     let photo = member(entry, "photo").map(|path| Attachment {
-        kind: AttachmentKind::Image,
-        name: file_name(path),
-        media_type: None,
         size: size(entry, "photo_file_size"),
-        seconds: None,
-        place: place(path),
+        ..attachment(AttachmentKind::Image, path, None)
     });
     let file = member(entry, "file").map(|path| Attachment {
-        kind: kind(entry),
-        name: member(entry, "file_name")
-            .map(str::to_owned)
-            .or_else(|| file_name(path)),
         media_type: member(entry, "mime_type").map(str::to_owned),
         size: size(entry, "file_size"),
         seconds: number(entry, "duration_seconds").and_then(|seconds| u32::try_from(seconds).ok()),
-        place: place(path),
+        ..attachment(
+            kind(entry),
+            path,
+            member(entry, "file_name").map(str::to_owned),
+        )
     });
     let card = member(entry, "contact_vcard").map(|path| Attachment {
-        kind: AttachmentKind::File,
-        name: file_name(path),
         media_type: Some("text/vcard".to_owned()),
         size: size(entry, "contact_vcard_file_size"),
-        seconds: None,
-        place: place(path),
+        ..attachment(AttachmentKind::File, path, None)
     });
     photo.into_iter().chain(file).chain(card).collect()
 }
@@ -49,12 +61,14 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
             phone: member(contact, "phone_number").map(str::to_owned),
         });
     }
-    let place = member(entry, "place_name").or_else(|| member(entry, "address"));
+    let place = ["place_name", "address"].map(|name| member(entry, name));
+    let place: Vec<&str> = place.into_iter().flatten().collect();
+    let place = Some(place.join(", ")).filter(|place| !place.is_empty());
     if let Some(Value::Object(location)) = entry.get("location_information") {
         return Some(Body::Location {
             latitude: location.get("latitude")?.as_f64()?,
             longitude: location.get("longitude")?.as_f64()?,
-            name: place.map(str::to_owned),
+            name: place,
         });
     }
     let with_text = |what: String| match text.is_empty() {
@@ -72,16 +86,16 @@ pub(super) fn body(entry: &Map<String, Value>, text: &str) -> Option<Body> {
     }
     for (member, what) in OTHERS {
         if let Some(value) = entry.get(member) {
-            return Some(with_text(
-                format!("[{what}] {}", strings(value)).trim_end().to_owned(),
-            ));
+            let told = describe(value, 0).join("; ");
+            return Some(with_text(format!("[{what}] {told}").trim_end().to_owned()));
         }
     }
     None
 }
 
 /// Members that make a message something of its own, and what that is.
-const OTHERS: [(&str, &str); 4] = [
+const OTHERS: [(&str, &str); 5] = [
+    ("paid_stars_amount", "Paid media, in stars:"),
     ("invoice_information", "Invoice"),
     ("todo_list", "List"),
     ("giveaway_information", "Giveaway"),
@@ -101,32 +115,55 @@ fn poll(poll: &Map<String, Value>) -> Body {
     }
 }
 
-/// The title and the items of a list, and of anything else what is a string in it. An invoice is an object written as
-/// one string.
-fn strings(value: &Value) -> String {
+/// How deep something is told of.
+const MAX_DEPTH: usize = 4;
+
+/// All that is told of something: its title and its items first, then each member with its name. An invoice is an object
+/// written as one string.
+pub(super) fn describe(value: &Value, depth: usize) -> Vec<String> {
     match value {
-        Value::String(text) => text.chars().take(500).collect(),
+        Value::String(text) => vec![text.chars().take(500).collect()],
+        Value::Number(number) => vec![number.to_string()],
+        Value::Array(items) if depth < MAX_DEPTH => items
+            .iter()
+            .flat_map(|item| describe(item, depth + 1))
+            .collect(),
         Value::Object(object) => {
-            let title = object
-                .get("title")
-                .map(plain)
-                .filter(|title| !title.is_empty());
-            let items = object
-                .get("answers")
-                .or_else(|| object.get("items"))
-                .and_then(Value::as_array);
-            let items = items
+            let named = ["title", "text"]
                 .into_iter()
-                .flatten()
-                .filter_map(|item| item.get("text").map(plain));
-            title
+                .filter_map(|name| object.get(name))
+                .map(plain);
+            let lists = ["answers", "items"]
                 .into_iter()
-                .chain(items)
-                .collect::<Vec<_>>()
-                .join("; ")
+                .filter_map(|name| object.get(name));
+            let others = object
+                .iter()
+                .filter(|(name, _)| {
+                    !matches!(name.as_str(), "title" | "text" | "answers" | "items" | "id")
+                })
+                .filter_map(|(name, value)| {
+                    Some(format!("{}: {}", name.replace('_', " "), scalar(value)?))
+                });
+            named
+                .chain(lists.flat_map(|list| describe(list, depth + 1)))
+                .chain(others)
+                .filter(|part| !part.is_empty())
+                .collect()
         }
-        _ => String::new(),
+        _ => Vec::new(),
     }
+}
+
+/// A value in words; nothing of what says nothing.
+pub(super) fn scalar(value: &Value) -> Option<String> {
+    let told = match value {
+        Value::Bool(true) => "yes".to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.as_f64() != Some(0.0) => number.to_string(),
+        Value::Array(_) => describe(value, 1).join(", "),
+        _ => String::new(),
+    };
+    (!told.is_empty()).then_some(told)
 }
 
 fn kind(entry: &Map<String, Value>) -> AttachmentKind {

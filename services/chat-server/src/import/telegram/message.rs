@@ -66,6 +66,10 @@ pub(super) fn message(
         deleted: false,
         reactions: reactions(entry),
         attachments,
+        topic: member(entry, "title")
+            .filter(|_| member(entry, "action") == Some("topic_created"))
+            .map(str::to_owned),
+        ..Message::default()
     })
 }
 
@@ -142,13 +146,17 @@ fn reactions(entry: &Map<String, Value>) -> Vec<Reaction> {
     let reaction = |reaction: &Value| {
         let reaction = reaction.as_object()?;
         let kind = member(reaction, "type").unwrap_or("emoji");
-        let emoji = member(reaction, "emoji")
-            .filter(|_| kind == "emoji")
-            .unwrap_or(kind);
+        // A custom emoji has only the file in which it is, if that was exported.
+        let custom = member(reaction, "document_id").filter(|id| !id.starts_with('('));
+        let emoji = match (kind, member(reaction, "emoji"), custom) {
+            ("emoji", Some(emoji), _) => emoji.to_owned(),
+            (kind, _, Some(id)) => format!("{kind}:{}", id.rsplit('/').next().unwrap_or(id)),
+            (kind, ..) => kind.to_owned(),
+        };
         let recent = reaction.get("recent").and_then(Value::as_array);
         let by = recent.into_iter().flatten();
         Some(Reaction {
-            emoji: emoji.to_owned(),
+            emoji,
             count: number(reaction, "count")
                 .and_then(|count| u32::try_from(count).ok())
                 .unwrap_or(1),

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::media;
 use super::text::{member, number, plain};
 use crate::model::{Body, Participant};
 
@@ -23,6 +24,33 @@ const DETAILS: [(&str, &str); 14] = [
     ("game_message_id", "game"),
 ];
 
+/// Members that every service message has, or that are told otherwise.
+const COMMON: [&str; 23] = [
+    "forwarded_from",
+    "forwarded_from_id",
+    "saved_from",
+    "reply_to_peer_id",
+    "via_bot",
+    "inline_bot_buttons",
+    "from",
+    "from_id",
+    "edited",
+    "edited_unixtime",
+    "id",
+    "type",
+    "date",
+    "date_unixtime",
+    "actor",
+    "actor_id",
+    "action",
+    "information_text",
+    "text",
+    "text_entities",
+    "reply_to_message_id",
+    "reactions",
+    "photo",
+];
+
 /// The action in words: who, what, and the members that tell more.
 pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> Body {
     let action = member(entry, "action").unwrap_or("custom");
@@ -40,6 +68,14 @@ pub(super) fn body(entry: &Map<String, Value>, actor: Option<&Participant>) -> B
         if !told.is_empty() {
             words.extend((!before.is_empty()).then(|| before.to_owned()));
             words.push(told);
+        }
+    }
+    for (name, value) in entry {
+        let is_told = DETAILS.iter().any(|(told, _)| told == name);
+        if let Some(told) =
+            media::scalar(value).filter(|_| !is_told && !COMMON.contains(&name.as_str()))
+        {
+            words.push(format!("{}: {told}", name.replace('_', " ")));
         }
     }
     words.extend(entry.get("text").map(plain).filter(|text| !text.is_empty()));

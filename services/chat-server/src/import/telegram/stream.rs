@@ -1,20 +1,26 @@
 //! Walking through the file: what is wanted is taken, one message at a time; everything else is passed over.
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::chat::Head;
-use super::{Budget, message};
+use super::{Budget, media, message};
 use crate::import::clock::Clock;
 use crate::import::{MAX_MESSAGE_BYTES, Reading};
+use crate::model::{Body, Message};
 use crate::source::Event;
 
 /// How many messages between two words about progress.
 const MESSAGES_A_STEP: u32 = 1_000;
+
+/// How many messages of a forum are remembered, to follow replies to the topic that they belong to.
+const MAX_TOPICS: usize = 1_000_000;
 
 /// How many chats a first walk remembers.
 const MAX_CHATS: usize = 100_000;
@@ -24,7 +30,10 @@ pub(super) struct Export<'e, 'r, 't, 'p> {
     reading: &'e mut Reading<'r, 't, 'p>,
     budget: &'e Budget,
     done: &'e Cell<u64>,
-    size: u64,
+    /// What stands before paths of files, to make them paths in the whole export.
+    prefix: String,
+    /// The messages of a chat that belong to a topic of a forum, with its name; at most [`MAX_TOPICS`].
+    topics: HashMap<String, Arc<str>>,
     /// The owner, as messages name him: `user123`.
     me: Option<String>,
     since_progress: u32,
@@ -53,13 +62,14 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         reading: &'e mut Reading<'r, 't, 'p>,
         budget: &'e Budget,
         done: &'e Cell<u64>,
-        size: u64,
+        prefix: String,
     ) -> Self {
         Self {
             reading,
             budget,
             done,
-            size,
+            prefix,
+            topics: HashMap::new(),
             me: None,
             since_progress: 0,
             heads: None,
@@ -116,20 +126,47 @@ impl<'e, 'r, 't, 'p> Export<'e, 'r, 't, 'p> {
         Ok(id)
     }
 
+    /// A topic begins with the service message that creates it; what answers a message of it belongs to it.
+    fn find_topic(&mut self, message: &mut Message) {
+        let created = match &message.body {
+            Body::Service { action, .. } if action == "topic_created" => {
+                message.topic.take().map(Arc::from)
+            }
+            _ => None,
+        };
+        let answered = message
+            .reply_to
+            .as_ref()
+            .and_then(|id| self.topics.get(id).cloned());
+        let Some(topic) = created.or(answered) else {
+            return;
+        };
+        message.topic = Some(topic.to_string());
+        if self.topics.len() < MAX_TOPICS {
+            self.topics.insert(message.id.clone(), topic);
+        }
+    }
+
     fn message<E: Error>(&mut self, chat: &str, clock: &mut Clock, raw: &str) -> Result<(), E> {
         self.since_progress += 1;
         if self.since_progress == MESSAGES_A_STEP {
             self.since_progress = 0;
-            (self.reading.progress)(self.done.get(), self.size);
+            self.reading.tell(self.done.get());
         }
         let read = serde_json::from_str::<Map<String, Value>>(raw).map_err(|_| "is no object");
         match read.and_then(|entry| {
             message::message(&entry, self.reading.options, clock, self.me.as_deref())
         }) {
-            Ok(message) => self.take(Event::Message {
-                chat: chat.to_owned(),
-                message: Box::new(message),
-            }),
+            Ok(mut message) => {
+                for attachment in &mut message.attachments {
+                    media::put_below(attachment, &self.prefix);
+                }
+                self.find_topic(&mut message);
+                self.take(Event::Message {
+                    chat: chat.to_owned(),
+                    message: Box::new(message),
+                })
+            }
             Err(problem) => {
                 self.reading.skip(format_args!(
                     "a message before byte {} {problem}: left out",
@@ -276,6 +313,7 @@ impl<'de> Visitor<'de> for Walk<'_, '_, '_, '_, '_> {
         let Self { export, within } = self;
         if let Within::Messages(chat) = within {
             export.budget.set(MAX_MESSAGE_BYTES);
+            export.topics.clear();
             let mut clock = Clock::new(&export.reading.options.zone);
             while let Some(raw) = seq.next_element::<Box<RawValue>>()? {
                 export.message(&chat, &mut clock, raw.get())?;

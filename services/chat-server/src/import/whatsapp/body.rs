@@ -3,7 +3,7 @@
 use super::file::{self, File};
 use super::header::is_mark;
 use super::marked;
-use super::words::{DELETED, DELETED_BY, EDITED, EVENTS, UNSEEN};
+use super::words::words;
 use crate::model::{Attachment, Body};
 
 /// The longest name of a sender, in characters. What is longer is no name.
@@ -79,7 +79,9 @@ pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
     let own = text.starts_with(OWN);
     let folded = folded(text);
     let is_own_words = |words: &str| folded == words || (own && folded.starts_with(words));
-    if DELETED.contains(&&*folded) || DELETED_BY.iter().any(|words| folded.starts_with(words)) {
+    let known = words();
+    let is_deleted_by = |words: &String| folded.starts_with(words.as_str());
+    if known.deleted.contains(&folded) || known.deleted_by.iter().any(is_deleted_by) {
         said.deleted = true;
         said.identity = folded;
         return said;
@@ -95,14 +97,15 @@ pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
         said.body = body.unwrap_or(Body::Text(caption));
         return said;
     }
-    let is_call = EVENTS
+    let is_call = known
+        .calls
         .iter()
         .any(|(words, action)| (own || *action == "missed_call") && is_own_words(words));
     let plain = plain(text);
     said.identity = plain.clone();
     said.body = if let Some(body) = marked::place(&plain).or_else(|| marked::poll(&plain)) {
         body
-    } else if UNSEEN.contains(&&*folded) {
+    } else if known.unseen.contains(&folded) {
         Body::Unknown(plain)
     } else if is_call || (own && !plain.contains('\n')) {
         // Under somebody's name, but not of his: calls, and a group's notices on iOS.
@@ -116,21 +119,36 @@ pub(super) fn read(rest: &str, ios: bool) -> Said<'_> {
 /// What WhatsApp says.
 fn notice(text: String) -> Body {
     let folded = folded(&text);
-    let event = EVENTS.iter().find(|(words, _)| folded.starts_with(words));
+    let mut calls = words().calls.iter();
+    let call = calls.find(|(words, _)| folded.starts_with(words.as_str()));
     Body::Service {
-        action: event.map_or("notice", |(_, action)| action).to_owned(),
+        action: call.map_or("notice", |(_, action)| action).to_owned(),
         text,
     }
 }
 
-/// A text without the mark that WhatsApp sets before it. Marks of direction within it are its author's.
+/// A text without the marks that WhatsApp sets before it and around mentions. Other marks of direction within it are its
+/// author's.
 pub(super) fn plain(text: &str) -> String {
-    text.trim_start_matches(OWN).trim_end().to_owned()
+    let text = text.trim_start_matches(OWN).trim_end();
+    let mut plain = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("@\u{2068}") {
+        plain.push_str(before);
+        plain.push('@');
+        let (name, behind) = after.split_once('\u{2069}').unwrap_or((after, ""));
+        plain.push_str(name);
+        rest = behind;
+    }
+    plain.push_str(rest);
+    plain
 }
 
 /// A text as the lists of words have it; nothing if it is too long to be in them.
 pub(super) fn folded(text: &str) -> String {
-    let words = text.trim_matches(is_blank).trim_end_matches('.');
+    let words = text
+        .trim_matches(is_blank)
+        .trim_end_matches(['.', '。', '।']);
     match words.len() > MAX_WORDS {
         true => String::new(),
         false => words.to_lowercase(),
@@ -145,10 +163,27 @@ fn without_edited(text: &str) -> (&str, bool) {
     let end = text.trim_end_matches(is_blank);
     let suffix = end.strip_suffix('>').and_then(|end| end.rsplit_once('<'));
     match suffix {
-        Some((before, words)) if EDITED.contains(&&*folded(words)) => {
+        Some((before, said)) if words().edited.contains(&folded(said)) || is_own(before, said) => {
+            let before = before.strip_suffix(is_direction).unwrap_or(before);
             let is_between = |c: char| c == OWN || c.is_whitespace();
             (before.trim_end_matches(is_between), true)
         }
         _ => (text, false),
     }
+}
+
+/// Whether words in angle brackets behind a text are WhatsApp's, in a language without a table: behind its mark, and no
+/// name of a file. There is nothing else that it writes there.
+fn is_own(before: &str, words: &str) -> bool {
+    let text = before.trim_end_matches(is_direction);
+    text.len() < before.len()
+        && !text.trim().is_empty()
+        && words.contains(char::is_whitespace)
+        && !words.contains([':', '<', '\n'])
+        && !self::words().omitted.contains_key(&folded(words))
+}
+
+/// The marks that WhatsApp sets before its own words.
+const fn is_direction(c: char) -> bool {
+    matches!(c, OWN | '\u{200f}')
 }

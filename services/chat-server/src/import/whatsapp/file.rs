@@ -1,7 +1,7 @@
 //! Files of messages: named where they were exported, told by a word where they were not.
 
 use super::body::{OWN, folded, is_blank, plain};
-use super::words::{ATTACHED, IOS_ATTACHED, KIND_OMITTED, MEDIA_OMITTED};
+use super::words::words;
 use crate::import::signal::kind_of;
 use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body};
 
@@ -87,16 +87,16 @@ fn exported(line: &str, own: bool) -> Option<Place<'_>> {
         let name = name.trim_matches(is_blank);
         (
             name,
-            own || is_in(&IOS_ATTACHED, word) || without_number(name) != name,
+            own || is_attached(word) || without_number(name) != name,
         )
     } else if let Some((name, word)) = line
         .strip_suffix('>')
         .and_then(|line| line.rsplit_once(" <"))
     {
-        (name, is_in(&IOS_ATTACHED, word))
+        (name, is_attached(word))
     } else {
-        let (name, words) = line.strip_suffix(')')?.rsplit_once(" (")?;
-        (name, own || is_in(&ATTACHED, words) || is_made(name))
+        let (name, said) = line.strip_suffix(')')?.rsplit_once(" (")?;
+        (name, own || is_attached(said) || is_made(name))
     };
     let name = name.trim_matches(is_blank);
     (known && is_file(name)).then_some(Place::Exported(name))
@@ -110,18 +110,12 @@ fn omitted(line: &str, certain: bool) -> Option<Place<'static>> {
     if inner.is_none() && !certain {
         return None;
     }
-    let words = folded(inner.unwrap_or(line));
-    let kind = KIND_OMITTED.iter().find(|(known, _)| *known == words);
-    match kind {
-        Some((_, kind)) => Some(Place::Omitted(*kind)),
-        None => MEDIA_OMITTED
-            .contains(&&*words)
-            .then_some(Place::Omitted(AttachmentKind::File)),
-    }
+    let kind = words().omitted.get(&folded(inner.unwrap_or(line)))?;
+    Some(Place::Omitted(*kind))
 }
 
-fn is_in(words: &[&str], word: &str) -> bool {
-    words.contains(&&*folded(word))
+fn is_attached(word: &str) -> bool {
+    words().attached.contains(&folded(word))
 }
 
 /// Whether it can be the name of a file, and of nothing above it.

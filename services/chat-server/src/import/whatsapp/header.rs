@@ -4,6 +4,7 @@
 //! `31/12/2023 23:59:58: Anna: …`.
 
 use super::halves::{half_of, hour_of};
+use super::order::Written;
 
 /// How a file writes its headers. What is written otherwise in it is quoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -33,8 +34,8 @@ enum Frame {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Header<'l> {
     pub(super) shape: Shape,
-    /// Its three numbers as they stand.
-    pub(super) date: [u16; 3],
+    /// Its date as it stands.
+    pub(super) date: Written,
     /// Hour, minute, second, by the clock of 24 hours.
     pub(super) clock: [i8; 3],
     /// What follows it.
@@ -56,7 +57,7 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     let mut at = Cursor(line);
     at.skip_blanks();
     let brackets = at.eat('[');
-    let (date, separator) = date(&mut at)?;
+    let mut date = date(&mut at)?;
     let (after, before_noon) = between(&mut at)?;
     let (hour, _) = at.number(2)?;
     // 18:05, 18.05, 18 h 05
@@ -72,6 +73,7 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     at.skip_blanks();
     let half = match half_of(at.0) {
         Some((half, rest)) => {
+            date.halves = Some(at.0.starts_with(['A', 'P']));
             at = Cursor(rest);
             Some(half)
         }
@@ -91,11 +93,11 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     Some(Header {
         shape: Shape {
             frame,
-            separator,
+            separator: date.separator,
             after,
             seconds: second.is_some(),
             halves: half.is_some(),
-            long_years: date.iter().any(|number| *number > 99),
+            long_years: date.numbers.iter().any(|number| *number > 99),
         },
         date,
         clock: [
@@ -107,16 +109,21 @@ pub(super) fn parse(line: &str) -> Option<Header<'_>> {
     })
 }
 
-fn date(at: &mut Cursor<'_>) -> Option<([u16; 3], char)> {
-    let (first, _) = at.number(4)?;
+fn date(at: &mut Cursor<'_>) -> Option<Written> {
+    let (first, first_digits) = at.number(4)?;
     let separator = at.eat_any(&['/', '.', '-', '年'])?;
     at.skip_blanks();
-    let (second, _) = at.number(2)?;
+    let (second, second_digits) = at.number(2)?;
     at.eat_any(&[separator, '月'])?;
     at.skip_blanks();
-    let (third, _) = at.number(4)?;
+    let (third, third_digits) = at.number(4)?;
     at.eat_any(&['日']);
-    Some(([first, second, third], separator))
+    Some(Written {
+        numbers: [first, second, third],
+        digits: [first_digits, second_digits, third_digits],
+        separator,
+        halves: None,
+    })
 }
 
 /// Goes to the clock: past commas, full stops, a word such as the Finnish "klo" or the Bulgarian "г.", and in some

@@ -1,7 +1,7 @@
 //! Places and polls, which are words of a form of their own.
 
-use super::body::is_blank;
-use super::words::PLACES;
+use super::body::{folded, is_blank};
+use super::words::words;
 use crate::model::Body;
 
 /// What begins the link to a place.
@@ -22,11 +22,11 @@ pub(super) fn place(text: &str) -> Option<Body> {
         true => "",
         false => word.strip_suffix(':')?,
     };
+    let known = word.is_empty() || words().places.contains(&folded(word));
     // More than a word is somebody's own, and stays text.
-    if word.contains(char::is_whitespace) {
+    if !known && word.contains(char::is_whitespace) {
         return None;
     }
-    let known = word.is_empty() || PLACES.contains(&&*word.to_lowercase());
     let name = match (name.trim_matches(is_blank), known) {
         ("", true) => None,
         ("", false) => Some(word.to_owned()),

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::words::FILE_NAMES;
+use super::words::words;
 
 /// The other person or the group: `WhatsApp Chat with Anna.txt` is Anna; `_chat.txt` is what its folder is called.
 pub(super) fn of_file(path: &Path) -> String {
@@ -32,9 +32,11 @@ fn person(stem: &str) -> String {
 
 /// What stands in the name of a file as WhatsApp names it, in some language.
 fn known(stem: &str) -> Option<&str> {
-    FILE_NAMES
-        .iter()
-        .find_map(|(before, after)| stem.strip_prefix(before)?.strip_suffix(after))
+    let names = &words().file_names;
+    names.iter().find_map(|(before, after)| {
+        stem.strip_prefix(before.as_str())?
+            .strip_suffix(after.as_str())
+    })
 }
 
 /// Whether WhatsApp names a file like this.

@@ -1,7 +1,12 @@
-//! Which number of a date is the day: found out from all dates of a file.
+//! Which number of a date is the day: found out from all dates of a file, and how sure that is.
+
+use jiff::civil::Date;
+use jiff::{ToSpan as _, Zoned};
 
 /// How a date is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Deserialize, serde::Serialize,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum DayOrder {
     /// 31/12/2023.
@@ -12,83 +17,305 @@ pub enum DayOrder {
     YearFirst,
 }
 
+impl DayOrder {
+    /// Its name in a configuration.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::DayFirst => "day-first",
+            Self::MonthFirst => "month-first",
+            Self::YearFirst => "year-first",
+        }
+    }
+}
+
+/// How sure an order is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Confidence {
+    /// Nothing tells: as most of the world writes.
+    Guess,
+    /// A habit of telephones tells, or another chat of the same export.
+    Likely,
+    /// The other order cannot be.
+    Certain,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Decision {
+    pub(super) order: DayOrder,
+    pub(super) confidence: Confidence,
+    /// What speaks for it, in words.
+    pub(super) why: &'static str,
+    /// The order that would fit as well.
+    pub(super) alternative: Option<DayOrder>,
+    /// What is added to years: those of the Buddhist calendar are 543 ahead.
+    pub(super) years: i16,
+}
+
+/// A date as it stands in a header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Written {
+    /// Its three numbers.
+    pub(super) numbers: [u16; 3],
+    /// How many digits each has.
+    pub(super) digits: [usize; 3],
+    /// What stands between them.
+    pub(super) separator: char,
+    /// Whether the part of the day is told, and in capitals.
+    pub(super) halves: Option<bool>,
+}
+
+const ORDERS: [DayOrder; 3] = [
+    DayOrder::DayFirst,
+    DayOrder::MonthFirst,
+    DayOrder::YearFirst,
+];
+
+/// WhatsApp began in 2009.
+const FIRST_YEAR: i16 = 2009;
+
+/// How far the Buddhist calendar is ahead.
+const BUDDHIST: i16 = 543;
+
+/// How much worse the other order must fit to be impossible: a few lines of a file may be out of order.
+const MUCH: u64 = 4;
+
+/// How much closer together messages must lie in one order than in the other.
+const DENSER: i64 = 4;
+
 /// What the dates of a file say about their order.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Votes {
-    year_first: bool,
-    first_above_12: bool,
-    second_above_12: bool,
-    /// How often a number is lower than in the message before, in the same year: a month never is.
-    falls: [u64; 2],
-    /// How often a number is another one than in the message before.
-    changes: [u64; 2],
-    /// How often only this number is another one than in the message before: that of the day, most often.
-    moves: [u64; 3],
-    last: Option<[u16; 3]>,
+    /// Dates after this day lie in the future.
+    today: Date,
+    count: u64,
+    /// For years as they stand, and for those of the Buddhist calendar.
+    tallies: [[Tally; 3]; 2],
+    /// Days and months below ten with a zero before them, and without.
+    padded: u64,
+    unpadded: u64,
+    /// Parts of the day in capitals, and in small letters.
+    capitals: u64,
+    small: u64,
+    separator: Option<char>,
+}
+
+/// How well one order fits.
+#[derive(Debug, Clone, Copy, Default)]
+struct Tally {
+    /// Days that there are not, or before WhatsApp was.
+    impossible: u64,
+    /// Days after today.
+    future: u64,
+    /// Days well before that of the message before.
+    falls: u64,
+    /// Files that are named by that day.
+    named: u64,
+    /// Days between messages that follow one another, in all.
+    gaps: i64,
+    last: Option<Date>,
+}
+
+impl Tally {
+    const fn wrong(&self) -> u64 {
+        self.impossible + self.future + self.falls
+    }
+}
+
+impl Default for Votes {
+    fn default() -> Self {
+        Self {
+            // A telephone may be some hours ahead.
+            today: Zoned::now().date().saturating_add(1.day()),
+            count: 0,
+            tallies: Default::default(),
+            padded: 0,
+            unpadded: 0,
+            capitals: 0,
+            small: 0,
+            separator: None,
+        }
+    }
 }
 
 impl Votes {
-    pub(super) fn add(&mut self, date: [u16; 3]) {
-        let [first, second, third] = date;
-        // No day and no month is that large.
-        self.year_first |= first > 31;
-        self.first_above_12 |= (13..=31).contains(&first);
-        self.second_above_12 |= (13..=31).contains(&second);
-        if let Some(last) = self.last.replace(date) {
-            let [last_first, last_second, last_third] = last;
-            let same = date.iter().zip(&last).filter(|(now, last)| now == last);
-            if same.count() == 2 {
-                for ((moves, now), last) in self.moves.iter_mut().zip(date).zip(last) {
-                    *moves += u64::from(now != last);
-                }
+    /// The last day that can be in the file: that of its own date.
+    pub(super) fn until(&mut self, day: Date) {
+        self.today = self.today.min(day.saturating_add(1.day()));
+    }
+
+    /// A date, and the day by which a file of the message is named.
+    pub(super) fn add(&mut self, written: &Written, named: Option<Date>) {
+        self.count += 1;
+        self.separator = Some(written.separator);
+        for (number, digits) in written.numbers.iter().zip(written.digits).take(2) {
+            if *number < 10 {
+                self.padded += u64::from(digits == 2);
+                self.unpadded += u64::from(digits == 1);
             }
-            let parts = self.falls.iter_mut().zip(&mut self.changes);
-            let now = [(first, last_first), (second, last_second)];
-            for ((falls, changes), (now, last)) in parts.zip(now) {
-                *falls += u64::from(last_third == third && now < last);
-                *changes += u64::from(now != last);
+        }
+        self.capitals += u64::from(written.halves == Some(true));
+        self.small += u64::from(written.halves == Some(false));
+        for (tallies, years) in self.tallies.iter_mut().zip([0, -BUDDHIST]) {
+            for (tally, order) in tallies.iter_mut().zip(ORDERS) {
+                let Some(date) =
+                    date(written.numbers, order, years).filter(|date| date.year() >= FIRST_YEAR)
+                else {
+                    tally.impossible += 1;
+                    continue;
+                };
+                tally.future += u64::from(date > self.today);
+                tally.named += u64::from(named == Some(date));
+                let last = tally.last.replace(date);
+                tally.gaps += last.map_or(0, |last| i64::from((date - last).get_days().abs()));
+                tally.falls +=
+                    u64::from(last.is_some_and(|last| date < last.saturating_sub(2.days())));
             }
         }
     }
 
-    /// Certain as far as a number above 12 or a fall tells; then the number that changes more often is the day, and
-    /// without any sign the day comes first, as in most of the world.
-    pub(super) fn order(&self) -> DayOrder {
-        let [first_falls, second_falls] = self.falls;
-        let [first_changes, second_changes] = self.changes;
-        let [first_moves, second_moves, third_moves] = self.moves;
-        // Years of two digits may be first too: then it is the last number that moves alone.
-        if self.year_first || third_moves > 2 * (first_moves + second_moves) {
-            DayOrder::YearFirst
-        } else if self.first_above_12 {
-            DayOrder::DayFirst
-        } else if self.second_above_12 {
-            DayOrder::MonthFirst
-        } else if first_falls != second_falls {
-            if first_falls > second_falls {
-                DayOrder::DayFirst
-            } else {
-                DayOrder::MonthFirst
-            }
-        } else if second_changes > first_changes {
-            DayOrder::MonthFirst
-        } else {
-            DayOrder::DayFirst
+    /// What it comes to; the year that no calendar of ours has if none fits.
+    pub(super) fn decide(&self) -> Result<Decision, String> {
+        let plain = self.decide_in(0);
+        if plain.as_ref().is_some_and(|(_, readable)| *readable) || self.count == 0 {
+            return plain.map(|(decision, _)| decision).ok_or_else(String::new);
         }
+        match self.decide_in(1) {
+            Some((decision, true)) => Ok(Decision {
+                years: -BUDDHIST,
+                ..decision
+            }),
+            _ => Err("its dates fit no order of day, month and year from 2009 until today: perhaps the telephone \
+                      counts years in another calendar. Set it to the Gregorian calendar and export the chat again"
+                .to_owned()),
+        }
+    }
+
+    /// The decision, and whether most dates can be read so.
+    fn decide_in(&self, calendar: usize) -> Option<(Decision, bool)> {
+        let tallies = self.tallies.get(calendar)?;
+        let mut ranked: Vec<(DayOrder, &Tally)> = ORDERS.into_iter().zip(tallies).collect();
+        // The first of equals is as most of the world writes.
+        ranked.sort_by_key(|(_, tally)| (tally.wrong(), std::cmp::Reverse(tally.named)));
+        let [(best, first), (next, second), _] = *ranked.as_slice() else {
+            return None;
+        };
+        let readable = (first.impossible + first.future) * 2 <= self.count;
+        let decided = |order, confidence, why, alternative| Decision {
+            order,
+            confidence,
+            why,
+            alternative,
+            years: 0,
+        };
+        let is_out = second.wrong() > first.wrong() * MUCH;
+        let decision = if is_out && second.impossible > first.impossible * MUCH {
+            decided(best, Confidence::Certain, "some numbers are no month", None)
+        } else if is_out && second.future > first.future * MUCH {
+            decided(
+                best,
+                Confidence::Certain,
+                "the other order lies in the future",
+                None,
+            )
+        } else if is_out {
+            decided(
+                best,
+                Confidence::Certain,
+                "the other order goes back in time",
+                None,
+            )
+        } else if first.named > 0 && second.named == 0 {
+            decided(
+                best,
+                Confidence::Certain,
+                "files are named by these days",
+                None,
+            )
+        } else {
+            let pair = [best, next];
+            let dense = match (first.gaps, second.gaps) {
+                (few, many) if many >= DENSER * few.max(1) => Some(best),
+                (many, few) if many >= DENSER * few.max(1) => Some(next),
+                _ => None,
+            };
+            let (order, confidence, why) = match (self.habit(pair), dense) {
+                (Some((order, _, _)), Some(dense)) if order != dense => (
+                    order,
+                    Confidence::Guess,
+                    "habits tell, but messages would lie closer together otherwise",
+                ),
+                (Some(habit), _) => habit,
+                (None, Some(dense)) => {
+                    (dense, Confidence::Likely, "messages lie closer together so")
+                }
+                (None, None) => (
+                    best,
+                    Confidence::Guess,
+                    "nothing tells: most of the world writes so",
+                ),
+            };
+            let other = pair.into_iter().find(|other| *other != order);
+            decided(order, confidence, why, other)
+        };
+        Some((decision, readable))
+    }
+
+    /// What the habits of telephones tell between two orders.
+    fn habit(&self, pair: [DayOrder; 2]) -> Option<(DayOrder, Confidence, &'static str)> {
+        let either = |order: DayOrder| pair.contains(&order).then_some(order);
+        if self.separator == Some('.') {
+            // Nobody writes the month first with full stops.
+            return either(DayOrder::DayFirst).map(|it| {
+                (
+                    it,
+                    Confidence::Certain,
+                    "full stops stand between the numbers",
+                )
+            });
+        }
+        if self.separator == Some('-') {
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Likely, "dashes stand between the numbers"));
+        }
+        if self.padded > 0 && self.unpadded == 0 {
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Likely, "days are written with two digits"));
+        }
+        if self.small > 0 && self.capitals == 0 {
+            return either(DayOrder::DayFirst)
+                .map(|it| (it, Confidence::Likely, "am and pm are in small letters"));
+        }
+        if self.unpadded > 0 && self.padded == 0 && self.capitals > 0 {
+            return either(DayOrder::MonthFirst).map(|it| {
+                (
+                    it,
+                    Confidence::Likely,
+                    "AM and PM are in capitals, and days have no zero before them",
+                )
+            });
+        }
+        None
     }
 }
 
-/// Year, month and day of the three numbers. A year of two digits is one of this century.
-pub(super) fn date([first, second, third]: [u16; 3], order: DayOrder) -> Option<(i16, i8, i8)> {
+/// The day of the three numbers. A year of two digits is one of this century; those of the Buddhist calendar, 2552 and
+/// later, are told by themselves.
+pub(super) fn date([first, second, third]: [u16; 3], order: DayOrder, years: i16) -> Option<Date> {
     let (year, month, day) = match order {
         DayOrder::DayFirst => (third, second, first),
         DayOrder::MonthFirst => (third, first, second),
         DayOrder::YearFirst => (first, second, third),
     };
-    let year = if year < 100 { year + 2_000 } else { year };
-    Some((
-        i16::try_from(year).ok()?,
-        i8::try_from(month).ok()?,
-        i8::try_from(day).ok()?,
-    ))
+    let year = i16::try_from(year).ok()?;
+    let year = match (year, years) {
+        (0..=99, 0) => year + 2_000,
+        // In that calendar it is the year 25.. .
+        (0..=99, years) => year + 2_500 + years,
+        (2_500..=2_700, _) => year - BUDDHIST,
+        (_, 0) => year,
+        _ => return None,
+    };
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }

@@ -3,10 +3,11 @@
 use std::io::{self, Read};
 use std::ops::ControlFlow;
 
+use jiff::Timestamp;
 use jiff::civil::DateTime;
 
 use super::header::{self, Header, Shape};
-use super::order::{self, DayOrder};
+use super::order::{self, Decision};
 use super::{body, names};
 use crate::import::clock::Clock;
 use crate::import::identity::Identities;
@@ -22,7 +23,9 @@ const LINES_A_STEP: u64 = 512;
 pub(super) struct Parse<'c> {
     pub(super) chat: &'c str,
     pub(super) shape: Shape,
-    pub(super) order: DayOrder,
+    pub(super) order: Decision,
+    /// What is later lies in the future.
+    pub(super) now: Timestamp,
     pub(super) me: Option<&'c str>,
     /// What stands before the names of files, to make them paths in the export.
     pub(super) prefix: &'c str,
@@ -34,12 +37,10 @@ pub(super) struct Parse<'c> {
     pub(super) part: Part,
 }
 
-/// A part of an export, in bytes of the files.
+/// The size of a chat, in bytes of its file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Part {
-    pub(super) begin: u64,
-    pub(super) end: u64,
-    pub(super) whole: u64,
+    pub(super) size: u64,
     /// About how many bytes of text are in it, unpacked.
     pub(super) text: u64,
 }
@@ -47,10 +48,8 @@ pub(super) struct Part {
 impl Part {
     /// Tells how far it is read.
     fn tell(self, read: u64, reading: &mut Reading<'_, '_, '_>) {
-        let bytes = u128::from(self.end.saturating_sub(self.begin));
-        let done = (bytes * u128::from(read)).checked_div(u128::from(self.text));
-        let done = u64::try_from(done.unwrap_or(0)).unwrap_or(self.end);
-        (reading.progress)(self.end.min(self.begin + done), self.whole);
+        let done = (u128::from(self.size) * u128::from(read)).checked_div(u128::from(self.text));
+        reading.tell(u64::try_from(done.unwrap_or(0)).unwrap_or(self.size));
     }
 }
 
@@ -67,7 +66,7 @@ impl Parse<'_> {
         text: &mut dyn Read,
         reading: &mut Reading<'_, '_, '_>,
     ) -> io::Result<ControlFlow<()>> {
-        let mut lines = Lines::new(text);
+        let mut lines = Lines::new(text)?;
         let (mut number, mut read) = (0_u64, 0);
         while let Some(line) = lines.next()? {
             number += 1;
@@ -105,7 +104,7 @@ impl Parse<'_> {
     ) -> Option<Begun> {
         let header = header::parse(line).filter(|header| header.shape == self.shape);
         let begun = header.and_then(|header| {
-            let time = time(&header, self.order);
+            let time = time(&header, &self.order);
             if time.is_none() {
                 reading.warn(format_args!(
                     "{}: line {number} has a date that there is not, and is taken for a part of the message before: \
@@ -143,6 +142,13 @@ impl Parse<'_> {
             ));
             return ControlFlow::Continue(());
         };
+        if timestamp > self.now {
+            reading.skip(format_args!(
+                "{}: the time {} lies in the future: left out; look at `day_order` and `zone`",
+                self.chat, begun.time
+            ));
+            return ControlFlow::Continue(());
+        }
         let mut said = body::read(&begun.text, self.shape.is_ios());
         let sender = said.sender.unwrap_or_default();
         let time = without_order(begun.time);
@@ -167,12 +173,10 @@ impl Parse<'_> {
                 is_me,
             }),
             body: said.body,
-            reply_to: None,
-            forwarded_from: None,
             edited: said.edited.then_some(timestamp),
             deleted: said.deleted,
-            reactions: Vec::new(),
             attachments: said.attachments,
+            ..Message::default()
         };
         reading.take(Event::Message {
             chat: self.chat.to_owned(),
@@ -191,8 +195,8 @@ fn without_order(time: DateTime) -> DateTime {
 }
 
 /// `None` for a day that there is not.
-fn time(header: &Header<'_>, order: DayOrder) -> Option<DateTime> {
-    let (year, month, day) = order::date(header.date, order)?;
+fn time(header: &Header<'_>, decided: &Decision) -> Option<DateTime> {
+    let date = order::date(header.date.numbers, decided.order, decided.years)?;
     let [hour, minute, second] = header.clock;
-    DateTime::new(year, month, day, hour, minute, second, 0).ok()
+    Some(date.at(hour, minute, second, 0))
 }

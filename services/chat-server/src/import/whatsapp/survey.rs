@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::io::{self, Read};
 
+use jiff::civil::Date;
+
 use super::header::{self, Shape};
-use super::order::{DayOrder, Votes};
+use super::order::{Decision, Votes};
 use super::{body, names};
 use crate::import::lines::{Line, Lines};
 use crate::model::ChatKind;
@@ -25,6 +27,8 @@ pub(super) struct Survey {
     senders: BTreeMap<(Shape, String), u64>,
     /// Whether WhatsApp says the chat's name in quotes: somebody has created the group.
     named: bool,
+    /// The file's own date: nothing in it is later.
+    until: Option<Date>,
     /// About how many bytes there are.
     pub(super) bytes: u64,
 }
@@ -32,15 +36,23 @@ pub(super) struct Survey {
 /// What it comes to.
 pub(super) struct Found {
     pub(super) shape: Shape,
-    pub(super) order: DayOrder,
+    /// The order of its dates, or why they cannot be read.
+    pub(super) order: Result<Decision, String>,
     pub(super) kind: ChatKind,
     /// The owner's name: of two people that who is not the chat's name.
     pub(super) me: Option<String>,
 }
 
 impl Survey {
+    pub(super) fn until(day: Option<Date>) -> Self {
+        Self {
+            until: day,
+            ..Self::default()
+        }
+    }
+
     pub(super) fn walk(&mut self, chat: &str, text: &mut dyn Read) -> io::Result<()> {
-        let mut lines = Lines::new(text);
+        let mut lines = Lines::new(text)?;
         let mut begun = false;
         while let Some(line) = lines.next()? {
             let Line::Text(line) = line else { continue };
@@ -63,13 +75,17 @@ impl Survey {
             Some(found) => found,
             None if self.shapes.len() == MAX_SHAPES => return,
             None => {
-                self.shapes.push((shape, 0, Votes::default()));
+                let mut votes = Votes::default();
+                if let Some(day) = self.until {
+                    votes.until(day);
+                }
+                self.shapes.push((shape, 0, votes));
                 self.shapes.len() - 1
             }
         };
         if let Some((_, count, votes)) = self.shapes.get_mut(found) {
             *count += 1;
-            votes.add(header.date);
+            votes.add(&header.date, named_day(header.rest));
         }
         match body::split(header.rest) {
             Some((sender, _)) => {
@@ -103,7 +119,7 @@ impl Survey {
         };
         Some(Found {
             shape: *shape,
-            order: votes.order(),
+            order: votes.decide(),
             kind: match is_group {
                 true => ChatKind::Group,
                 false => ChatKind::Direct,
@@ -111,4 +127,14 @@ impl Survey {
             me: me.map(str::to_owned),
         })
     }
+}
+
+/// The day by which a file is named: `IMG-20231213-WA0001.jpg`, `00000042-PHOTO-2023-12-13-18-05-09.jpg`.
+fn named_day(text: &str) -> Option<Date> {
+    if let Some(at) = text.find("-WA") {
+        return text.get(..at)?.rsplit_once('-')?.1.parse().ok();
+    }
+    ["-PHOTO-", "-VIDEO-", "-AUDIO-", "-STICKER-", "-GIF-"]
+        .iter()
+        .find_map(|kind| text.split_once(kind)?.1.get(..10)?.parse().ok())
 }

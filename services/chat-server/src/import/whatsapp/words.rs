@@ -1,217 +1,184 @@
-//! Words that WhatsApp writes by itself, in the languages whose exports are known; all in lower case and without a full
-//! stop at the end.
+//! Words that WhatsApp writes by itself, in the languages whose exports are known: a table for each in `data/whatsapp`.
 
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use serde::Deserialize;
+
+use super::body::folded;
 use crate::model::AttachmentKind as Kind;
 
-/// What stands before the name of a chat in the name of its file, and behind it.
-pub(super) const FILE_NAMES: [(&str, &str); 19] = [
-    ("WhatsApp Chat with ", ""),
-    ("WhatsApp Chat - ", ""),
-    ("WhatsApp Chat – ", ""),
-    ("WhatsApp-Chat mit ", ""),
-    ("WhatsApp Chat mit ", ""),
-    ("Chat de WhatsApp con ", ""),
-    ("Chat WhatsApp con ", ""),
-    ("Discussion WhatsApp avec ", ""),
-    ("Conversa do WhatsApp com ", ""),
-    ("WhatsApp-chat met ", ""),
-    ("WhatsApp-chatt med ", ""),
-    ("WhatsApp-chat med ", ""),
-    ("WhatsApp-keskustelu: ", ""),
-    ("Czat WhatsApp z: ", ""),
-    ("Чат WhatsApp с контактом ", ""),
-    ("Чат WhatsApp с ", ""),
-    ("WhatsApp Sohbeti - ", ""),
-    ("", " ile WhatsApp Sohbeti"),
-    ("与", "的 WhatsApp 聊天"),
+/// The tables, one for each language.
+const TABLES: [&str; 61] = [
+    include_str!("../../../data/whatsapp/af.toml"),
+    include_str!("../../../data/whatsapp/ar.toml"),
+    include_str!("../../../data/whatsapp/az.toml"),
+    include_str!("../../../data/whatsapp/bg.toml"),
+    include_str!("../../../data/whatsapp/bn.toml"),
+    include_str!("../../../data/whatsapp/ca.toml"),
+    include_str!("../../../data/whatsapp/cs.toml"),
+    include_str!("../../../data/whatsapp/da.toml"),
+    include_str!("../../../data/whatsapp/de.toml"),
+    include_str!("../../../data/whatsapp/el.toml"),
+    include_str!("../../../data/whatsapp/en.toml"),
+    include_str!("../../../data/whatsapp/es.toml"),
+    include_str!("../../../data/whatsapp/et.toml"),
+    include_str!("../../../data/whatsapp/fa.toml"),
+    include_str!("../../../data/whatsapp/fi.toml"),
+    include_str!("../../../data/whatsapp/fr.toml"),
+    include_str!("../../../data/whatsapp/ga.toml"),
+    include_str!("../../../data/whatsapp/gu.toml"),
+    include_str!("../../../data/whatsapp/he.toml"),
+    include_str!("../../../data/whatsapp/hi.toml"),
+    include_str!("../../../data/whatsapp/hr.toml"),
+    include_str!("../../../data/whatsapp/hu.toml"),
+    include_str!("../../../data/whatsapp/id.toml"),
+    include_str!("../../../data/whatsapp/it.toml"),
+    include_str!("../../../data/whatsapp/ja.toml"),
+    include_str!("../../../data/whatsapp/kk.toml"),
+    include_str!("../../../data/whatsapp/kn.toml"),
+    include_str!("../../../data/whatsapp/ko.toml"),
+    include_str!("../../../data/whatsapp/lo.toml"),
+    include_str!("../../../data/whatsapp/lt.toml"),
+    include_str!("../../../data/whatsapp/lv.toml"),
+    include_str!("../../../data/whatsapp/mk.toml"),
+    include_str!("../../../data/whatsapp/ml.toml"),
+    include_str!("../../../data/whatsapp/mr.toml"),
+    include_str!("../../../data/whatsapp/ms.toml"),
+    include_str!("../../../data/whatsapp/nb.toml"),
+    include_str!("../../../data/whatsapp/nl.toml"),
+    include_str!("../../../data/whatsapp/pa.toml"),
+    include_str!("../../../data/whatsapp/pl.toml"),
+    include_str!("../../../data/whatsapp/pt.toml"),
+    include_str!("../../../data/whatsapp/pt-br.toml"),
+    include_str!("../../../data/whatsapp/ro.toml"),
+    include_str!("../../../data/whatsapp/ru.toml"),
+    include_str!("../../../data/whatsapp/sk.toml"),
+    include_str!("../../../data/whatsapp/sl.toml"),
+    include_str!("../../../data/whatsapp/sq.toml"),
+    include_str!("../../../data/whatsapp/sr.toml"),
+    include_str!("../../../data/whatsapp/sv.toml"),
+    include_str!("../../../data/whatsapp/sw.toml"),
+    include_str!("../../../data/whatsapp/ta.toml"),
+    include_str!("../../../data/whatsapp/te.toml"),
+    include_str!("../../../data/whatsapp/th.toml"),
+    include_str!("../../../data/whatsapp/tl.toml"),
+    include_str!("../../../data/whatsapp/tr.toml"),
+    include_str!("../../../data/whatsapp/uk.toml"),
+    include_str!("../../../data/whatsapp/ur.toml"),
+    include_str!("../../../data/whatsapp/uz.toml"),
+    include_str!("../../../data/whatsapp/vi.toml"),
+    include_str!("../../../data/whatsapp/zh-cn.toml"),
+    include_str!("../../../data/whatsapp/zh-hk.toml"),
+    include_str!("../../../data/whatsapp/zh-tw.toml"),
 ];
 
-/// What Android writes behind the name of a file that is there.
-pub(super) const ATTACHED: [&str; 14] = [
-    "file attached",
-    "datei angehängt",
-    "archivo adjunto",
-    "fichier joint",
-    "file allegato",
-    "arquivo anexado",
-    "ficheiro anexado",
-    "bestand bijgevoegd",
-    "bifogad fil",
-    "fil bifogad",
-    "liitetiedosto",
-    "plik dołączony",
-    "файл добавлен",
-    "dosya ekli",
-];
+/// A table as it is written.
+#[derive(Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+struct Table {
+    /// Names of files; `*` stands for the chat.
+    file_names: Vec<String>,
+    attached: Vec<String>,
+    media: Vec<String>,
+    image: Vec<String>,
+    video: Vec<String>,
+    audio: Vec<String>,
+    sticker: Vec<String>,
+    gif: Vec<String>,
+    contact: Vec<String>,
+    document: Vec<String>,
+    deleted: Vec<String>,
+    /// What begins the words for a message that somebody who runs the group has taken back.
+    deleted_by: Vec<String>,
+    edited: Vec<String>,
+    missed_call: Vec<String>,
+    call: Vec<String>,
+    /// Messages whose contents never came or may be seen only once.
+    unseen: Vec<String>,
+    live_location: Vec<String>,
+    location: Vec<String>,
+}
 
-/// What stands for a file that is not there, whatever it was.
-pub(super) const MEDIA_OMITTED: [&str; 16] = [
-    "media omitted",
-    "medien ausgeschlossen",
-    "medien weggelassen",
-    "multimedia omitido",
-    "archivo omitido",
-    "médias omis",
-    "fichier omis",
-    "media omessi",
-    "mídia oculta",
-    "ficheiro não revelado",
-    "media weggelaten",
-    "media utelämnades",
-    "media jätettiin pois",
-    "pominięto multimedia",
-    "без медиафайлов",
-    "medya dahil edilmedi",
-];
+/// The words of all languages, folded.
+#[derive(Default)]
+pub(super) struct Words {
+    /// What stands before the name of a chat in the name of its file, and behind it.
+    pub(super) file_names: Vec<(String, String)>,
+    /// What stands beside the name of a file that is there.
+    pub(super) attached: HashSet<String>,
+    /// What stands for a file that is not there.
+    pub(super) omitted: HashMap<String, Kind>,
+    /// What stands for a message that was taken back.
+    pub(super) deleted: HashSet<String>,
+    pub(super) deleted_by: Vec<String>,
+    /// What stands behind a message that was edited, without its angle brackets.
+    pub(super) edited: HashSet<String>,
+    /// What begins the words for a call, and what it is; the missed ones first.
+    pub(super) calls: Vec<(String, &'static str)>,
+    pub(super) unseen: HashSet<String>,
+    /// What stands before the link to a place.
+    pub(super) places: HashSet<String>,
+}
 
-/// What stands for a file that is not there, by its kind (iOS).
-pub(super) const KIND_OMITTED: [(&str, Kind); 42] = [
-    ("image omitted", Kind::Image),
-    ("gif omitted", Kind::Image),
-    ("video omitted", Kind::Video),
-    ("video note omitted", Kind::Video),
-    ("video message omitted", Kind::Video),
-    ("audio omitted", Kind::Audio),
-    ("sticker omitted", Kind::Sticker),
-    ("document omitted", Kind::File),
-    ("contact card omitted", Kind::File),
-    ("bild weggelassen", Kind::Image),
-    ("gif weggelassen", Kind::Image),
-    ("video weggelassen", Kind::Video),
-    ("videonachricht weggelassen", Kind::Video),
-    ("audio weggelassen", Kind::Audio),
-    ("sticker weggelassen", Kind::Sticker),
-    ("dokument weggelassen", Kind::File),
-    ("kontaktkarte ausgelassen", Kind::File),
-    ("kontaktkarte weggelassen", Kind::File),
-    ("imagen omitida", Kind::Image),
-    ("gif omitido", Kind::Image),
-    ("video omitido", Kind::Video),
-    ("audio omitido", Kind::Audio),
-    ("sticker omitido", Kind::Sticker),
-    ("documento omitido", Kind::File),
-    ("tarjeta de contacto omitida", Kind::File),
-    ("image absente", Kind::Image),
-    ("gif absent", Kind::Image),
-    ("vidéo absente", Kind::Video),
-    ("audio omis", Kind::Audio),
-    ("sticker omis", Kind::Sticker),
-    ("document omis", Kind::File),
-    ("immagine omessa", Kind::Image),
-    ("video omesso", Kind::Video),
-    ("audio omesso", Kind::Audio),
-    ("documento omesso", Kind::File),
-    ("afbeelding weggelaten", Kind::Image),
-    ("video weggelaten", Kind::Video),
-    ("audio weggelaten", Kind::Audio),
-    ("document weggelaten", Kind::File),
-    ("imagem ocultada", Kind::Image),
-    ("vídeo omitido", Kind::Video),
-    ("áudio ocultado", Kind::Audio),
-];
+/// The words, read once.
+pub(super) fn words() -> &'static Words {
+    static WORDS: LazyLock<Words> = LazyLock::new(Words::read);
+    &WORDS
+}
 
-/// What stands for a message that was taken back.
-pub(super) const DELETED: [&str; 25] = [
-    "this message was deleted",
-    "you deleted this message",
-    "diese nachricht wurde gelöscht",
-    "du hast diese nachricht gelöscht",
-    "se eliminó este mensaje",
-    "eliminaste este mensaje",
-    "este mensaje fue eliminado",
-    "ce message a été supprimé",
-    "vous avez supprimé ce message",
-    "questo messaggio è stato eliminato",
-    "hai eliminato questo messaggio",
-    "mensagem apagada",
-    "esta mensagem foi apagada",
-    "você apagou esta mensagem",
-    "apagou esta mensagem",
-    "dit bericht is verwijderd",
-    "u hebt dit bericht verwijderd",
-    "je hebt dit bericht verwijderd",
-    "данное сообщение удалено",
-    "вы удалили данное сообщение",
-    "detta meddelande raderades",
-    "tämä viesti poistettiin",
-    "ta wiadomość została usunięta",
-    "bu mesaj silindi",
-    "تم حذف هذه الرسالة",
-];
+impl Words {
+    fn read() -> Self {
+        let mut words = Self::default();
+        // Each language has a test that finds its words.
+        let tables = TABLES
+            .iter()
+            .filter_map(|table| toml::from_str::<Table>(table).ok());
+        let tables: Vec<Table> = tables.collect();
+        for table in &tables {
+            let names = table
+                .file_names
+                .iter()
+                .filter_map(|name| name.split_once('*'));
+            let names = names.map(|(before, after)| (before.to_owned(), after.to_owned()));
+            words.file_names.extend(names);
+            words.attached.extend(fold(&table.attached));
+            let kinds = [
+                (&table.media, Kind::File),
+                (&table.document, Kind::File),
+                (&table.contact, Kind::File),
+                (&table.image, Kind::Image),
+                (&table.gif, Kind::Image),
+                (&table.video, Kind::Video),
+                (&table.audio, Kind::Audio),
+                (&table.sticker, Kind::Sticker),
+            ];
+            for (texts, kind) in kinds {
+                words.omitted.extend(fold(texts).map(|text| (text, kind)));
+            }
+            words.deleted.extend(fold(&table.deleted));
+            words.deleted_by.extend(fold(&table.deleted_by));
+            words.edited.extend(fold(&table.edited));
+            words
+                .calls
+                .extend(fold(&table.missed_call).map(|text| (text, "missed_call")));
+            words.unseen.extend(fold(&table.unseen));
+            words.unseen.extend(fold(&table.live_location));
+            words.places.extend(fold(&table.location));
+        }
+        for table in &tables {
+            words
+                .calls
+                .extend(fold(&table.call).map(|text| (text, "call")));
+        }
+        // The longest first: "WhatsApp Chat with " before what is a part of it.
+        words
+            .file_names
+            .sort_by_key(|(before, _)| std::cmp::Reverse(before.len()));
+        words
+    }
+}
 
-/// What begins the words for a message that somebody who runs the group has taken back.
-pub(super) const DELETED_BY: [&str; 2] = [
-    "this message was deleted by admin",
-    "diese nachricht wurde von einem admin gelöscht",
-];
-
-/// What stands behind a message that was edited, without its angle brackets.
-pub(super) const EDITED: [&str; 9] = [
-    "this message was edited",
-    "diese nachricht wurde bearbeitet",
-    "se editó este mensaje",
-    "ce message a été modifié",
-    "questo messaggio è stato modificato",
-    "mensagem editada",
-    "esta mensagem foi editada",
-    "dit bericht is bewerkt",
-    "данное сообщение изменено",
-];
-
-/// What iOS writes before the name of a file that is there: `<attached: NAME>`. An old form has it behind the name.
-pub(super) const IOS_ATTACHED: [&str; 10] = [
-    "attached",
-    "anhang",
-    "adjunto",
-    "pièce jointe",
-    "allegato",
-    "anexado",
-    "bijgevoegd",
-    "bifogad",
-    "приложение",
-    "المُرفق",
-];
-
-/// Calls, and what they are.
-pub(super) const EVENTS: [(&str, &str); 12] = [
-    ("missed voice call", "missed_call"),
-    ("missed video call", "missed_call"),
-    ("missed group voice call", "missed_call"),
-    ("missed group video call", "missed_call"),
-    ("verpasster sprachanruf", "missed_call"),
-    ("verpasster videoanruf", "missed_call"),
-    ("llamada perdida", "missed_call"),
-    ("videollamada perdida", "missed_call"),
-    ("voice call", "call"),
-    ("video call", "call"),
-    ("sprachanruf", "call"),
-    ("videoanruf", "call"),
-];
-
-/// Messages whose contents never came or may be seen only once.
-pub(super) const UNSEEN: [&str; 9] = [
-    "null",
-    "waiting for this message",
-    "waiting for this message. this may take a while",
-    "warte auf diese nachricht. dies kann eine weile dauern",
-    "view once voice message omitted",
-    "view once photo",
-    "view once video",
-    "live location shared",
-    "live-standort wird geteilt",
-];
-
-/// What stands before the link to a place.
-pub(super) const PLACES: [&str; 11] = [
-    "location",
-    "standort",
-    "ubicación",
-    "localisation",
-    "posizione",
-    "localização",
-    "locatie",
-    "местоположение",
-    "konum",
-    "sijainti",
-    "plats",
-];
+fn fold(texts: &[String]) -> impl Iterator<Item = String> {
+    texts.iter().map(|text| folded(text))
+}

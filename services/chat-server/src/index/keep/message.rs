@@ -1,9 +1,10 @@
 //! Messages that come, come again, are edited, are taken back, or are reacted to.
 
-use rusqlite::{OptionalExtension as _, params};
+use jiff::Timestamp;
+use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Keeper;
-use crate::index::fold::{fold, words};
+use crate::index::fold::words;
 use crate::index::stored::{self, Detail, micros};
 use crate::model::{Message, Reaction};
 
@@ -39,16 +40,7 @@ impl Keeper<'_> {
         let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
                    WHERE chat = ?1 AND id = ?2";
         self.statement(sql)?
-            .query_row(params![chat, id], |row| {
-                Ok(Known {
-                    msg: row.get(0)?,
-                    person: row.get(1)?,
-                    edited: row.get(2)?,
-                    deleted: row.get(3)?,
-                    text: row.get(4)?,
-                    detail: row.get(5)?,
-                })
-            })
+            .query_row(params![chat, id], known)
             .optional()
     }
 
@@ -71,25 +63,28 @@ impl Keeper<'_> {
             Some(sender) => Some(self.person(sender)?),
             None => None,
         };
+        let now = Timestamp::now();
+        let deleted = message.deleted || message.expires.is_some_and(|at| at <= now);
         let mut detail = Detail::of(message);
         if let (Reactions::Kept, Some(known)) = (reactions, &known) {
             detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
         }
         let mut text = stored::words(&message.body);
-        if message.deleted {
+        if deleted {
             detail.forget();
             text.clear();
         }
-        let kinds = match message.deleted {
+        let kinds = match deleted {
             true => 0,
             false => stored::kinds(&text, &detail),
         };
         let at = micros(message.timestamp);
+        let expires = message.expires.map(micros);
         let Some(known) = known else {
             self.last += 1;
             let sql = "INSERT INTO message \
-                       (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+                       (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires) \
+                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
             self.statement(sql)?.execute(params![
                 self.src,
                 self.last,
@@ -99,9 +94,11 @@ impl Keeper<'_> {
                 person,
                 kinds,
                 edited,
-                message.deleted,
+                deleted,
                 text,
                 detail.write()?,
+                message.topic,
+                expires,
             ])?;
             self.learn(self.connection.last_insert_rowid(), &text)?;
             *self.news.entry(chat).or_default() += 1;
@@ -109,16 +106,18 @@ impl Keeper<'_> {
             return Ok(());
         };
         let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
-                   text = ?7, detail = ?8 WHERE msg = ?1";
+                   text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires) WHERE msg = ?1";
         self.statement(sql)?.execute(params![
             known.msg,
             at,
             person,
             kinds,
             edited,
-            message.deleted,
+            deleted,
             text,
             detail.write()?,
+            message.topic,
+            expires,
         ])?;
         if person != known.person {
             self.credit(chat, known.person, -1);
@@ -144,6 +143,18 @@ impl Keeper<'_> {
             detail.write()?
         ])?;
         self.relearn(known, text)
+    }
+
+    /// Takes back what has disappeared by now.
+    pub(super) fn expire(&self) -> rusqlite::Result<()> {
+        let sql = "SELECT msg, person, edited, deleted, text, detail FROM message \
+                   WHERE expires <= ?1 AND expires IS NOT NULL AND deleted = 0 LIMIT 1000";
+        let mut statement = self.statement(sql)?;
+        let due = statement.query_map([micros(Timestamp::now())], known)?;
+        for known in due.collect::<rusqlite::Result<Vec<Known>>>()? {
+            self.delete(&known)?;
+        }
+        Ok(())
     }
 
     pub(super) fn delete(&self, known: &Known) -> rusqlite::Result<()> {
@@ -185,25 +196,54 @@ impl Keeper<'_> {
 
     /// Makes a message's words findable.
     fn learn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        self.statement("INSERT INTO word (rowid, text) VALUES (?1, ?2)")?
-            .execute(params![msg, words(text).join(" ")])?;
-        self.statement("INSERT INTO gram (rowid, text) VALUES (?1, ?2)")?
-            .execute(params![msg, fold(text)])?;
-        Ok(())
+        learn(self.connection, msg, text)
     }
 
-    /// Takes back what [`learn`](Self::learn) did with the same text: these tables cannot look it up.
+    /// Takes back what [`learn`](Self::learn) did with the same text: the table cannot look it up.
     fn unlearn(&self, msg: i64, text: &str) -> rusqlite::Result<()> {
-        if text.is_empty() {
+        let words = joined(text);
+        if words.is_empty() {
             return Ok(());
         }
         self.statement("INSERT INTO word (word, rowid, text) VALUES ('delete', ?1, ?2)")?
-            .execute(params![msg, words(text).join(" ")])?;
-        self.statement("INSERT INTO gram (gram, rowid, text) VALUES ('delete', ?1, ?2)")?
-            .execute(params![msg, fold(text)])?;
+            .execute(params![msg, words])?;
         Ok(())
     }
+}
+
+/// Makes the words of all messages findable, in a table that is empty.
+pub(in crate::index) fn relearn_all(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement =
+        connection.prepare("SELECT msg, text FROM message WHERE text <> '' ORDER BY msg")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        learn(connection, row.get(0)?, row.get_ref(1)?.as_str()?)?;
+    }
+    Ok(())
+}
+
+fn learn(connection: &Connection, msg: i64, text: &str) -> rusqlite::Result<()> {
+    let words = joined(text);
+    if words.is_empty() {
+        return Ok(());
+    }
+    connection
+        .prepare_cached("INSERT INTO word (rowid, text) VALUES (?1, ?2)")?
+        .execute(params![msg, words])?;
+    Ok(())
+}
+
+fn joined(text: &str) -> String {
+    words(text).join(" ")
+}
+
+fn known(row: &Row<'_>) -> rusqlite::Result<Known> {
+    Ok(Known {
+        msg: row.get(0)?,
+        person: row.get(1)?,
+        edited: row.get(2)?,
+        deleted: row.get(3)?,
+        text: row.get(4)?,
+        detail: row.get(5)?,
+    })
 }

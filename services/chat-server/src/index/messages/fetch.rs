@@ -1,5 +1,6 @@
 //! A message out of the tables.
 
+use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 
 use crate::index::answer::StoredMessage;
@@ -9,7 +10,7 @@ use crate::model::{Message, Participant};
 /// The message with this number, which must exist.
 pub(in crate::index) fn fetch(view: &Connection, msg: i64) -> rusqlite::Result<StoredMessage> {
     let sql = "SELECT source.id, chat.id, chat.name, seq, message.id, at, edited, deleted, text, detail, \
-               person.id, person.name, person.username, person.phone, person.is_me \
+               person.id, person.name, person.username, person.phone, person.is_me, topic, expires \
                FROM message JOIN source ON source.src = message.src \
                JOIN chat ON chat.chat = message.chat \
                LEFT JOIN person ON person.person = message.person WHERE msg = ?1";
@@ -28,6 +29,14 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
         }),
         None => None,
     };
+    let expires = row.get::<_, Option<i64>>(16)?.map(timestamp);
+    // It may be due and not be taken back yet.
+    let is_gone = expires.is_some_and(|at| at <= Timestamp::now());
+    let mut text = row.get(8)?;
+    if is_gone {
+        detail.forget();
+        text = String::new();
+    }
     Ok(StoredMessage {
         source: row.get(0)?,
         chat: row.get(1)?,
@@ -37,13 +46,15 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
             id: row.get(4)?,
             timestamp: timestamp(row.get(5)?),
             sender,
-            body: detail.body(row.get(8)?),
+            body: detail.body(text),
             edited: row.get::<_, Option<i64>>(6)?.map(timestamp),
-            deleted: row.get(7)?,
+            deleted: is_gone || row.get(7)?,
             reactions: detail.take_reactions(),
             attachments: detail.take_attachments(),
             reply_to: detail.reply_to,
             forwarded_from: detail.forwarded_from,
+            topic: row.get(15)?,
+            expires,
         },
     })
 }

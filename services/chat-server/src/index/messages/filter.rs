@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::walk::Position;
 use crate::index::answer::{ChatKey, Kind};
-use crate::index::fold::fold;
+use crate::index::fold::{fold, words};
 use crate::index::matcher::Matcher;
+use crate::index::people::digits;
 use crate::index::stored::micros;
 
 /// Where to look.
@@ -38,6 +39,8 @@ pub(in crate::index) struct Filter {
     pub(in crate::index) matchers: Vec<Matcher>,
     /// It has one of these bits; 0 for any.
     kinds: i64,
+    /// Its topic has this in its name, folded.
+    pub(in crate::index) topic: Option<String>,
 }
 
 impl Scope {
@@ -107,6 +110,7 @@ impl Filter {
         sender: Option<&str>,
         matchers: Vec<Matcher>,
         kinds: &[Kind],
+        topic: Option<&str>,
     ) -> rusqlite::Result<Self> {
         let sender = sender.map(fold).filter(|sender| !sender.is_empty());
         let persons = match sender {
@@ -118,6 +122,7 @@ impl Filter {
             chats: None,
             matchers,
             kinds: kinds.iter().fold(0, |bits, kind| bits | kind.bit()),
+            topic: topic.map(fold).filter(|topic| !topic.is_empty()),
         })
     }
 
@@ -141,20 +146,33 @@ impl Filter {
         if self.kinds != 0 && row.get::<_, i64>(4)? & self.kinds == 0 {
             return Ok(false);
         }
+        if let Some(topic) = &self.topic {
+            let known = row.get_ref(6)?.as_str_or_null()?.unwrap_or_default();
+            if !fold(known).contains(topic) {
+                return Ok(false);
+            }
+        }
         if self.matchers.is_empty() {
             return Ok(true);
         }
         let text = row.get_ref(5)?.as_str()?;
-        Ok(self
-            .matchers
-            .iter_mut()
-            .all(|matcher| matcher.matches(text)))
+        let words = words(text);
+        Ok(self.matchers.iter().all(|matcher| matcher.matches(&words)))
     }
+}
+
+/// What the owner may call himself.
+const ME: &str = "me";
+
+/// Whether a number is the one that is asked for, which may begin without the code of its country.
+pub(in crate::index) fn has_number(number: &str, asked: Option<&str>) -> bool {
+    asked.is_some_and(|asked| number.ends_with(asked.trim_start_matches('0')))
 }
 
 /// Everybody in these sources with this in the name or the username.
 fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<HashSet<i64>> {
-    let sql = "SELECT person, name, username FROM person WHERE src = ?1";
+    let sql = "SELECT person, name, username, is_me, phone FROM person WHERE src = ?1";
+    let number = digits(sender);
     let mut statement = view.prepare_cached(sql)?;
     let mut persons = HashSet::new();
     for src in &scope.sources {
@@ -162,7 +180,12 @@ fn persons(view: &Connection, scope: &Scope, sender: &str) -> rusqlite::Result<H
         while let Some(row) = rows.next()? {
             let name = row.get_ref(1)?.as_str()?;
             let username = row.get_ref(2)?.as_str_or_null()?.unwrap_or_default();
-            if fold(name).contains(sender) || fold(username).contains(sender) {
+            let phone = row.get_ref(4)?.as_str_or_null()?.unwrap_or(name);
+            let is_number = number.is_some()
+                && digits(phone).is_some_and(|it| has_number(&it, number.as_deref()));
+            let is_me = sender == ME && row.get(3)?;
+            if is_me || is_number || fold(name).contains(sender) || fold(username).contains(sender)
+            {
                 persons.insert(row.get(0)?);
             }
         }

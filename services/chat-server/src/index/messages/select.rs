@@ -3,11 +3,6 @@
 //! What is asked is mostly among the newest, or is frequent: then walking newest first finds enough soon. If it does
 //! not after [`PATIENCE`] messages, what is asked is rare, and an index that knows where it is gives all there are:
 //! few enough to be sorted. Should they be too many after all, the walk goes on.
-//!
-//! Why parts of words have an index: among 1,000,000 messages with 77 MiB of text it takes 54 of 354 MiB and lets a
-//! part that is nowhere be known after 5 ms of computing, which is the walk before it. Looking at every text takes
-//! 685 ms; were each kept folded beside itself, for another 77 MiB, it would still take as long as SQLite's LIKE does,
-//! 130 ms (`examples/figures.rs`). Parts of one or two characters have only the walk.
 
 use std::collections::HashSet;
 
@@ -127,7 +122,7 @@ fn sift(
     from: Position,
     basket: &mut Basket,
 ) -> rusqlite::Result<()> {
-    let sql = "SELECT at, msg, person, chat, kinds, text, src FROM message WHERE msg = ?1";
+    let sql = "SELECT at, msg, person, chat, kinds, text, topic, src FROM message WHERE msg = ?1";
     let mut statement = view.prepare_cached(sql)?;
     let mut fitting = Vec::new();
     for msg in candidates {
@@ -136,7 +131,7 @@ fn sift(
         let place = position(row)?;
         if place < from
             && range.contains(place.at)
-            && scope.sources.contains(&row.get(6)?)
+            && scope.sources.contains(&row.get(7)?)
             && filter.passes(row)?
         {
             fitting.push(place);
@@ -166,7 +161,7 @@ pub(in crate::index) fn after(
         .chats
         .as_ref()
         .map(|chats| chats.iter().copied().collect());
-    let sql = "SELECT at, msg, person, chat, kinds, text FROM message \
+    let sql = "SELECT at, msg, person, chat, kinds, text, topic FROM message \
                INDEXED BY message_by_sequence WHERE src = ?1 AND seq > ?2 ORDER BY seq";
     let mut statement = view.prepare_cached(sql)?;
     let mut rows = statement.query(params![src, sequence.cast_signed()])?;

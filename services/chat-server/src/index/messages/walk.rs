@@ -77,7 +77,7 @@ pub(in crate::index) fn walk(
     most: usize,
     basket: &mut Basket,
 ) -> rusqlite::Result<Ended> {
-    let sql = sql(by, filter.reads_text());
+    let sql = sql(by, filter);
     let mut statements = lists
         .iter()
         .map(|_| view.prepare_cached(&sql))
@@ -131,16 +131,21 @@ fn next(rows: &mut Rows<'_>, list: usize, filter: &mut Filter) -> rusqlite::Resu
 }
 
 /// The columns that [`Filter::passes`] looks at.
-fn sql(by: By, with_text: bool) -> String {
+fn sql(by: By, filter: &Filter) -> String {
     let (index, column) = match by {
         By::Source => ("message_by_source", "src"),
         By::Chat => ("message_by_chat", "chat"),
         By::Person => ("message_by_person", "person"),
     };
     // Without it the index alone is read.
-    let text = if with_text { "text" } else { "''" };
+    let text = if filter.reads_text() { "text" } else { "''" };
+    let topic = if filter.topic.is_some() {
+        "topic"
+    } else {
+        "NULL"
+    };
     format!(
-        "SELECT at, msg, person, chat, kinds, {text} FROM message INDEXED BY {index} \
+        "SELECT at, msg, person, chat, kinds, {text}, {topic} FROM message INDEXED BY {index} \
          WHERE {column} = ?1 AND at >= ?2 AND at <= ?3 AND (at < ?3 OR msg < ?4) \
          ORDER BY at DESC, msg DESC"
     )

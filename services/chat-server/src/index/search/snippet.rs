@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::index::fold::{runs, words};
+use crate::index::fold::{is_blankless, runs, words_at};
 use crate::index::matcher::Term;
 
 /// How many words are shown before the first that was found, and how many at most.
@@ -85,24 +85,27 @@ impl Snippet {
 
 /// For each run of the text whether it belongs to something that was looked for.
 fn marks(text: &str, terms: &[Term]) -> Vec<bool> {
-    let mut marks = Vec::new();
-    let (mut all, mut owners) = (Vec::new(), Vec::new());
-    for (n, (_, run)) in runs(text).enumerate() {
-        marks.push(false);
-        for word in words(run) {
-            all.push(word);
-            owners.push(n);
-        }
-    }
+    let mut marks = vec![false; runs(text).count()];
+    let (owners, all): (Vec<usize>, Vec<String>) = words_at(text).into_iter().unzip();
     for term in terms {
         let length = term.words.len();
         for (start, window) in all.windows(length).enumerate() {
             if !term.is_at(window) {
                 continue;
             }
-            for owner in owners.iter().skip(start).take(length) {
-                if let Some(mark) = marks.get_mut(*owner) {
-                    *mark = true;
+            for (owner, word) in owners.iter().zip(&all).skip(start).take(length) {
+                // A pair of letters begins in one run and ends in the next.
+                let is_pair = word.starts_with(is_blankless) && word.chars().nth(1).is_some();
+                let pair = is_pair
+                    && !(term.prefix
+                        && term
+                            .words
+                            .last()
+                            .is_some_and(|last| last.chars().count() == 1));
+                for owner in *owner..=*owner + usize::from(pair) {
+                    if let Some(mark) = marks.get_mut(owner) {
+                        *mark = true;
+                    }
                 }
             }
         }

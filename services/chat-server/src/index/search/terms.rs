@@ -1,40 +1,61 @@
-//! What somebody looks for, taken apart: words, phrases, beginnings.
+//! What somebody looks for, taken apart: words, phrases, alternatives, and what must not be there.
 
-use crate::index::fold::words;
-use crate::index::matcher::Term;
+use crate::index::fold::{is_blankless, words};
+use crate::index::matcher::{Clause, Term};
 use crate::query::Invalid;
 
 /// The most words of one search.
 const MAX_WORDS: usize = 64;
 
-const FORMS: &str = "give words, \"phrases in quotes\", or beginnings of words followed by '*'";
+/// The fewest letters with which a word may begin that is found by its beginning.
+const BEGINNING: usize = 3;
+
+const FORMS: &str = "give words (each is found by its beginning, too), \"phrases in quotes\", OR between alternatives, \
+                     -word for what must not be there, or an emoji";
 
 /// Takes a text apart. A quote that is not closed goes to the end; characters of no word only part words.
 ///
 /// # Errors
-/// [`Invalid`] if there is no word, or more than [`MAX_WORDS`].
-pub(super) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Term>, Invalid> {
-    let mut terms = Vec::new();
-    // Every second part is in quotes.
-    let mut parts = text.split('"').peekable();
-    let mut in_quotes = false;
-    while let Some(part) = parts.next() {
-        if in_quotes {
-            let starred = parts.peek().is_some_and(|next| next.starts_with('*'));
-            terms.extend(term(part, starred));
-        } else {
-            let chunks = part.split_whitespace();
-            terms.extend(chunks.filter_map(|chunk| term(chunk, chunk.ends_with('*'))));
+/// [`Invalid`] if there is no word to be found, or more than [`MAX_WORDS`].
+pub(in crate::index) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Clause>, Invalid> {
+    let mut clauses: Vec<Clause> = Vec::new();
+    let mut is_other = false;
+    for Piece {
+        text,
+        quoted,
+        is_not,
+        starred,
+    } in pieces(text)
+    {
+        if !quoted && !is_not && text == "OR" {
+            is_other = true;
+            continue;
         }
-        in_quotes = !in_quotes;
+        let Some(term) = term(text, quoted, starred) else {
+            continue;
+        };
+        match clauses
+            .last_mut()
+            .filter(|last| is_other && !last.is_not && !is_not)
+        {
+            Some(last) => last.terms.push(term),
+            None => clauses.push(Clause {
+                terms: vec![term],
+                is_not,
+            }),
+        }
+        is_other = false;
     }
-    let count: usize = terms.iter().map(|term: &Term| term.words.len()).sum();
-    match count {
-        0 => Err(Invalid::new(
+    let terms = clauses.iter().flat_map(|clause| &clause.terms);
+    let count: usize = terms.map(|term| term.words.len()).sum();
+    if clauses.iter().all(|clause| clause.is_not) {
+        return Err(Invalid::new(
             parameter,
             format!("it has no word to look for: {FORMS}"),
-        )),
-        1..=MAX_WORDS => Ok(terms),
+        ));
+    }
+    match count {
+        0..=MAX_WORDS => Ok(clauses),
         _ => Err(Invalid::new(
             parameter,
             format!("it has {count} words, but at most {MAX_WORDS} can be looked for: {FORMS}"),
@@ -42,7 +63,66 @@ pub(super) fn parse(parameter: &'static str, text: &str) -> Result<Vec<Term>, In
     }
 }
 
-fn term(text: &str, prefix: bool) -> Option<Term> {
-    let words = words(text);
-    (!words.is_empty()).then_some(Term { words, prefix })
+/// A word or a phrase as it is written.
+struct Piece<'t> {
+    text: &'t str,
+    quoted: bool,
+    is_not: bool,
+    starred: bool,
+}
+
+fn pieces(mut rest: &str) -> impl Iterator<Item = Piece<'_>> {
+    std::iter::from_fn(move || {
+        rest = rest.trim_start();
+        let is_not = rest.starts_with('-') && !rest.starts_with("- ") && rest.len() > 1;
+        let text = if is_not {
+            rest.strip_prefix('-')?
+        } else {
+            rest
+        };
+        if let Some(phrase) = text.strip_prefix('"') {
+            let (text, after) = phrase.split_once('"').unwrap_or((phrase, ""));
+            let starred = after.starts_with('*');
+            rest = after.strip_prefix('*').unwrap_or(after);
+            return Some(Piece {
+                text,
+                quoted: true,
+                is_not,
+                starred,
+            });
+        }
+        let end = text
+            .find(|c: char| c.is_whitespace() || c == '"')
+            .unwrap_or(text.len());
+        let (word, after) = text.split_at_checked(end)?;
+        rest = after;
+        let starred = word.ends_with('*');
+        (!word.is_empty()).then_some(Piece {
+            text: word,
+            quoted: false,
+            is_not,
+            starred,
+        })
+    })
+}
+
+fn term(text: &str, quoted: bool, starred: bool) -> Option<Term> {
+    let mut words = words(text);
+    // Pairs of letters stand for scripts without blanks: the last letter alone may stand before others.
+    if words.len() > 1 && words.last().is_some_and(|last| is_blankless_letter(last)) {
+        words.pop();
+    }
+    let last = words.last()?;
+    // Korean writes what Latin writes with two or three letters in one, and endings without a blank.
+    let is_long = last.chars().count() >= BEGINNING
+        || last.contains(|c| matches!(c, '\u{AC00}'..='\u{D7A3}'));
+    let prefix = starred
+        || is_blankless_letter(last)
+        || !quoted && is_long && !last.starts_with(is_blankless);
+    Some(Term { words, prefix })
+}
+
+fn is_blankless_letter(word: &str) -> bool {
+    let mut letters = word.chars();
+    letters.next().is_some_and(is_blankless) && letters.next().is_none()
 }

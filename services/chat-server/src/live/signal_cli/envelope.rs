@@ -122,6 +122,17 @@ impl Said<'_> {
                 let id = id_of(at, &self.author.id);
                 events.push(Event::Deleted { chat, id });
             }
+        } else if let Some(deleted) = data.get("adminDelete") {
+            // Who runs a group takes back what another has said.
+            let author = names.person(
+                text(deleted, "targetAuthorUuid"),
+                text(deleted, "targetAuthorNumber").or_else(|| text(deleted, "targetAuthor")),
+                None,
+            );
+            if let Some((author, at)) = author.zip(time_of(deleted, "targetSentTimestamp")) {
+                let id = id_of(at, &author.id);
+                events.push(Event::Deleted { chat, id });
+            }
         } else if let Some(body) = body(data, &self.author) {
             let Some(mut message) = message(at, self.author, body) else {
                 return;
@@ -131,7 +142,14 @@ impl Said<'_> {
                     names.person(text(quote, "authorUuid"), text(quote, "authorNumber"), None)?;
                 Some(id_of(time_of(quote, "id")?, &author.id))
             });
-            message.attachments = attachments(data);
+            // What may be seen once is not kept.
+            if data.get("viewOnce").and_then(Value::as_bool) != Some(true) {
+                message.attachments = attachments(data);
+            }
+            let seconds = time_of(data, "expiresInSeconds").filter(|seconds| *seconds > 0);
+            message.expires = seconds.and_then(|seconds| {
+                Timestamp::from_millisecond(at.saturating_add(seconds.saturating_mul(1_000))).ok()
+            });
             push(&chat, message, events);
         }
     }
@@ -200,6 +218,15 @@ fn body(data: &Value, author: &Participant) -> Option<Body> {
             action: "set_messages_ttl".to_owned(),
             text: format!("{}: messages disappear after {seconds} s", author.name),
         });
+    }
+    if data.get("viewOnce").and_then(Value::as_bool) == Some(true) {
+        return Some(Body::Unknown("[View once]".to_owned()));
+    }
+    if let Some(payment) = data.get("payment") {
+        let note = text(payment, "note").unwrap_or_default();
+        return Some(Body::Unknown(
+            format!("[Payment] {note}").trim_end().to_owned(),
+        ));
     }
     let text = body_text(data);
     let has_files = data
@@ -279,12 +306,7 @@ fn message(at: i64, author: Participant, body: Body) -> Option<Message> {
         timestamp: Timestamp::from_millisecond(at).ok()?,
         sender: Some(author),
         body,
-        reply_to: None,
-        forwarded_from: None,
-        edited: None,
-        deleted: false,
-        reactions: Vec::new(),
-        attachments: Vec::new(),
+        ..Message::default()
     })
 }
 

@@ -113,13 +113,12 @@ fn message_of(message: &Value) -> Option<Message> {
             .map(|id| id.to_string()),
         forwarded_from: forwarded(message),
         edited: seconds("edit_date"),
-        deleted: false,
-        reactions: Vec::new(),
         attachments: FILES
             .iter()
             .filter_map(|(name, kind)| attachment(message, name, *kind))
             .take(1)
             .collect(),
+        ..Message::default()
     })
 }
 

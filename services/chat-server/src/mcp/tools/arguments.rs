@@ -14,7 +14,7 @@ pub(super) struct ListSources {}
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListChats {
-    /// The id of the source, such as telegram; all sources if it is left out.
+    /// Id of the source; default all.
     source: Option<String>,
     /// Which chats.
     filter: Option<Filter>,
@@ -22,7 +22,7 @@ pub(super) struct ListChats {
     limit: Option<i64>,
     /// How many of the first to pass over.
     offset: Option<i64>,
-    /// Whether to answer from what was kept if the source is not connected; false by default.
+    /// Answer from what was kept if the source is not connected.
     stored: Option<bool>,
 }
 
@@ -38,47 +38,65 @@ struct Filter {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetMessages {
-    /// The id of the source, such as telegram; all sources if it is left out.
+    /// Id of the source; default all.
     source: Option<String>,
-    /// The chat: its id, its name, a part of its name, or * for all; all chats if it is left out.
+    /// Id, name or part of the name of the chat; default all.
     chat: Option<String>,
-    /// Not before this: 90s, 15m, 2h, 7d or 1w ago, a date such as 2025-01-13 (in the time zone of the source), or RFC
-    /// 3339 such as 2025-01-13T00:00:00Z.
+    /// Not before: 15m, 2h, 7d or 1w ago, today, yesterday, 2025-01-13 (local), or RFC 3339.
     since: Option<String>,
-    /// Before this, in the same forms.
+    /// Before this, likewise.
     before: Option<String>,
-    /// A part of the sender's name or username, in any case.
+    /// Part of the sender's name, a phone number, or me.
     sender: Option<String>,
-    /// A part of what the message says, in any case.
+    /// Words, as query of search_messages.
     search: Option<String>,
+    /// Part of the name of a forum topic.
+    topic: Option<String>,
     /// How many, 1 to 1000; 100 by default.
     limit: Option<i64>,
-    /// How many of the newest to pass over. A cursor is better: new messages do not move it.
+    /// How many of the newest to pass over.
     offset: Option<i64>,
-    /// The next_cursor of the answer before, with all other arguments the same.
+    /// next_cursor of the answer before; other arguments the same.
     cursor: Option<String>,
-    /// Whether to answer from what was kept if the source is not connected; false by default.
+    /// Answer from what was kept if the source is not connected.
     stored: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(super) struct SearchMessages {
-    /// Words, "phrases in quotes" and beginnings of words (meet*); a message must have all of them.
-    query: String,
-    /// The id of the source; all sources if it is left out.
+pub(super) struct WaitForMessage {
+    /// Id of the source; default all.
     source: Option<String>,
-    /// The chat: its id, its name, a part of its name, or * for all; all chats if it is left out.
+    /// Id, name or part of the name of the chat; default all.
     chat: Option<String>,
-    /// Not before this: 7d ago, 2025-01-13, or RFC 3339.
-    since: Option<String>,
-    /// Before this, in the same forms.
-    before: Option<String>,
-    /// A part of the sender's name or username, in any case.
+    /// Part of the sender's name, a phone number, or me.
     sender: Option<String>,
+    /// Words, as query of search_messages.
+    search: Option<String>,
+    /// How long to wait at most, 1 to 50; default 30.
+    seconds: Option<i64>,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SearchMessages {
+    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    query: String,
+    /// Id of the source; default all.
+    source: Option<String>,
+    /// Id, name or part of the name of the chat; default all.
+    chat: Option<String>,
+    /// Not before: 7d, yesterday, 2025-01-13, or RFC 3339.
+    since: Option<String>,
+    /// Before this, likewise.
+    before: Option<String>,
+    /// Part of the sender's name, a phone number, or me.
+    sender: Option<String>,
+    /// Part of the name of a forum topic.
+    topic: Option<String>,
     /// How many hits, 1 to 1000; 20 by default.
     limit: Option<i64>,
-    /// The next_cursor of the answer before, with all other arguments the same.
+    /// next_cursor of the answer before; other arguments the same.
     cursor: Option<String>,
     /// How many messages to give before each hit; 0 by default.
     context_before: Option<i64>,
@@ -104,25 +122,30 @@ pub(super) struct GetContext {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct GetStatistics {
-    /// The id of the source; all sources if it is left out.
+    /// Id of the source; default all.
     source: Option<String>,
-    /// The chat: its id, its name, a part of its name, or * for all; all chats if it is left out.
+    /// Id, name or part of the name of the chat; default all.
     chat: Option<String>,
-    /// Not before this: 7d ago, 2025-01-13, or RFC 3339.
+    /// Not before: 7d, yesterday, 2025-01-13, or RFC 3339.
     since: Option<String>,
-    /// Before this, in the same forms.
+    /// Before this, likewise.
     before: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ListPeople {
-    /// A part of any of their names or usernames, in any case.
+    /// Part of any of their names, or a phone number.
     name: Option<String>,
     /// How many, 1 to 1000; 100 by default.
     limit: Option<i64>,
     /// How many of the first to pass over.
     offset: Option<i64>,
+}
+
+/// The id of a source, which is in small letters whatever a model writes.
+fn id(source: &str) -> String {
+    source.trim().to_lowercase()
 }
 
 impl From<ListChats> for ChatQuestion {
@@ -132,7 +155,7 @@ impl From<ListChats> for ChatQuestion {
             name_pattern,
         } = asked.filter.unwrap_or_default();
         Self {
-            source: asked.source,
+            source: asked.source.as_deref().map(id),
             chat_type,
             name_pattern,
             limit: asked.limit,
@@ -145,12 +168,13 @@ impl From<ListChats> for ChatQuestion {
 impl From<GetMessages> for Question {
     fn from(asked: GetMessages) -> Self {
         Self {
-            source: asked.source,
+            source: asked.source.as_deref().map(id),
             chat: asked.chat,
             since: asked.since,
             before: asked.before,
             sender: asked.sender,
             search: asked.search,
+            topic: asked.topic,
             limit: asked.limit,
             offset: asked.offset,
             cursor: asked.cursor,
@@ -159,17 +183,32 @@ impl From<GetMessages> for Question {
     }
 }
 
+impl WaitForMessage {
+    /// What to wait for, and how many seconds.
+    pub(super) fn taken_apart(self) -> (Question, i64) {
+        let asked = Question {
+            source: self.source.as_deref().map(id),
+            chat: self.chat,
+            sender: self.sender,
+            search: self.search,
+            ..Question::default()
+        };
+        (asked, self.seconds.unwrap_or(30))
+    }
+}
+
 impl From<SearchMessages> for SearchQuestion {
     fn from(asked: SearchMessages) -> Self {
         Self {
             text: asked.query,
             messages: Question {
-                source: asked.source,
+                source: asked.source.as_deref().map(id),
                 chat: asked.chat,
                 since: asked.since,
                 before: asked.before,
                 sender: asked.sender,
                 search: None,
+                topic: asked.topic,
                 limit: Some(asked.limit.unwrap_or(20)),
                 offset: None,
                 cursor: asked.cursor,
@@ -184,7 +223,7 @@ impl From<SearchMessages> for SearchQuestion {
 impl From<GetContext> for Around {
     fn from(asked: GetContext) -> Self {
         Self {
-            source: asked.source,
+            source: asked.source.as_deref().map(id),
             chat: asked.chat,
             id: asked.message_id,
             before: asked.before,
@@ -196,7 +235,7 @@ impl From<GetContext> for Around {
 impl From<GetStatistics> for StatisticsQuestion {
     fn from(asked: GetStatistics) -> Self {
         Self {
-            source: asked.source,
+            source: asked.source.as_deref().map(id),
             chat: asked.chat,
             since: asked.since,
             before: asked.before,

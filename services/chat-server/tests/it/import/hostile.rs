@@ -38,7 +38,8 @@ fn read(path: &Path, format: Format) -> Result<Summary, ImportError> {
         ControlFlow::Continue(())
     };
     let summary = import::read(path, Some(format), &options(), &mut take, &mut |_, _| {})?;
-    assert_eq!(events, summary.chats + summary.messages);
+    // A chat may be told of more than once.
+    assert!(events >= summary.chats + summary.messages);
     assert!(summary.warnings.len() <= MAX_WARNINGS);
     Ok(summary)
 }
@@ -286,8 +287,11 @@ fn zips_that_are_bombs() {
     }
     zip.finish().unwrap();
     assert!(fs::metadata(&path).unwrap().len() < 300_000);
-    let error = read(&path, Format::WhatsApp).unwrap_err();
-    assert!(error.to_string().contains("in one zip"), "{error}");
+    let read = read(&path, Format::WhatsApp).unwrap();
+    assert!(
+        read.warnings.iter().any(|it| it.contains("in one zip")),
+        "{read:?}"
+    );
     let attached = import::attachment_within(&path, "a.txt", 1_000_000);
     assert!(matches!(attached, Err(ImportError::TooLarge { .. })));
 }
@@ -355,7 +359,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
         import::detect(&path)
             .unwrap_err()
             .to_string()
-            .contains("no chat of WhatsApp")
+            .contains("holds no export")
     );
     // In a folder one that is damaged does not keep the others from being read.
     fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();

@@ -136,7 +136,7 @@ fn replies_forwards_reactions_and_files() {
             .iter()
             .map(|it| (&*it.emoji, it.count))
             .collect::<Vec<_>>(),
-        [("👍", 2), ("custom_emoji", 1)]
+        [("👍", 2), ("custom_emoji:x", 1)]
     );
     assert_eq!(first.reactions[0].by, ["Bert"]);
     let (_, second) = &read.messages[1];
@@ -232,8 +232,12 @@ fn what_is_no_export_is_told_what_would_be() {
     let dir = tempfile::tempdir().unwrap();
     for (name, text, word) in [
         ("a.json", "{\"some\": 1}", "neither `chats` nor `messages`"),
-        ("a.html", "<!DOCTYPE html><html>", "machine-readable JSON"),
-        ("a.txt", "a shopping list", "no export that is known"),
+        (
+            "a.html",
+            "<!DOCTYPE html><html>",
+            "not Telegram's messages.html",
+        ),
+        ("a.txt", "a shopping list", "no line begins as"),
         ("b.txt", "", "empty"),
     ] {
         let path = dir.path().join(name);

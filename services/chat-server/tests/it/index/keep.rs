@@ -317,6 +317,7 @@ async fn a_batch_is_kept_whole_or_not_at_all() {
     let batch = |mark: &str, events| Batch {
         events,
         mark: Some(mark.to_owned()),
+        ..Batch::default()
     };
     sink.keep(batch("1", three())).await.unwrap();
     assert_eq!(sink.mark().await, Ok(Some("1".to_owned())));

@@ -30,7 +30,10 @@ async fn directory_and_files_are_the_owners_alone() {
     let events = vec![chat("1", "Antti"), said("1", message("a", 1, "Bob", "hi"))];
     index
         .sink("x")
-        .keep(Batch { events, mark: None })
+        .keep(Batch {
+            events,
+            ..Batch::default()
+        })
         .await
         .unwrap();
     assert_eq!(mode(&dir), 0o700);

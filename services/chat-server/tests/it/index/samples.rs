@@ -50,7 +50,12 @@ pub(super) fn open(dir: &TempDir) -> Index {
 }
 
 pub(super) async fn keep(sink: &Arc<dyn Sink>, events: Vec<Event>) {
-    sink.keep(Batch { events, mark: None }).await.unwrap();
+    sink.keep(Batch {
+        events,
+        ..Batch::default()
+    })
+    .await
+    .unwrap();
 }
 
 pub(super) fn ids(messages: &[StoredMessage]) -> Vec<String> {
@@ -89,6 +94,8 @@ pub(super) fn message(id: &str, second: i64, sender: &str, text: &str) -> Messag
         body: Body::Text(text.to_owned()),
         reply_to: None,
         forwarded_from: None,
+        topic: None,
+        expires: None,
         edited: None,
         deleted: false,
         reactions: Vec::new(),

@@ -33,8 +33,12 @@ fn query(text: &str) -> SearchQuery {
 #[tokio::test]
 async fn words_phrases_and_beginnings() {
     let fixture = fixture().await;
-    let table: [(&str, &[&str]); 12] = [
-        ("meet", &["4", "3", "0"]),
+    let table: [(&str, &[&str]); 16] = [
+        ("meet", &["4", "3", "1", "0"]),
+        ("\"meet\"", &["4", "3", "0"]),
+        ("meet -cafe", &["1"]),
+        ("closed OR budget", &["2", "1"]),
+        ("meet closed OR tomorrow", &["0"]),
         ("meet*", &["4", "3", "1", "0"]),
         ("MEET cafe", &["4", "3", "0"]),
         ("\"at the café\"", &["3", "0"]),
@@ -133,9 +137,9 @@ async fn too_much_and_too_little_are_refused() {
         ..query("cafe")
     };
     let table = [
-        (query(""), "text", "no word"),
-        (query("\"...\" ?"), "text", "no word"),
-        (query(&"a ".repeat(65)), "text", "at most 64"),
+        (query(""), "query", "no word"),
+        (query("\"...\" ?"), "query", "no word"),
+        (query(&"a ".repeat(65)), "query", "at most 64"),
         (many, "limit", "2000"),
     ];
     for (query, parameter, said) in table {

@@ -39,7 +39,7 @@ async fn what_cannot_be_meant_is_told() {
         ),
         (
             "get_messages",
-            json!({ "before": "yesterday" }),
+            json!({ "before": "someday" }),
             "INVALID_PARAMETER",
         ),
         (

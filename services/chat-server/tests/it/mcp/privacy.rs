@@ -82,7 +82,7 @@ async fn no_telephone_number_is_told_anywhere_and_who_is_who_still_is() {
             .unwrap()
             .ends_with(" on 2025-01-13.")
     );
-    let sender = |n: usize| messages[n]["sender"]["display_name"].clone();
+    let sender = |n: usize| messages[n]["sender"].clone();
     assert_eq!(sender(0), sender(2));
     assert_ne!(sender(0), sender(1));
 }
@@ -202,4 +202,33 @@ async fn no_telephone_number_is_told_in_ids_addresses_or_what_to_do() {
             assert!(!text.contains(digits), "{digits}: {text}");
         }
     }
+}
+
+#[tokio::test]
+async fn numbers_that_are_broken_are_found_and_what_is_no_number_is_spared() {
+    let place = Place::new(WHATSAPP);
+    let spared = "https://example.com/item/12345678901 at 60.169912, 24.938412 to FI2112345600000785 by 18:05:09";
+    place.write(
+        "exports/WhatsApp Chat with Ann.txt",
+        &format!(
+            "13/01/2025, 09:00 - Ann: +358 40\n765 4321\n\
+             13/01/2025, 09:01 - Ann: 040\u{200b}765\u{200b}4321\n\
+             13/01/2025, 09:02 - Ann: {spared}\n"
+        ),
+    );
+    let running = place.desk();
+    let client = running.client(Era::Modern).await;
+    let told = structured(&client, "get_messages", json!({})).await;
+    let contents: Vec<&str> = (0..3)
+        .map(|n| told["messages"][n]["content"].as_str().unwrap())
+        .collect();
+    assert_eq!(contents[0], spared);
+    assert!(
+        contents[1].starts_with("phone-") && !contents[1].contains("4321"),
+        "{contents:?}"
+    );
+    assert!(
+        contents[2].starts_with("phone-") && !contents[2].contains("4321"),
+        "{contents:?}"
+    );
 }

@@ -203,6 +203,8 @@ fn expected(talk: &Talk, said: &Said, markdown: bool) -> Message {
         },
         reply_to: (!written.quote.is_empty()).then(String::new),
         forwarded_from: None,
+        topic: None,
+        expires: None,
         edited: None,
         deleted: written.deleted,
         reactions,

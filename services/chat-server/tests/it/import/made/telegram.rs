@@ -289,6 +289,8 @@ pub(super) fn written(
         }),
         body,
         reply_to: said.answers.map(|id| id.to_string()),
+        topic: None,
+        expires: None,
         forwarded_from: said.forwarded.then(|| PEOPLE[0].to_owned()),
         edited: said.edited.then_some(edited),
         deleted: false,

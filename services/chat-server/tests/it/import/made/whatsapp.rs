@@ -176,6 +176,8 @@ fn written(talk: &Talk, said: &Said, style: &Style) -> (String, Message) {
         body,
         reply_to: None,
         forwarded_from: None,
+        topic: None,
+        expires: None,
         // Only that it was, not when.
         edited: edited.then_some(Timestamp::UNIX_EPOCH),
         deleted,

@@ -1,0 +1,143 @@
+//! `chat-server check-config` and `chat-server day-order`
+
+use std::ops::ControlFlow;
+use std::process::ExitCode;
+
+use clap::Args;
+use toml_edit::{DocumentMut, Table, value};
+
+use super::CliError;
+use super::import::Arguments as Import;
+use super::output::{Output, visible};
+use super::place::Place;
+use crate::config::{SourceConfig, SourceKind, forms};
+use crate::import::{self, Options};
+use crate::model::Chat;
+use crate::source::Event;
+
+/// How many names are told that are near to an entry.
+const NEAREST: usize = 3;
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct DayOrderArguments {
+    /// The id of the source.
+    source: String,
+    /// day-first (31/12/2023), month-first (12/31/2023) or year-first (2023/12/31).
+    #[arg(value_parser = ["day-first", "month-first", "year-first"])]
+    order: String,
+}
+
+impl Arguments {
+    /// Reads the names of all chats of the exports, and holds the lists against them.
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let config = place.config()?;
+        let mut output = Output::new();
+        let mut is_fine = true;
+        for source in &config.sources {
+            let checking = source.clone();
+            let checked = tokio::task::spawn_blocking(move || check(&checking)).await;
+            let problems = checked.map_err(|error| CliError::Other(error.to_string()))?;
+            is_fine &= problems.is_empty();
+            for problem in problems {
+                output.line(&visible(&format!("{}: {problem}", source.id)))?;
+            }
+        }
+        if is_fine {
+            output.line("the configuration is fine")?;
+        }
+        output.finish()?;
+        Ok(match is_fine {
+            true => ExitCode::SUCCESS,
+            false => ExitCode::FAILURE,
+        })
+    }
+}
+
+/// What is wrong with a source.
+fn check(source: &SourceConfig) -> Vec<String> {
+    let SourceKind::Export {
+        format,
+        path,
+        zone,
+        day_order,
+        me,
+        ..
+    } = &source.kind
+    else {
+        return Vec::new();
+    };
+    let options = Options {
+        zone: zone.clone(),
+        day_order: *day_order,
+        me: me.clone(),
+    };
+    let mut chats: Vec<Chat> = Vec::new();
+    let mut take = |event| {
+        if let Event::Chat(chat) = event {
+            chats.push(chat);
+        }
+        ControlFlow::Continue(())
+    };
+    if let Err(error) = import::read(path, Some(*format), &options, &mut take, &mut |_, _| {}) {
+        return vec![error.to_string()];
+    }
+    let named = chats
+        .iter()
+        .flat_map(|chat| source.chats.entries_for(&chat.id, &chat.name));
+    let matched = named.cloned().collect();
+    let unmatched = source.chats.unmatched(&matched);
+    unmatched
+        .into_iter()
+        .map(|entry| advice(entry, &chats))
+        .collect()
+}
+
+/// The chats that were perhaps meant by an entry, with all forms of their ids.
+fn advice(entry: &str, chats: &[Chat]) -> String {
+    let mut near: Vec<(f64, &Chat)> = chats
+        .iter()
+        .map(|chat| (strsim::jaro_winkler(entry, &chat.name.to_lowercase()), chat))
+        .collect();
+    near.sort_by(|one, other| other.0.total_cmp(&one.0));
+    let near: Vec<String> = near
+        .into_iter()
+        .take(NEAREST)
+        .map(|(_, chat)| format!("{:?} (id {})", chat.name, forms(&chat.id).join(" or ")))
+        .collect();
+    format!(
+        "the entry {entry:?} of `allow` or `deny` matches no chat, so nothing of this source is served; the nearest are {}",
+        near.join(", ")
+    )
+}
+
+impl DayOrderArguments {
+    /// Writes the order into the configuration, with everything else as it is, and reads the export again.
+    pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
+        let file = place.file()?;
+        let wrong = |error: String| CliError::Other(format!("{}: {error}", file.display()));
+        let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
+        let mut document: DocumentMut = text
+            .parse()
+            .map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
+        let tables = document
+            .get_mut("source")
+            .and_then(|it| it.as_array_of_tables_mut());
+        let is_meant =
+            |table: &&mut Table| table.get("id").and_then(|id| id.as_str()) == Some(&self.source);
+        let Some(table) = tables.and_then(|tables| tables.iter_mut().find(is_meant)) else {
+            return Err(wrong(format!("there is no source {:?}", self.source)));
+        };
+        if table.get("kind").and_then(|kind| kind.as_str()) != Some("whatsapp-export") {
+            return Err(wrong(format!(
+                "{:?} is no whatsapp-export: its dates are not in doubt",
+                self.source
+            )));
+        }
+        table.insert("day_order", value(&self.order));
+        std::fs::write(&file, document.to_string()).map_err(|error| wrong(error.to_string()))?;
+        Import::of(self.source).run(place).await
+    }
+}

@@ -1,0 +1,437 @@
+//! Which exports are at a place, found by looking: a file, a zip, an unpacked folder, or a folder of many of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::tree::{GLANCE, Tree};
+use super::{Format, ImportError, Options, archive, io_at, lines, whatsapp};
+
+/// How deep folders are looked through: an account as web pages has its chats in `chats/chat_001`.
+const MAX_DEPTH: usize = 4;
+
+/// How many files that are no export are named.
+const MAX_NAMED: usize = 5;
+
+/// How an export is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Layout {
+    /// `result.json`.
+    TelegramJson,
+    /// `messages.html`, `messages2.html` and so on.
+    TelegramHtml,
+    /// A text of WhatsApp's.
+    WhatsApp,
+    /// The folder of a chat as sigexport writes it.
+    SignalChat,
+    /// `main.jsonl`, as Signal's own app writes it.
+    SignalApp,
+}
+
+/// One export.
+#[derive(Debug, Clone)]
+pub(super) struct Unit {
+    pub(super) layout: Layout,
+    /// The folder or the zip in which its files are.
+    pub(super) tree: Tree,
+    /// Its main file in there.
+    pub(super) file: String,
+    /// What stands before paths in there, to make them paths in the whole export.
+    pub(super) prefix: String,
+}
+
+/// What a place holds.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    pub(super) units: Vec<Unit>,
+    /// Files that might have been exports, and why they are none.
+    pub(super) others: Vec<(String, String)>,
+    /// Entries that were looked at.
+    looked: usize,
+}
+
+/// What is to be read of a place.
+#[derive(Debug)]
+pub struct Plan {
+    /// What there is, and whether it is new.
+    pub(super) units: Vec<(Unit, bool)>,
+    pub(super) others: Vec<(String, String)>,
+    /// Stands for the state of all files, once they are read.
+    pub mark: String,
+}
+
+/// The state of all files.
+#[derive(Default, PartialEq, Serialize, Deserialize)]
+struct Mark {
+    /// What decides how they are read.
+    how: String,
+    /// The size and the time of each, and the digest of its bytes.
+    files: BTreeMap<String, (String, String)>,
+}
+
+impl Layout {
+    pub(super) const fn format(self) -> Format {
+        match self {
+            Self::TelegramJson | Self::TelegramHtml => Format::Telegram,
+            Self::WhatsApp => Format::WhatsApp,
+            Self::SignalChat | Self::SignalApp => Format::Signal,
+        }
+    }
+}
+
+impl Unit {
+    /// The folder of its main file in the tree, with a slash behind it.
+    pub(super) fn folder(&self) -> &str {
+        self.file
+            .rfind('/')
+            .and_then(|at| self.file.get(..=at))
+            .unwrap_or_default()
+    }
+
+    /// Its name among all.
+    pub(super) fn key(&self) -> String {
+        format!("{}{}", self.prefix, self.file)
+    }
+
+    /// The files whose change makes it another one.
+    fn files(&self) -> Vec<String> {
+        match self.layout {
+            Layout::TelegramHtml => super::telegram::pages(self),
+            _ => vec![self.file.clone()],
+        }
+    }
+
+    /// The bytes of its main files.
+    pub(super) fn size(&self) -> u64 {
+        self.files().iter().map(|file| self.tree.size(file)).sum()
+    }
+
+    /// Size and time of its files on the disk.
+    fn stamp(&self) -> String {
+        let one = |path: PathBuf| {
+            let metadata = fs::metadata(path).ok()?;
+            let modified = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+            Some(format!("{}.{}", metadata.len(), modified.as_nanos()))
+        };
+        let stamps: Vec<String> = match &self.tree {
+            Tree::Zip { path, .. } => one(path.clone()).into_iter().collect(),
+            Tree::Folder(root) => {
+                let files = self.files().into_iter();
+                files.filter_map(|file| one(root.join(file))).collect()
+            }
+        };
+        stamps.join(" ")
+    }
+
+    fn digest(&self) -> Result<String, ImportError> {
+        let mut sha = Sha256::new();
+        for file in self.files() {
+            self.tree.read(&file, |reader, _| {
+                let mut buffer = vec![0; 64 * 1024];
+                loop {
+                    let count = reader.read(&mut buffer).map_err(io_at(Path::new(&file)))?;
+                    if count == 0 {
+                        return Ok(());
+                    }
+                    sha.update(buffer.get(..count).unwrap_or_default());
+                }
+            })?;
+        }
+        Ok(hex(&sha.finalize()))
+    }
+}
+
+/// What is to be read of the exports at `path`: those that have changed since the mark `before`, or all.
+///
+/// # Errors
+/// [`ImportError::Unknown`] if there is nothing that can be read, with what was looked for and what was found.
+pub fn plan(
+    path: &Path,
+    format: Option<Format>,
+    options: &Options,
+    before: Option<&str>,
+) -> Result<Plan, ImportError> {
+    let found = find(path)?;
+    let chosen = match format {
+        Some(format) => Some(format),
+        None => found.units.first().map(|unit| unit.layout.format()),
+    };
+    let (units, foreign): (Vec<Unit>, Vec<Unit>) = found
+        .units
+        .into_iter()
+        .partition(|unit| Some(unit.layout.format()) == chosen);
+    if units.is_empty() {
+        return Err(nothing(path, chosen, &foreign, &found.others));
+    }
+    let known: Mark = before
+        .and_then(|mark| serde_json::from_str(mark).ok())
+        .unwrap_or_default();
+    let mut mark = Mark {
+        how: hex(&Sha256::digest(format!("{chosen:?} {options:?}"))),
+        files: BTreeMap::new(),
+    };
+    let is_same = known.how == mark.how;
+    let mut planned = Vec::new();
+    for unit in units {
+        let (key, stamp) = (unit.key(), unit.stamp());
+        let before = known.files.get(&key).filter(|_| is_same);
+        let digest = match before {
+            Some((same, digest)) if *same == stamp => digest.clone(),
+            // What cannot be read is told when it is read.
+            _ => unit.digest().unwrap_or_default(),
+        };
+        let is_new = before.is_none_or(|(_, known)| *known != digest);
+        mark.files.insert(key, (stamp, digest));
+        planned.push((unit, is_new));
+    }
+    Ok(Plan {
+        units: planned,
+        others: found.others,
+        mark: serde_json::to_string(&mark).unwrap_or_default(),
+    })
+}
+
+impl Plan {
+    /// Whether nothing has changed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.units.iter().all(|(_, is_new)| !is_new)
+    }
+}
+
+/// All exports at a place.
+fn find(path: &Path) -> Result<Found, ImportError> {
+    let metadata = fs::metadata(path).map_err(io_at(path))?;
+    let mut found = Found::default();
+    if metadata.is_dir() {
+        found.folder(path, "", 0)?;
+    } else if metadata.is_file() {
+        let root = archive::folder_of(path).to_owned();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        found.file(&Tree::Folder(root), &name, path, true)?;
+    } else {
+        found.others.push((
+            path.display().to_string(),
+            "is neither a file nor a folder".to_owned(),
+        ));
+    }
+    Ok(found)
+}
+
+impl Found {
+    fn push(&mut self, layout: Layout, tree: &Tree, file: &str, prefix: &str) {
+        self.units.push(Unit {
+            layout,
+            tree: tree.clone(),
+            file: file.to_owned(),
+            prefix: prefix.to_owned(),
+        });
+    }
+
+    /// The exports of a folder; `below` is its path in `root`, with a slash behind it.
+    fn folder(&mut self, root: &Path, below: &str, depth: usize) -> Result<(), ImportError> {
+        let folder = root.join(below);
+        let tree = Tree::Folder(root.to_owned());
+        for (name, layout) in MAIN_FILES {
+            let file = format!("{below}{name}");
+            if root.join(&file).is_file() && (name != "index.md" || is_sigexport(&tree, &file)) {
+                self.push(layout, &tree, &file, "");
+                return Ok(());
+            }
+        }
+        let entries = archive::entries(&folder)?;
+        let ios = folder.join(whatsapp::IOS_FILE).is_file();
+        for entry in entries {
+            self.looked += 1;
+            let name = entry
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned();
+            if self.looked > archive::MAX_ENTRIES || name.starts_with('.') || name == "__MACOSX" {
+                continue;
+            }
+            if entry.is_dir() {
+                if depth < MAX_DEPTH {
+                    self.folder(root, &format!("{below}{name}/"), depth + 1)?;
+                }
+            // Beside an unpacked chat of iOS other texts are what people have sent.
+            } else if entry.is_file() && (!ios || name == whatsapp::IOS_FILE) {
+                match self.file(&tree, &format!("{below}{name}"), &entry, false) {
+                    Err(ImportError::Damaged { problem, .. }) => {
+                        self.others.push((format!("{below}{name}"), problem))
+                    }
+                    done => done?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The export that is a file, if it is one; `is_meant`: somebody has named just this file.
+    fn file(
+        &mut self,
+        tree: &Tree,
+        file: &str,
+        path: &Path,
+        is_meant: bool,
+    ) -> Result<(), ImportError> {
+        let name = file.rsplit('/').next().unwrap_or(file);
+        let end = name.rsplit_once('.').map(|(_, end)| end.to_lowercase());
+        let end = end.as_deref().unwrap_or_default();
+        let may_be = matches!(end, "txt" | "zip") || end == "json" && name.starts_with("result");
+        if !is_meant && !may_be {
+            return Ok(());
+        }
+        if archive::is_zip(path)? {
+            // In a folder its name is a part of every path in it.
+            let prefix = if is_meant {
+                String::new()
+            } else {
+                format!("{file}/")
+            };
+            return self.zip(path, file, &prefix);
+        }
+        let head = tree.read(file, |reader, _| {
+            let mut head = Vec::new();
+            let mut part = std::io::Read::take(reader, GLANCE);
+            std::io::Read::read_to_end(&mut part, &mut head).map_err(io_at(path))?;
+            Ok(lines::decoded(&head))
+        })?;
+        let text = head.trim_start_matches('\u{feff}').trim_start();
+        let layout = match text {
+            "" => Err("is empty"),
+            _ if name == "main.jsonl" => Ok(Layout::SignalApp),
+            _ if name == "data.json" || name.ends_with(".md") => Ok(Layout::SignalChat),
+            text if text.starts_with('{') => Ok(Layout::TelegramJson),
+            text if text.starts_with("<!DOCTYPE") || text.starts_with("<html") => {
+                match name.starts_with("messages") {
+                    true => Ok(Layout::TelegramHtml),
+                    false => Err("is a web page, but not Telegram's messages.html"),
+                }
+            }
+            text if whatsapp::looks_like(text) => Ok(Layout::WhatsApp),
+            _ => Err("no line begins as a message of WhatsApp does"),
+        };
+        match layout {
+            Ok(layout) => self.push(layout, tree, file, ""),
+            Err(why) => self.others.push((file.to_owned(), why.to_owned())),
+        }
+        Ok(())
+    }
+
+    /// The exports in a zip.
+    fn zip(&mut self, path: &Path, file: &str, prefix: &str) -> Result<(), ImportError> {
+        let zip = archive::open_zip(path)?;
+        let names: Vec<String> = archive::file_names(&zip).collect();
+        let mut mains = BTreeSet::new();
+        for (main, layout) in MAIN_FILES {
+            let ours = names.iter().filter(|name| {
+                name.strip_suffix(main)
+                    .is_some_and(|before| before.is_empty() || before.ends_with('/'))
+            });
+            for name in ours {
+                let folder = name.strip_suffix(main).unwrap_or_default().to_owned();
+                if main != "index.md" && !mains.iter().any(|(known, _, _)| *known == folder) {
+                    mains.insert((folder, name.clone(), layout));
+                }
+            }
+        }
+        let texts = archive::chat_texts(&names);
+        let tree = Tree::zip(path, mains.is_empty());
+        for (_, name, layout) in &mains {
+            self.push(*layout, &tree, name, prefix);
+        }
+        if mains.is_empty() {
+            for text in &texts {
+                self.push(Layout::WhatsApp, &tree, text, prefix);
+            }
+        }
+        if mains.is_empty() && texts.is_empty() {
+            self.others
+                .push((file.to_owned(), "this zip holds no export".to_owned()));
+        }
+        Ok(())
+    }
+}
+
+/// The files by which an export is known, the one that tells most first.
+const MAIN_FILES: [(&str, Layout); 6] = [
+    (archive::TELEGRAM_FILE, Layout::TelegramJson),
+    ("messages.html", Layout::TelegramHtml),
+    ("main.jsonl", Layout::SignalApp),
+    ("data.json", Layout::SignalChat),
+    ("chat.md", Layout::SignalChat),
+    ("index.md", Layout::SignalChat),
+];
+
+/// Whether a Markdown file begins as old versions of sigexport write it.
+fn is_sigexport(tree: &Tree, file: &str) -> bool {
+    let head = tree.read(file, |reader, _| {
+        let mut head = String::new();
+        let mut part = std::io::Read::take(reader, GLANCE);
+        std::io::Read::read_to_string(&mut part, &mut head).map_err(io_at(Path::new(file)))?;
+        Ok(head)
+    });
+    head.is_ok_and(|head| super::signal::looks_like(&head))
+}
+
+/// Nothing to read: what was looked for, what was found, what to do.
+fn nothing(
+    path: &Path,
+    format: Option<Format>,
+    foreign: &[Unit],
+    others: &[(String, String)],
+) -> ImportError {
+    let wanted = match format.filter(|_| foreign.is_empty() || !others.is_empty()) {
+        Some(Format::Telegram) => "result.json or messages.html of Telegram Desktop",
+        Some(Format::WhatsApp) => "WhatsApp's exported .txt or .zip",
+        Some(Format::Signal) => {
+            "main.jsonl of Signal, or data.json, chat.md or index.md of sigexport"
+        }
+        None => {
+            "Telegram Desktop's result.json or messages.html, WhatsApp's exported .txt or .zip, main.jsonl of Signal, \
+                 or the folder that sigexport made"
+        }
+    };
+    let mut found: Vec<String> = foreign
+        .iter()
+        .take(MAX_NAMED)
+        .map(|unit| format!("{} ({} export)", unit.key(), unit.layout.format().name()))
+        .collect();
+    found.extend(
+        others
+            .iter()
+            .take(MAX_NAMED)
+            .map(|(name, why)| format!("{name} ({why})")),
+    );
+    let found = match found.is_empty() {
+        true => "nothing of the kind".to_owned(),
+        false => found.join(", "),
+    };
+    let advice = match foreign.first() {
+        Some(unit) => format!(
+            "give the source the kind {}-export, or another path",
+            unit.layout.format().name()
+        ),
+        None => "give the file, the zip or the folder as the app has written it".to_owned(),
+    };
+    ImportError::Unknown {
+        path: path.to_owned(),
+        problem: format!(
+            "there is no export to read: looked for {wanted}; found {found}; {advice}"
+        ),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,457 @@
+//! Signal's own export: `main.jsonl`, a frame a line as in its backups (people and groups, chats, then what was said in
+//! them), and the bytes of files in `files/`, named by their digests.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use data_encoding::{BASE64, HEXLOWER};
+use jiff::Timestamp;
+use serde_json::{Map, Value};
+use sha2::{Digest as _, Sha256};
+
+use super::update::{update, words_of};
+use super::{gather, kind_of};
+use crate::import::layout::Unit;
+use crate::import::lines::{Line, Lines};
+use crate::import::{ImportError, Reading, io_at};
+use crate::model::{
+    Attachment, AttachmentKind, AttachmentPlace, Body, Chat, ChatKind, Message, Participant,
+};
+use crate::source::Event;
+
+/// The most people, groups and chats.
+const MAX_KNOWN: usize = 100_000;
+
+/// Reads the export.
+pub(in crate::import) fn read(
+    unit: &Unit,
+    reading: &mut Reading<'_, '_, '_>,
+) -> Result<ControlFlow<()>, ImportError> {
+    let path = Path::new(&unit.file);
+    let mut known = Known {
+        files: files(unit),
+        ..Known::default()
+    };
+    unit.tree.read(&unit.file, |file, _| {
+        let mut lines = Lines::new(file).map_err(io_at(path))?;
+        let (mut number, mut done) = (0_u64, 0);
+        while let Some(line) = lines.next().map_err(io_at(path))? {
+            number += 1;
+            let frame = match &line {
+                Line::Text(line) if line.trim().is_empty() => continue,
+                Line::Text(line) => {
+                    done += line.len() as u64 + 1;
+                    serde_json::from_str::<Map<String, Value>>(line).ok()
+                }
+                Line::TooLong => None,
+            };
+            let Some(frame) = frame else {
+                reading.skip(format_args!(
+                    "{}: line {number} is no frame: left out",
+                    unit.key()
+                ));
+                continue;
+            };
+            for event in known.frame(&frame, reading, number) {
+                if reading.take(event).is_break() {
+                    return Ok(ControlFlow::Break(()));
+                }
+            }
+            if number.is_multiple_of(512) {
+                reading.tell(done);
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    })
+}
+
+/// The paths of the files, by the digests that are their names.
+fn files(unit: &Unit) -> HashMap<String, String> {
+    let root = format!("{}files/", unit.folder());
+    let mut files = HashMap::new();
+    let digits = "0123456789abcdef";
+    let pairs = digits
+        .chars()
+        .flat_map(|one| digits.chars().map(move |other| format!("{one}{other}/")));
+    for folder in std::iter::once(String::new()).chain(pairs) {
+        for path in unit.tree.names(&format!("{root}{folder}")) {
+            let name = path.rsplit('/').next().unwrap_or_default();
+            let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
+            files.insert(stem.to_lowercase(), format!("{}{path}", unit.prefix));
+        }
+    }
+    files
+}
+
+/// What earlier frames have told.
+#[derive(Default)]
+struct Known {
+    people: HashMap<String, Participant>,
+    /// The names and ids of groups.
+    groups: HashMap<String, Chat>,
+    /// The ids of chats as they are told, by the ids in the file.
+    chats: HashMap<String, String>,
+    files: HashMap<String, String>,
+}
+
+impl Known {
+    fn frame(
+        &mut self,
+        frame: &Map<String, Value>,
+        reading: &mut Reading<'_, '_, '_>,
+        number: u64,
+    ) -> Vec<Event> {
+        let full = self.people.len() + self.groups.len() + self.chats.len() >= MAX_KNOWN;
+        if let Some(recipient) = frame.get("recipient").filter(|_| !full) {
+            self.recipient(recipient, reading);
+        } else if let Some(chat) = frame.get("chat").filter(|_| !full) {
+            return self.chat(chat).into_iter().collect();
+        } else if let Some(item) = frame.get("chatItem") {
+            let chat = text(item, "chatId").and_then(|id| self.chats.get(&id).cloned());
+            let message = self.message(item, None);
+            match (chat, message) {
+                (Some(chat), Some(message))
+                    if message.expires.is_some_and(|at| at <= Timestamp::now()) =>
+                {
+                    reading.skip(format_args!(
+                        "{chat}: line {number}: a message has disappeared: left out"
+                    ));
+                }
+                (Some(chat), Some(message)) => {
+                    return vec![Event::Message {
+                        chat,
+                        message: Box::new(message),
+                    }];
+                }
+                _ => reading.skip(format_args!(
+                    "line {number}: a message has no chat or no time: left out"
+                )),
+            }
+        }
+        Vec::new()
+    }
+
+    fn recipient(&mut self, recipient: &Value, reading: &Reading<'_, '_, '_>) {
+        let Some(id) = text(recipient, "id") else {
+            return;
+        };
+        if let Some(group) = recipient.get("group") {
+            let name = group
+                .pointer("/snapshot/title/title")
+                .and_then(Value::as_str);
+            let name = name.unwrap_or("Group").to_owned();
+            // The key of a group opens it: what stands for it does not.
+            let key = text(group, "masterKey").unwrap_or_else(|| name.clone());
+            let digest: String = HEXLOWER
+                .encode(&Sha256::digest(key))
+                .chars()
+                .take(24)
+                .collect();
+            let chat = Chat {
+                id: format!("group-{digest}"),
+                name,
+                kind: ChatKind::Group,
+                participants: None,
+            };
+            self.groups.insert(id, chat);
+            return;
+        }
+        let contact = recipient.get("contact");
+        let is_me = recipient.get("self").is_some();
+        let part = |name: &str| contact.and_then(|contact| text(contact, name));
+        let joined = |names: [&str; 2]| {
+            let names: Vec<String> = names.into_iter().filter_map(part).collect();
+            (!names.is_empty()).then(|| names.join(" "))
+        };
+        let nickname = contact
+            .and_then(|it| it.pointer("/nickname/given"))
+            .and_then(Value::as_str);
+        let phone = part("e164").map(|number| format!("+{}", number.trim_start_matches('+')));
+        let username = part("username");
+        let name = nickname
+            .map(str::to_owned)
+            .or_else(|| joined(["systemGivenName", "systemFamilyName"]))
+            .or_else(|| joined(["profileGivenName", "profileFamilyName"]))
+            .or_else(|| phone.clone())
+            .or_else(|| username.clone());
+        let name = match (name, is_me) {
+            (_, true) => reading
+                .options
+                .me
+                .clone()
+                .unwrap_or_else(|| "Me".to_owned()),
+            (Some(name), _) => name,
+            (None, _) => other_kind(recipient),
+        };
+        let person = Participant {
+            id: part("aci")
+                .and_then(|aci| uuid(&aci))
+                .unwrap_or_else(|| phone.clone().unwrap_or_else(|| name.clone())),
+            name,
+            username,
+            phone,
+            is_me,
+        };
+        self.people.insert(id, person);
+    }
+
+    fn chat(&mut self, chat: &Value) -> Option<Event> {
+        let (id, recipient) = (text(chat, "id")?, text(chat, "recipientId")?);
+        let told = match (self.groups.get(&recipient), self.people.get(&recipient)) {
+            (Some(group), _) => group.clone(),
+            (None, Some(person)) => Chat {
+                id: person.id.clone(),
+                name: if person.is_me {
+                    "Note to Self".to_owned()
+                } else {
+                    person.name.clone()
+                },
+                kind: ChatKind::Direct,
+                participants: None,
+            },
+            (None, None) => return None,
+        };
+        self.chats.insert(id, told.id.clone());
+        Some(Event::Chat(told))
+    }
+
+    /// A message; of a version of an edited one, `first` is the first version.
+    fn message(&self, item: &Value, first: Option<i64>) -> Option<Message> {
+        let sent = number(item, "dateSent")?;
+        let author = text(item, "authorId").and_then(|id| self.people.get(&id));
+        let versions = item
+            .get("revisions")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten();
+        let begun = versions
+            .filter_map(|version| number(version, "dateSent"))
+            .min()
+            .or(first);
+        let begun = begun.map_or(sent, |begun| begun.min(sent));
+        let author_id = author.map_or("", |author| author.id.as_str());
+        let expires = number(item, "expiresInMs")
+            .filter(|ms| *ms > 0)
+            .and_then(|ms| {
+                let begin = number(item, "expireStartDate").unwrap_or(sent);
+                Timestamp::from_millisecond(begin.checked_add(ms)?).ok()
+            });
+        let mut message = Message {
+            id: id_of(begun, author_id),
+            timestamp: Timestamp::from_millisecond(begun).ok()?,
+            sender: author.cloned(),
+            edited: (begun != sent)
+                .then(|| Timestamp::from_millisecond(sent).ok())
+                .flatten(),
+            expires,
+            ..Message::default()
+        };
+        let (kind, said) = item.as_object()?.iter().find(|(name, _)| {
+            name.ends_with("Message")
+                || matches!(name.as_str(), "paymentNotification" | "giftBadge" | "poll")
+        })?;
+        self.fill(&mut message, kind, said);
+        Some(message)
+    }
+
+    /// What a message says.
+    fn fill(&self, message: &mut Message, kind: &str, said: &Value) {
+        let body = |value: &Value| {
+            value
+                .pointer("/text/body")
+                .and_then(Value::as_str)
+                .map(str::to_owned)
+        };
+        let by = message
+            .sender
+            .as_ref()
+            .map(|sender| sender.name.clone())
+            .unwrap_or_default();
+        match kind {
+            "standardMessage" => {
+                message.body = Body::Text(body(said).unwrap_or_default());
+                message.attachments = list(said, "attachments")
+                    .map(|file| self.attachment(file))
+                    .collect();
+                message.reply_to = said.get("quote").and_then(|quote| {
+                    let author = text(quote, "authorId").and_then(|id| self.people.get(&id))?;
+                    Some(id_of(number(quote, "targetSentTimestamp")?, &author.id))
+                });
+            }
+            "directStoryReplyMessage" => {
+                let words = said
+                    .pointer("/textReply/text/body")
+                    .or_else(|| said.get("emoji"));
+                message.body =
+                    Body::Text(words.and_then(Value::as_str).unwrap_or_default().to_owned());
+            }
+            "contactMessage" => {
+                let part = |path: &str| {
+                    said.pointer(path)
+                        .and_then(Value::as_str)
+                        .unwrap_or_default()
+                };
+                let name = format!(
+                    "{} {}",
+                    part("/contact/name/givenName"),
+                    part("/contact/name/familyName")
+                );
+                let phone =
+                    Some(part("/contact/number/0/value").to_owned()).filter(|it| !it.is_empty());
+                message.body = Body::Contact {
+                    name: name.trim().to_owned(),
+                    phone,
+                };
+            }
+            "stickerMessage" => {
+                let emoji = said.pointer("/sticker/emoji").and_then(Value::as_str);
+                let data = said.pointer("/sticker/data").map(|data| self.place(data));
+                message.attachments.push(Attachment {
+                    kind: AttachmentKind::Sticker,
+                    name: emoji.map(str::to_owned),
+                    place: data.unwrap_or(AttachmentPlace::Missing(None)),
+                    media_type: None,
+                    size: None,
+                    seconds: None,
+                });
+            }
+            "poll" => {
+                let answer = |option: &Value| {
+                    let votes = u32::try_from(list(option, "votes").count()).ok();
+                    Some((text(option, "option")?, votes))
+                };
+                message.body = Body::Poll {
+                    question: text(said, "question").unwrap_or_default(),
+                    answers: list(said, "options").filter_map(answer).collect(),
+                };
+            }
+            "remoteDeletedMessage" | "adminDeletedMessage" => message.deleted = true,
+            // It may be seen once, and is not kept.
+            "viewOnceMessage" => message.body = Body::Unknown("[View once]".to_owned()),
+            "paymentNotification" => {
+                let parts = ["amountMob", "note"]
+                    .into_iter()
+                    .filter_map(|name| text(said, name));
+                let parts: Vec<String> = parts.collect();
+                message.body = Body::Unknown(
+                    format!("[Payment] {}", parts.join(" MOB, "))
+                        .trim_end()
+                        .to_owned(),
+                );
+            }
+            "giftBadge" => message.body = Body::Unknown("[Donation badge]".to_owned()),
+            "updateMessage" => message.body = update(said, &by),
+            other => message.body = Body::Unknown(format!("[{}]", words_of(other))),
+        }
+        message.reactions = gather(list(said, "reactions").filter_map(|reaction| {
+            let author = text(reaction, "authorId").and_then(|id| self.people.get(&id));
+            Some((
+                author.map(|it| it.name.clone()).unwrap_or_default(),
+                text(reaction, "emoji")?,
+            ))
+        }));
+    }
+
+    fn attachment(&self, attachment: &Value) -> Attachment {
+        let pointer = attachment.get("pointer").unwrap_or(attachment);
+        let (media_type, name) = (text(pointer, "contentType"), text(pointer, "fileName"));
+        let kind = match media_type
+            .as_deref()
+            .and_then(|kind| kind.split('/').next())
+        {
+            Some("image") => AttachmentKind::Image,
+            Some("video") => AttachmentKind::Video,
+            Some("audio") => AttachmentKind::Audio,
+            _ => kind_of(name.as_deref().unwrap_or_default()),
+        };
+        Attachment {
+            kind,
+            name,
+            media_type,
+            size: pointer
+                .pointer("/locatorInfo/size")
+                .and_then(as_number)
+                .and_then(|size| u64::try_from(size).ok()),
+            seconds: None,
+            place: self.place(pointer),
+        }
+    }
+
+    /// Where the bytes of a file are: its name is the digest of its bytes, or how it was encrypted.
+    fn place(&self, pointer: &Value) -> AttachmentPlace {
+        let locator = pointer.get("locatorInfo").unwrap_or(pointer);
+        let digests = ["plaintextHash", "encryptedDigest", "digest"]
+            .into_iter()
+            .filter_map(|name| {
+                let bytes = BASE64.decode(text(locator, name)?.as_bytes()).ok()?;
+                self.files.get(&HEXLOWER.encode(&bytes)).cloned()
+            });
+        let mut paths = digests
+            .chain(text(locator, "mediaName").and_then(|name| self.files.get(&name).cloned()));
+        match paths.next() {
+            Some(path) => AttachmentPlace::Export(path),
+            None => AttachmentPlace::Missing(Some("not in files/".to_owned())),
+        }
+    }
+}
+
+/// What somebody is called who is neither a contact nor a group.
+fn other_kind(recipient: &Value) -> String {
+    let kind = recipient
+        .as_object()
+        .and_then(|members| members.keys().find(|key| *key != "id"));
+    kind.map_or_else(|| "Unknown".to_owned(), |kind| words_of(kind))
+}
+
+/// 16 bytes as base64, written as an id of Signal's.
+fn uuid(text: &str) -> Option<String> {
+    let bytes = match BASE64.decode(text.as_bytes()) {
+        Ok(bytes) if bytes.len() == 16 => bytes,
+        // It may be written out already.
+        _ => return Some(text.to_owned()),
+    };
+    let hex = HEXLOWER.encode(&bytes);
+    let part = |from: usize, to: usize| hex.get(from..to).unwrap_or_default();
+    Some(
+        [
+            part(0, 8),
+            part(8, 12),
+            part(12, 16),
+            part(16, 20),
+            part(20, 32),
+        ]
+        .join("-"),
+    )
+}
+
+/// The time at which a message was sent and its author are what Signal knows it by.
+fn id_of(at: i64, author: &str) -> String {
+    format!("{at}-{author}")
+}
+
+/// A member that is a text, or a number in words.
+pub(super) fn text(value: &Value, name: &str) -> Option<String> {
+    match value.get(name)? {
+        Value::String(text) if !text.is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+/// A number, which large ones are as a string.
+pub(super) fn number(value: &Value, name: &str) -> Option<i64> {
+    value.get(name).and_then(as_number)
+}
+
+fn as_number(value: &Value) -> Option<i64> {
+    value.as_i64().or_else(|| value.as_str()?.parse().ok())
+}
+
+pub(super) fn list<'v>(value: &'v Value, name: &str) -> impl Iterator<Item = &'v Value> {
+    value
+        .get(name)
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten()
+}
