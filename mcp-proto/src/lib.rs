@@ -136,8 +136,9 @@
 //! [`TasksConfig`], [`SkillsConfig`], [`client::ClientConfig`], or a documented constant: [`MAX_CLIENT_BYTES`],
 //! [`MAX_CAPABILITY_VALUES`], [`MAX_SUBSCRIPTIONS`], [`MAX_SUBSCRIPTION_BYTES`], [`MAX_QUESTIONS`],
 //! [`MAX_QUESTION_KEY_BYTES`], [`MAX_TASK_STATUS`], [`MAX_SKILL_BYTES`], [`MAX_SKILL_FILES`], [`MAX_COMPLETIONS`],
-//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`Keys::MAX`], [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is
-//! refused is answered with what was wrong and what would be right; none makes the library panic.
+//! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`], [`Keys::MAX`],
+//! [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and
+//! what would be right; none makes the library panic.
 
 /// The examples of the README are run.
 #[cfg(doctest)]
