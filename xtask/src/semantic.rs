@@ -1,4 +1,4 @@
-//! The lints and tests of spec-server with the feature `semantic`, on a real model that is installed for them.
+//! The lints and tests of spec-server, on a real model that is installed for them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -26,8 +26,6 @@ const STEPS: [Step; 2] = [
             "--locked",
             "-p",
             "spec-server",
-            "--features",
-            "semantic",
             "--all-targets",
             "--",
             "-D",
@@ -43,8 +41,6 @@ const STEPS: [Step; 2] = [
             "--locked",
             "-p",
             "spec-server",
-            "--features",
-            "semantic",
             "--",
             "--show-output",
         ],

@@ -26,6 +26,7 @@ mod task;
 
 use std::path::PathBuf;
 
+use jiff::Zoned;
 use service_host::ReplaceError;
 
 use crate::model::Line;
@@ -134,6 +135,12 @@ pub fn archive_change(
     force: bool,
 ) -> Result<Archived, ArchiveError> {
     Plan::of(project, id)?.apply(day, force)
+}
+
+/// The day of today as `YYYY-MM-DD`, in the local time zone, as OpenSpec's own tool has it in the names of archived changes.
+#[must_use]
+pub fn today() -> String {
+    Zoned::now().date().to_string()
 }
 
 fn in_words(problems: &[Problem]) -> String {

@@ -1,7 +1,7 @@
 //! Search over specs: the requirements and purposes that answer a question, best first.
 //!
 //! [`Searcher`] is the door. By default it ranks by BM25 ([`Index`]), is always fresh, and needs nothing but the specs. With
-//! a sentence-embedding model (cargo feature `semantic`) it also finds what says the same in other words, and fuses
+//! a sentence-embedding model it also finds what says the same in other words, and fuses
 //! both rankings.
 //!
 //! | score | what it is |
@@ -13,6 +13,7 @@
 //! Each is in 0..=1. What scores below the [`Thresholds`] is not told at all.
 
 mod bytes;
+mod changes;
 mod document;
 mod explicit;
 mod file;
@@ -21,7 +22,6 @@ mod fusion;
 mod index;
 mod query;
 mod searcher;
-#[cfg_attr(not(feature = "semantic"), path = "search/without_semantic.rs")]
 mod semantic;
 mod settings;
 mod snippet;
@@ -36,9 +36,7 @@ pub use file::{FileError, INDEX_BYTES, decode, encode};
 pub use index::{Index, Match, Slot, Update, Weights};
 pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
-pub use semantic::ModelError;
-#[cfg(feature = "semantic")]
-pub use semantic::{Model, PIECES, Tokenizer};
+pub use semantic::{Model, ModelError, PIECES, Tokenizer};
 pub use settings::{Freshness, Settings, TOP_K, Thresholds};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;
@@ -88,8 +86,12 @@ pub struct Found {
 pub struct Hit {
     /// The spec.
     pub spec_id: String,
-    /// The requirement; `None` for the title or purpose of the spec itself.
+    /// The requirement; `None` for the title or purpose of the spec itself, and for its other texts.
     pub requirement: Option<String>,
+    /// The heading of a text that belongs to no requirement.
+    pub section: Option<String>,
+    /// In changes: the change and the file below its folder. `spec_id` is then the capability, empty if it is not about one.
+    pub change: Option<(String, String)>,
     /// In 0..=1, by [`Found::ranker`].
     pub score: f64,
     /// Which of the rankings has it; [`Ranker::Hybrid`] means both.

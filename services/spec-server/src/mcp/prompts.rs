@@ -15,6 +15,7 @@ use super::{address, resources};
 use crate::archive;
 use crate::model::{Change, Spec};
 use crate::project::Project;
+use crate::words::Words;
 
 pub(super) const PROPOSE: &str = "propose_change";
 pub(super) const IMPLEMENT: &str = "implement_change";
@@ -70,6 +71,7 @@ async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResu
         let project = desk.project()?;
         let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
         let mut messages = vec![says(desk, &text)];
+        messages.extend(words(desk, &project));
         if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
             messages.push(spec(desk, &*desk.spec(id.trim())?));
         }
@@ -91,6 +93,7 @@ async fn implement(
             says(desk, &text::implement(&project, &change, writes)),
             files(desk, &change),
         ];
+        messages.extend(words(desk, &project));
         messages.extend(touched(desk, &project, &change));
         Ok(result(messages, "How to implement a change"))
     });
@@ -106,6 +109,7 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
             says(desk, &text::archive(&project, &change, writes)),
             files(desk, &change),
         ];
+        messages.extend(words(desk, &project));
         if change.archived_on.is_none() {
             let preview = archive::preview(&project, &change.id)?;
             let diffs: Vec<_> = preview
@@ -131,6 +135,14 @@ fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {
 /// What is told; titles and tasks in it may be of any length.
 fn says(desk: &Desk, text: &str) -> PromptMessage {
     PromptMessage::user(ContentBlock::text(desk.budget().beginning(text).0))
+}
+
+/// The project's own words, if it has any.
+fn words(desk: &Desk, project: &Project) -> Option<PromptMessage> {
+    let words = Words::of(project).text();
+    let words = desk.budget().share(4).beginning(&words).0;
+    let text = format!("Heed what this repository says about itself and its workflow:\n\n{words}");
+    (!words.is_empty()).then(|| PromptMessage::user(ContentBlock::text(text)))
 }
 
 /// The files of a change, as far as a model should have to read them at once.

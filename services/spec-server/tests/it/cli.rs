@@ -251,22 +251,6 @@ async fn search_and_its_index() {
     assert_eq!(fine(project.root(), &strict).await, "Nothing found.\n");
 }
 
-#[cfg(not(feature = "semantic"))]
-#[tokio::test]
-async fn a_model_needs_a_program_that_can_use_it() {
-    let project = Copy::of("library");
-    for command in [&["search", "loan"][..], &["mcp"]] {
-        let arguments = [command, &["--model-dir", "."]].concat();
-        let refused = run(project.root(), &arguments).await;
-        assert_eq!(refused.status.code(), Some(1));
-        assert!(
-            stderr(&refused).contains("--features semantic"),
-            "{}",
-            stderr(&refused)
-        );
-    }
-}
-
 #[tokio::test]
 async fn wrong_usage_is_two() {
     let project = Copy::of("library");

@@ -9,4 +9,4 @@ mod tools;
 mod transcripts;
 mod writes;
 
-pub(crate) use harness::{Copy, HANG, binary, client, settings, structured};
+pub(crate) use harness::{Copy, HANG, binary, client, copy_folder, settings, structured};

@@ -2,14 +2,13 @@
 
 use mcp_proto::{Context, ElicitAction, ElicitForm, Field, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::archive::{self, ArchiveError, TaskAt};
-use crate::mcp::day;
 use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
-use crate::view::{ArchivedView, Budget, PreviewView, ProblemView};
+use crate::view::{ArchivedView, Budget, PreviewView, ProblemView, TickedTask};
 
 /// How much of what stands in the way is told at once.
 const PROBLEMS: Budget = Budget::DEFAULT.share(4);
@@ -42,28 +41,6 @@ pub(super) struct CompleteTask {
     task: String,
     /// Ticks it if true, takes the tick away if false; true if it is left out.
     done: Option<bool>,
-}
-
-/// A task after it was ticked.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct TickedTask {
-    /// The change.
-    change_id: String,
-    /// The number of the task, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<String>,
-    /// What it says.
-    text: String,
-    /// Its line in tasks.md.
-    line: u32,
-    /// Whether it is ticked now.
-    done: bool,
-    /// Whether it was another way before; if not, nothing was written.
-    changed: bool,
-    /// How many tasks are ticked now.
-    completed: usize,
-    /// How many there are.
-    total: usize,
 }
 
 pub(super) async fn preview_change(
@@ -106,7 +83,7 @@ pub(super) async fn archive_change(
 async fn archive(desk: &Desk, id: String, force: bool) -> Result<ArchivedView, Failure> {
     let archived = desk.read(move |desk| {
         let change = desk.active_change(&id)?;
-        let archived = archive::archive_change(&desk.project()?, &change.id, &day::today(), force)?;
+        let archived = archive::archive_change(&desk.project()?, &change.id, &archive::today(), force)?;
         Ok(ArchivedView::of(&change.id, &archived, desk.budget()))
     });
     archived.await
@@ -122,16 +99,7 @@ pub(super) async fn complete_task(
         let at: TaskAt = asked.task.parse()?;
         let done = asked.done.unwrap_or(true);
         let ticked = archive::complete_task(&desk.project()?, &change.id, &at, done)?;
-        Ok(TickedTask {
-            change_id: change.id.clone(),
-            number: ticked.task.number,
-            text: ticked.task.text,
-            line: ticked.task.line,
-            done: ticked.task.done,
-            changed: ticked.changed,
-            completed: ticked.completed,
-            total: ticked.total,
-        })
+        Ok(TickedTask::of(&change.id, ticked))
     });
     Ok(ticked.await?)
 }
