@@ -25,6 +25,7 @@ pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview, TickedTas
 pub use project::ProjectView;
 pub use scenario::{Missing, ScenarioView};
 pub use spec::{
-    Detail, RequirementView, Requirements, Selection, SpecList, SpecSummary, UnreadableFile, malformed,
+    Detail, RequirementView, Requirements, Selection, SpecList, SpecSummary, UnreadableFile,
+    malformed,
 };
 pub use touching::Touching;

@@ -150,14 +150,21 @@ pub(crate) fn config(project: &Project) -> Result<Option<Source>, ReadError> {
 /// The workflow that a configuration names.
 pub(crate) fn schema_name(config: &Value) -> Option<String> {
     let name = config.get("schema")?.filled()?;
-    let bare = [".yaml", ".yml"].iter().find_map(|end| name.strip_suffix(end));
+    let bare = [".yaml", ".yml"]
+        .iter()
+        .find_map(|end| name.strip_suffix(end));
     Some(bare.unwrap_or(name).to_owned())
 }
 
 /// The file of a workflow of the project's own; `None` if no folder can have that name.
 pub(crate) fn schema_file(project: &Project, name: &str) -> Option<std::path::PathBuf> {
     let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':']);
-    is_name.then(|| folder(project).join("schemas").join(name).join("schema.yaml"))
+    is_name.then(|| {
+        folder(project)
+            .join("schemas")
+            .join(name)
+            .join("schema.yaml")
+    })
 }
 
 /// A file whose folder may be a link; one that leads out of the project is not followed.
@@ -191,7 +198,8 @@ fn rules(config: &Value) -> Vec<(String, Vec<String>)> {
 
 fn artifact(project: &Project, templates: &Path, value: &Value) -> Option<Artifact> {
     let text = |name: &str| value.get(name)?.filled().map(str::to_owned);
-    let template = text("template").filter(|name| !name.split(['/', '\\']).any(|part| part == ".."));
+    let template =
+        text("template").filter(|name| !name.split(['/', '\\']).any(|part| part == ".."));
     let template = template.and_then(|name| within(project, &templates.join(name)).ok()?);
     Some(Artifact {
         id: text("id")?,

@@ -108,7 +108,11 @@ impl Arguments {
             }
             Scope::Changes | Scope::Archive => {
                 let archived = self.scope == Scope::Archive;
-                let listing = if archived { project.archive() } else { project.changes() }?;
+                let listing = if archived {
+                    project.archive()
+                } else {
+                    project.changes()
+                }?;
                 let found = searcher.search_changes(&listing.items, archived, &query, top_k)?;
                 SearchResults::of(&found, listing.unreadable.len(), &Touching::default())
             }
@@ -123,7 +127,11 @@ impl Arguments {
         for hit in &results.results {
             let place = [&hit.change_id, &hit.file].into_iter().flatten();
             let place = place.map(String::as_str).collect::<Vec<_>>().join("/");
-            let place = if place.is_empty() { &hit.spec_id } else { &place };
+            let place = if place.is_empty() {
+                &hit.spec_id
+            } else {
+                &place
+            };
             let name = match hit.requirement.as_ref().or(hit.section.as_ref()) {
                 Some(part) => format!("{place} › {part}"),
                 None => place.clone(),

@@ -22,7 +22,13 @@ pub(super) struct Arguments {
     #[arg(long)]
     json: bool,
     /// How much of each requirement of a spec, in JSON.
-    #[arg(long, value_enum, default_value_t, requires = "json", value_name = "DETAIL")]
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        requires = "json",
+        value_name = "DETAIL"
+    )]
     detail: Detail,
     /// This requirement alone, by its name or its line, in JSON; may be given more than once.
     #[arg(long = "requirement", requires = "json", value_name = "NAME")]

@@ -92,10 +92,14 @@ impl Watch {
                 Ok(seen) => seen,
                 Err(failure) => {
                     if !lost {
-                        tracing::warn!(problem = failure.message(), "the project cannot be watched for now");
+                        tracing::warn!(
+                            problem = failure.message(),
+                            "the project cannot be watched for now"
+                        );
                     }
                     (watched, lost) = (None, true);
                     self.texts = None;
+                    self.tell_known();
                     self.tell_list(BTreeSet::new());
                     self.pause().await;
                     continue;
@@ -197,6 +201,15 @@ impl Watch {
         Some(seen.await)
     }
 
+    /// Notifies subscribers of everything that was there: none of it can be read now.
+    fn tell_known(&self) {
+        if let Some(server) = self.server.upgrade().filter(Server::has_subscribers) {
+            for uri in self.known.iter().flatten() {
+                server.notify(Change::resource_updated(uri.clone()));
+            }
+        }
+    }
+
     /// Tells everybody if specs or changes have come or gone.
     fn tell_list(&mut self, now: BTreeSet<String>) {
         let before = self.known.replace(now);
@@ -232,7 +245,9 @@ impl Watch {
 fn texts(desk: &Desk) -> Result<Texts, Failure> {
     let project = desk.project()?;
     let (specs, changes) = (project.specs()?.items, project.changes()?.items);
-    let specs = specs.iter().map(|spec| (address::spec(&spec.id), vec![spec.source.hash]));
+    let specs = specs
+        .iter()
+        .map(|spec| (address::spec(&spec.id), vec![spec.source.hash]));
     let changes = changes.iter().map(|change| {
         let hashes = change.sources().map(|source| source.hash);
         (address::change(&change.id), hashes.collect())

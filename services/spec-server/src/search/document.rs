@@ -68,7 +68,11 @@ pub fn documents(spec: &Spec) -> Vec<Document> {
     let mut documents = vec![itself(spec)];
     let requirements = spec.requirements.iter();
     documents.extend(requirements.map(|requirement| of_requirement(spec, requirement)));
-    documents.extend(spec.sections.iter().map(|section| of_section(spec, section)));
+    documents.extend(
+        spec.sections
+            .iter()
+            .map(|section| of_section(spec, section)),
+    );
     documents
 }
 

@@ -151,7 +151,9 @@ impl Searcher {
             let mut hit = hit(held.index(), &asked, found, Ranker::Bm25, None)?;
             let (change, file) = changes::place(&hit.spec_id)?;
             hit.change = Some((change.to_owned(), file.to_owned()));
-            let capability = file.strip_prefix("specs/").and_then(|file| file.strip_suffix("/spec.md"));
+            let capability = file
+                .strip_prefix("specs/")
+                .and_then(|file| file.strip_suffix("/spec.md"));
             hit.spec_id = capability.unwrap_or_default().to_owned();
             Some(hit)
         });

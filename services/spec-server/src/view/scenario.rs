@@ -80,7 +80,9 @@ impl ScenarioView {
     ) -> Result<Self, Missing> {
         let same = requirements_named(spec, requirement)?;
         // Of several requirements of one name the first that has the scenario.
-        let has = same.iter().find(|within| !alike(within, scenario).is_empty());
+        let has = same
+            .iter()
+            .find(|within| !alike(within, scenario).is_empty());
         let Some(within) = has.or(same.first()).copied() else {
             return Err(no_requirement(spec, requirement));
         };

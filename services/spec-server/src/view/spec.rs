@@ -205,13 +205,17 @@ impl Requirements {
             let selected = selected(spec, &asked.names)?;
             let mut cut = false;
             let views = selected.iter().map(|one| {
-                let (view, was_cut) = RequirementView::of(spec, one, asked.detail, touching, budget);
+                let (view, was_cut) =
+                    RequirementView::of(spec, one, asked.detail, touching, budget);
                 cut |= was_cut;
                 view
             });
             let page = budget.page(views, offset);
             let long = "a text is too long and cut; the detail whole has all of it";
-            let note = notes([page.note(offset, "requirements"), cut.then(|| long.to_owned())]);
+            let note = notes([
+                page.note(offset, "requirements"),
+                cut.then(|| long.to_owned()),
+            ]);
             view.next_offset = page.next_offset;
             view.requirements = page.items;
             note
@@ -319,8 +323,10 @@ fn malformed_among(specs: &[Arc<Spec>]) -> Option<String> {
     (!ids.is_empty()).then(|| {
         let verb = if ids.len() == 1 { "is" } else { "are" };
         let named = named.join(", ");
-        format!("{} {verb} malformed, but read: {named}{more}; validate_spec says how to fix it",
-            counted(ids.len(), "spec"))
+        format!(
+            "{} {verb} malformed, but read: {named}{more}; validate_spec says how to fix it",
+            counted(ids.len(), "spec")
+        )
     })
 }
 

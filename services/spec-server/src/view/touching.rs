@@ -34,10 +34,6 @@ impl Touching {
     #[must_use]
     pub fn requirement(&self, spec: &str, name: &str) -> Vec<String> {
         let ids = self.0.get(&(spec.to_owned(), fold(name)));
-        ids.into_iter()
-            .flatten()
-            .take(MAX_NAMED)
-            .cloned()
-            .collect()
+        ids.into_iter().flatten().take(MAX_NAMED).cloned().collect()
     }
 }

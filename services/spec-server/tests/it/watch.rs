@@ -303,7 +303,10 @@ async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
                 listener.hears(told).await;
                 fs::rename(&away, &here).unwrap();
                 listener.hears(told).await;
-                project.write("openspec/specs/desk/returns/spec.md", format!("# Round {round}\n"));
+                project.write(
+                    "openspec/specs/desk/returns/spec.md",
+                    format!("# Round {round}\n"),
+                );
                 listener.hears(told).await;
             }
             // Another folder in its place, at once.

@@ -40,7 +40,11 @@ pub(super) async fn search_specs(
         let project = desk.project()?;
         if let Some(scope @ (Scope::Changes | Scope::Archive)) = asked.r#in {
             let archived = scope == Scope::Archive;
-            let listing = if archived { project.archive() } else { project.changes() }?;
+            let listing = if archived {
+                project.archive()
+            } else {
+                project.changes()
+            }?;
             let searcher = desk.searcher()?;
             let found = searcher.search_changes(&listing.items, archived, &asked.query, top_k)?;
             let unreadable = listing.unreadable.len();

@@ -83,7 +83,8 @@ pub(super) async fn archive_change(
 async fn archive(desk: &Desk, id: String, force: bool) -> Result<ArchivedView, Failure> {
     let archived = desk.read(move |desk| {
         let change = desk.active_change(&id)?;
-        let archived = archive::archive_change(&desk.project()?, &change.id, &archive::today(), force)?;
+        let archived =
+            archive::archive_change(&desk.project()?, &change.id, &archive::today(), force)?;
         Ok(ArchivedView::of(&change.id, &archived, desk.budget()))
     });
     archived.await

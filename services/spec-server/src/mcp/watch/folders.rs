@@ -39,7 +39,8 @@ impl Folders {
             && metadata.is_dir()
             && !covered
         {
-            self.0.insert(folder.to_owned(), (whole, identity(&metadata)));
+            self.0
+                .insert(folder.to_owned(), (whole, identity(&metadata)));
         }
     }
 
@@ -76,7 +77,9 @@ fn identity(metadata: &fs::Metadata) -> u64 {
 fn identity(metadata: &fs::Metadata) -> u64 {
     let made = metadata.created().ok();
     let since = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
-    since.map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
 }
 
 /// Whether changes have to do with specs and changes, and not just with what lies beside their folders.

@@ -22,7 +22,7 @@ async fn nothing_writes_unless_it_may() {
     let project = Copy::of("library");
     for client in both_eras(&settings(project.root())).await {
         let tools = client.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 9);
+        assert_eq!(tools.len(), 10);
         assert!(tools.iter().all(|tool| {
             let hints = tool.annotations.as_ref().unwrap();
             hints.read_only_hint == Some(true)

@@ -137,8 +137,9 @@ fn not_found_carries_the_three_nearest() {
         }
         other => panic!("{other:?}"),
     };
+    assert_eq!(project.spec("User-Auth").expect("a spec").id, "user-auth");
     assert_eq!(
-        nearest("User-Auth"),
+        nearest("User-Auht"),
         ["user-auth", "user-author", "user-audit"]
     );
     assert_eq!(nearest("payment"), ["payments"]);
