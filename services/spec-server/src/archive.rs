@@ -31,6 +31,7 @@ use service_host::ReplaceError;
 
 use crate::model::Line;
 use crate::project::{Project, ReadError};
+use crate::validate::Part;
 
 pub use apply::Counts;
 pub use plan::Plan;
@@ -71,6 +72,8 @@ pub struct Problem {
     pub path: PathBuf,
     /// Where in it.
     pub line: Option<Line>,
+    /// The part of the change; `None` for a spec.
+    pub part: Option<Part>,
     /// What is wrong, and what would be right.
     pub message: String,
 }

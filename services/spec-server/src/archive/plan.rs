@@ -63,6 +63,7 @@ impl Plan {
         for delta in &change.deltas {
             plan.take(delta)?;
         }
+        plan.name_parts();
         Ok(plan)
     }
 
@@ -110,6 +111,21 @@ impl Plan {
             specs,
             warnings: self.warnings,
         })
+    }
+
+    /// Says of each problem which part of the change it is about.
+    fn name_parts(&mut self) {
+        let folder = self.project.relative(&self.folder);
+        let problems = self.problems.iter_mut().chain(&mut self.warnings);
+        for problem in problems.chain(&mut self.open) {
+            let below = problem.path.strip_prefix(&folder).ok();
+            problem.part = below.map(|below| match below.to_str() {
+                Some("tasks.md") => Part::Tasks,
+                Some("design.md") => Part::Design,
+                Some(path) if path.starts_with("specs") => Part::Deltas,
+                _ => Part::Proposal,
+            });
+        }
     }
 
     /// Takes in what makes the deltas invalid. A change without any may be archived: it changes no spec. What a delta
@@ -388,6 +404,7 @@ fn at(path: &Path, (line, message): Finding) -> Problem {
     Problem {
         path: path.to_owned(),
         line,
+        part: None,
         message,
     }
 }

@@ -47,6 +47,9 @@ pub struct ProblemView {
     pub line: Option<u32>,
     /// What is wrong and what would be right.
     pub description: String,
+    /// Of a change: proposal, tasks, design or deltas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
 }
 
 /// A change that was archived.
@@ -150,6 +153,7 @@ impl ProblemView {
             file: problem.path.to_string_lossy().into_owned(),
             line: problem.line,
             description: sentence(&problem.message),
+            section: problem.part.map(|part| part.name().to_owned()),
         }
     }
 }
