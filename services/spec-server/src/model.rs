@@ -40,7 +40,7 @@ pub struct Spec {
 /// A text of a spec that belongs to no requirement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextSection {
-    /// Its heading.
+    /// Its heading; empty for what stands before any.
     pub title: String,
     /// The line of the heading.
     pub line: Line,

@@ -3,7 +3,7 @@
 use super::block::{is_stray_scenario, requirement, stray_requirement};
 use super::outline::{Heading, Outline};
 use super::text::trim;
-use crate::model::{Line, Oddity, Section, Source, Spec, TextSection};
+use crate::model::{Line, Oddity, Source, Spec, TextSection};
 
 /// Reads the spec `id`. Every requirement counts, wherever its heading stands and whatever its level from 2 to 4; what is
 /// odd about it is noted. A block ends at the next heading of level 2 or 3, or with the next requirement. A line such as
@@ -17,9 +17,22 @@ pub fn spec(id: &str, source: Source) -> Spec {
     let main = outline.find("Requirements");
     let level = main.map_or(2, |heading| heading.level);
     let purpose = outline.section("Purpose");
+    let in_purpose = outline.find("Purpose").map_or(0..0, |heading| {
+        heading.line..outline.end_of(heading.line, heading.level)
+    });
     let mut inside = false;
     let mut requirements = Vec::new();
-    let mut sections = Vec::new();
+    // What stands before any heading.
+    let first = headings.first().map_or(outline.end(), |first| first.line);
+    let lead = trim(outline.text_of(1..first));
+    let mut sections: Vec<TextSection> = Vec::new();
+    if first > 1 && !lead.is_empty() {
+        sections.push(TextSection {
+            title: String::new(),
+            line: 1,
+            text: lead.to_owned(),
+        });
+    }
     for heading in headings {
         if let Some(name) = stray_requirement(heading) {
             let end = end_of_block(&outline, heading);
@@ -35,7 +48,10 @@ pub fn spec(id: &str, source: Source) -> Spec {
         if (2..=level).contains(&heading.level) || heading.level == level {
             inside = heading.level == level && heading.title.eq_ignore_ascii_case("Requirements");
         }
-        sections.extend(text_section(&outline, heading, title, purpose.as_ref()));
+        let is_title = title.is_some_and(|title| title.line == heading.line);
+        if !in_purpose.contains(&heading.line) {
+            sections.extend(text_section(&outline, heading, is_title));
+        }
     }
     Spec {
         id: id.to_owned(),
@@ -63,27 +79,21 @@ fn end_of_block(outline: &Outline<'_>, heading: &Heading<'_>) -> Line {
     next.map_or(outline.end(), |next| next.line)
 }
 
-/// The text below a heading that begins no requirement, if there is any, outside of the purpose.
+/// The text below a heading that begins no requirement, if there is any.
 fn text_section(
     outline: &Outline<'_>,
     heading: &Heading<'_>,
-    title: Option<&Heading<'_>>,
-    purpose: Option<&Section>,
+    is_title: bool,
 ) -> Option<TextSection> {
     let counts = match heading.level {
-        1 => title.is_some_and(|title| title.line == heading.line),
+        1 => is_title,
         2 | 3 => !is_stray_scenario(heading),
         _ => false,
     };
-    let in_purpose = purpose.is_some_and(|purpose| {
-        let end = outline
-            .find("Purpose")
-            .map_or(purpose.line, |own| outline.end_of(own.line, own.level));
-        (purpose.line..end).contains(&heading.line)
-    });
-    let lines = heading.line.saturating_add(1)..end_of_block(outline, heading);
-    let text = trim(outline.text_of(lines));
-    (counts && !in_purpose && !text.is_empty()).then(|| TextSection {
+    // What ends a text begins the next one, so that no line is looked at by many.
+    let end = counts.then(|| end_of_block(outline, heading))?;
+    let text = trim(outline.text_of(heading.line.saturating_add(1)..end));
+    (!text.is_empty()).then(|| TextSection {
         title: heading.title.to_owned(),
         line: heading.line,
         text: text.to_owned(),

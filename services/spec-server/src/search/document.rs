@@ -110,15 +110,19 @@ fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
 }
 
 fn of_section(spec: &Spec, section: &TextSection) -> Document {
+    let title = match section.title.as_str() {
+        "" => &spec.title,
+        title => title,
+    };
     let mut parts = vec![
-        Part::new(Field::Name, &section.title),
+        Part::new(Field::Name, title),
         Part::new(Field::Description, &section.text),
     ];
     parts.extend(names(spec, Field::Context));
     Document {
         spec_id: spec.id.clone(),
         requirement: None,
-        section: Some(section.title.clone()),
+        section: Some(title.to_owned()),
         line: section.line,
         parts,
     }

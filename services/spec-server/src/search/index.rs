@@ -245,6 +245,9 @@ impl Index {
                 best += self.rarity(postings.map_or(0, Vec::len));
             }
         }
+        if best <= 0.0 {
+            return Vec::new();
+        }
         let share = |slot: Slot| {
             let score: f64 = scores.get(slot.index()).copied().unwrap_or_default();
             // Phrases gain without being expected.

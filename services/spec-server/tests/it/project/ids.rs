@@ -140,7 +140,7 @@ fn not_found_carries_the_three_nearest() {
     assert_eq!(project.spec("User-Auth").expect("a spec").id, "user-auth");
     assert_eq!(
         nearest("User-Auht"),
-        ["user-auth", "user-author", "user-audit"]
+        ["user-auth", "user-audit", "user-author"]
     );
     assert_eq!(nearest("payment"), ["payments"]);
     assert_eq!(
