@@ -41,7 +41,7 @@ enum Chore {
     Interop(interop::Arguments),
     /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
     Oracle(oracle::Arguments),
-    /// Lints and tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
+    /// Tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
     Semantic(semantic::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
     Siege(siege::Arguments),

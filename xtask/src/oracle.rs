@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         true => "oracle::verdicts_on_the_",
         false => "oracle::verdicts_on_repositories_",
     };
-    let mut programs = programs::tests("services/spec-server", &[])?.into_iter();
+    let mut programs = programs::tests("services/spec-server")?.into_iter();
     let program = programs.find(|program| program.name == "it");
     let mut command = program.ok_or("spec-server has no tests/it")?.command();
     command

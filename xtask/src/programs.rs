@@ -57,16 +57,14 @@ pub(crate) fn cargo(arguments: &[&str]) -> Command {
     command
 }
 
-/// One command for each test program of the crate in `folder`, compiled with `features` among those of the whole
-/// workspace. Documentation tests are not among them: `cargo test --workspace` alone runs those.
+/// One command for each test program of the crate in `folder`, compiled among those of the whole workspace. Documentation tests are not among them: `cargo test --workspace` alone runs those.
 ///
 /// # Errors
 /// When the workspace's tests do not build, or the crate has none.
-pub(crate) fn tests(folder: &str, features: &[&str]) -> Result<Vec<TestProgram>> {
+pub(crate) fn tests(folder: &str) -> Result<Vec<TestProgram>> {
     let build = ["test", "--locked", "--workspace", "--no-run"];
     let built = cargo(&build)
         .args(["--message-format", "json-render-diagnostics"])
-        .args(features.iter().flat_map(|feature| ["--features", feature]))
         .stderr(Stdio::inherit())
         .output()?;
     if !built.status.success() {

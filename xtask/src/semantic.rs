@@ -1,4 +1,4 @@
-//! The lints and tests of spec-server with the feature `semantic`, on a real model that is installed for them.
+//! The tests of spec-server's search by sense, on a real model that is installed for them.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::install::{self, Toolbox};
-use crate::programs::{self, cargo};
+use crate::programs;
 use crate::{Result, interop, process, say};
 
 /// Where the lock file of the model is, below `xtask`.
@@ -17,9 +17,6 @@ const WHERE_DEADLINE: Duration = Duration::from_secs(60);
 
 /// In which variable the tests look for the model.
 const MODEL: &str = "SPEC_SERVER_MODEL";
-
-/// What cargo leaves out otherwise.
-const FEATURE: &str = "spec-server/semantic";
 
 #[derive(Debug, Args)]
 pub(crate) struct Arguments {
@@ -53,14 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             None
         }
     };
-    let lints = ["clippy", "--locked", "--workspace", "--all-targets"];
-    let mut lints = cargo(&lints);
-    lints.args(["--features", FEATURE, "--", "-D", "warnings"]);
-    if !lints.status()?.success() {
-        say("lints with search by sense FAILED")?;
-        return Ok(false);
-    }
-    for program in programs::tests("services/spec-server", &[FEATURE])? {
+    for program in programs::tests("services/spec-server")? {
         // Tells how good search is, which tests print.
         let mut tests = program.command();
         tests.arg("--show-output");

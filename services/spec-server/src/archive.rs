@@ -4,6 +4,9 @@
 //! the specs already is no mistake: a change may be applied twice. Unlike OpenSpec, which writes a spec anew, only the
 //! lines of the requirements concerned are written; every other byte stays, line ends and a BOM too.
 //!
+//! The specs that would come of it are validated like any others before one is written: what validation refuses is not
+//! archived. Open tasks are a reason to ask first.
+//!
 //! **What is promised about failures.** Everything is read and checked before anything is written; if one capability
 //! cannot be changed, none is. Each file is replaced whole, so that a crash leaves the old one or the new one. A failure
 //! while writing puts back what was written before. A crash in the middle of several files leaves some of them new and
@@ -23,10 +26,12 @@ mod task;
 
 use std::path::PathBuf;
 
+use jiff::Zoned;
 use service_host::ReplaceError;
 
 use crate::model::Line;
 use crate::project::{Project, ReadError};
+use crate::validate::Part;
 
 pub use apply::Counts;
 pub use plan::Plan;
@@ -67,6 +72,8 @@ pub struct Problem {
     pub path: PathBuf,
     /// Where in it.
     pub line: Option<Line>,
+    /// The part of the change; `None` for a spec.
+    pub part: Option<Part>,
     /// What is wrong, and what would be right.
     pub message: String,
 }
@@ -94,6 +101,9 @@ pub enum ArchiveError {
     /// It cannot be archived as it is.
     #[error("the change cannot be archived: {}", in_words(.0))]
     Refused(Vec<Problem>),
+    /// There are open tasks, and nobody said that it is to be archived all the same.
+    #[error("the change is not archived: {}", in_words(std::slice::from_ref(.0)))]
+    OpenTasks(Problem),
     /// A file is not as it was when it was read.
     #[error("{} was changed by somebody else meanwhile: nothing was written; look again", .0.display())]
     Changed(PathBuf),
@@ -117,12 +127,23 @@ pub fn preview(project: &Project, id: &str) -> Result<Preview, ReadError> {
 }
 
 /// Applies the change `id` to the specs and moves it to the archive, as of `day`, `YYYY-MM-DD`. A name that begins with a
-/// day already keeps it.
+/// day already keeps it. A change with open tasks is archived with `force` alone.
 ///
 /// # Errors
 /// [`ArchiveError`]; then nothing has changed.
-pub fn archive_change(project: &Project, id: &str, day: &str) -> Result<Archived, ArchiveError> {
-    Plan::of(project, id)?.apply(day)
+pub fn archive_change(
+    project: &Project,
+    id: &str,
+    day: &str,
+    force: bool,
+) -> Result<Archived, ArchiveError> {
+    Plan::of(project, id)?.apply(day, force)
+}
+
+/// The day of today as `YYYY-MM-DD`, in the local time zone, as OpenSpec's own tool has it in the names of archived changes.
+#[must_use]
+pub fn today() -> String {
+    Zoned::now().date().to_string()
 }
 
 fn in_words(problems: &[Problem]) -> String {

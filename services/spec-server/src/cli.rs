@@ -8,10 +8,12 @@ mod index;
 mod list;
 mod output;
 mod place;
+mod project;
 mod search;
 mod serve;
 mod show;
 mod validate;
+mod write;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -52,6 +54,14 @@ enum Command {
     Show(show::Arguments),
     /// Checks specs and active changes; all of them unless some are named.
     Validate(validate::Arguments),
+    /// Shows what archiving a change would make of the specs, and what stands in its way.
+    Preview(write::Preview),
+    /// Applies a finished change to the specs and moves it to the archive: all of it or nothing.
+    Archive(write::Archive),
+    /// Ticks a task of a change off.
+    Task(write::Task),
+    /// Prints the project's own words for the workflow: its context, its rules, its schema.
+    Project(project::Arguments),
     /// Finds requirements by words.
     Search(search::Arguments),
     /// Builds the search index, for servers that run with --index explicit.
@@ -98,6 +108,10 @@ pub fn run<W: Write>(arguments: &Arguments, mut output: Output<W>) -> Result<u8,
         Command::List(asked) => asked.run(&project()?, &mut output),
         Command::Show(asked) => asked.run(&project()?, &mut output),
         Command::Validate(asked) => asked.run(&project()?, &mut output),
+        Command::Preview(asked) => asked.run(&project()?, &mut output),
+        Command::Archive(asked) => asked.run(&project()?, &mut output),
+        Command::Task(asked) => asked.run(&project()?, &mut output),
+        Command::Project(asked) => asked.run(&project()?, &mut output),
         Command::Search(asked) => asked.run(&project()?, &mut output),
         Command::Index => index::run(&project()?, &mut output),
     }?;

@@ -14,3 +14,4 @@ pub mod project;
 pub mod search;
 pub mod validate;
 pub mod view;
+pub mod words;

@@ -3,7 +3,6 @@
 
 mod address;
 mod completion;
-mod day;
 mod desk;
 mod failure;
 mod prompts;

@@ -29,10 +29,32 @@ pub struct Spec {
     pub title: String,
     /// The text under `## Purpose`; `None` without that heading.
     pub purpose: Option<Section>,
-    /// Under `## Requirements`, in the order of the file; `None` without that heading.
+    /// The line of `## Requirements`; `None` without that heading.
     pub requirements_line: Option<Line>,
-    /// The requirements.
+    /// The requirements in the order of the file, wherever they stand.
     pub requirements: Vec<Requirement>,
+    /// The texts under other headings: an overview, notes, what precedes the first requirement.
+    pub sections: Vec<TextSection>,
+}
+
+/// A text of a spec that belongs to no requirement.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextSection {
+    /// Its heading; empty for what stands before any.
+    pub title: String,
+    /// The line of the heading.
+    pub line: Line,
+    /// The lines up to the next heading of level 2 or 3, trimmed.
+    pub text: String,
+}
+
+/// What is odd about the heading of a requirement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Oddity {
+    /// It stands outside of `## Requirements`.
+    Outside,
+    /// It has this level, and not 3.
+    Level(u8),
 }
 
 /// The text under a heading.
@@ -58,6 +80,8 @@ pub struct Requirement {
     pub text: String,
     /// Its scenarios in the order of the file.
     pub scenarios: Vec<Scenario>,
+    /// What is odd about its heading; `None` in a delta.
+    pub oddity: Option<Oddity>,
 }
 
 /// One `#### …` block below a requirement.
@@ -202,11 +226,30 @@ pub enum Operation {
     Renamed,
 }
 
+impl Change {
+    /// Its files: proposal, tasks, design, then the deltas.
+    pub fn sources(&self) -> impl Iterator<Item = &Source> {
+        let proposal = self.proposal.as_ref().map(|proposal| &proposal.source);
+        let tasks = self.tasks.as_ref().map(|tasks| &tasks.source);
+        let files = proposal.into_iter().chain(tasks).chain(&self.design);
+        files.chain(self.deltas.iter().map(|delta| &delta.source))
+    }
+}
+
 impl Tasks {
     /// How many are ticked.
     #[must_use]
     pub fn completed(&self) -> usize {
         self.items.iter().filter(|task| task.done).count()
+    }
+}
+
+impl Delta {
+    /// The names that it touches, the old one and the new one of a rename; half a rename has one.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = [Some(&self.requirement.name), self.renamed_to.as_ref()];
+        let names = names.into_iter().flatten();
+        names.map(String::as_str).filter(|name| !name.is_empty())
     }
 }
 

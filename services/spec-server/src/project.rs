@@ -118,15 +118,18 @@ impl Project {
         Ok(found.items.into_iter().map(|(id, _)| id).collect())
     }
 
-    /// The spec `id`.
+    /// The spec `id`, in any case.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
     pub fn spec(&self, id: &str) -> Result<Arc<Spec>, ReadError> {
-        match self.existing_spec(id)? {
-            Some(spec) => Ok(spec),
-            None => Err(not_found(Kind::Spec, id, self.spec_ids()?)),
+        if let Some(spec) = self.existing_spec(id)? {
+            return Ok(spec);
         }
+        let ids = self.spec_ids()?;
+        let same = id::same_but_for_case(id, &ids);
+        let found = same.map_or(Ok(None), |same| self.existing_spec(same))?;
+        found.ok_or_else(|| not_found(Kind::Spec, id, ids))
     }
 
     /// The spec `id`, or `None` if there is none yet.
@@ -178,7 +181,7 @@ impl Project {
         self.folder_ids(Kind::Change)
     }
 
-    /// The active change `id`.
+    /// The active change `id`, in any case.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
@@ -203,7 +206,8 @@ impl Project {
         self.folder_ids(Kind::Archived)
     }
 
-    /// The archived change `id`: the whole name of its folder.
+    /// The archived change `id`, in any case: the name of its folder, or what follows the day in it. Of several of one
+    /// bare name it is the last.
     ///
     /// # Errors
     /// [`ReadError`]; [`ReadError::NotFound`] has the nearest ids.
@@ -301,20 +305,36 @@ impl Project {
     }
 
     fn existing_folder(&self, kind: Kind, id: &str) -> Result<PathBuf, ReadError> {
+        Ok(self.named_folder(kind, id)?.1)
+    }
+
+    /// The id and the folder of what is called `id`.
+    fn named_folder(&self, kind: Kind, id: &str) -> Result<(String, PathBuf), ReadError> {
         let parts = id::parts(kind, id, self.layout().kind)?;
         let path = self.base(kind).join(id);
         let counts = id::counts(kind, id, self.layout().kind) && path != self.layout().archive;
-        match counts && self.inner.reader.is_folder_below(self.base(kind), &parts)? {
-            true => Ok(path),
-            false => Err(not_found(kind, id, self.folder_ids(kind)?)),
+        if counts && self.inner.reader.is_folder_below(self.base(kind), &parts)? {
+            return Ok((id.to_owned(), path));
+        }
+        let ids = self.folder_ids(kind)?;
+        let same = id::same_but_for_case(id, &ids).or_else(|| {
+            let bare = |known: &&String| {
+                let bare = change::undated(known).filter(|_| kind == Kind::Archived);
+                bare.is_some_and(|bare| id::fold(bare) == id::fold(id))
+            };
+            ids.iter().rfind(bare).map(String::as_str)
+        });
+        match same {
+            Some(same) => Ok((same.to_owned(), self.base(kind).join(same))),
+            None => Err(not_found(kind, id, ids)),
         }
     }
 
     fn folder(&self, kind: Kind, id: &str) -> Result<Arc<Change>, ReadError> {
-        let path = self.existing_folder(kind, id)?;
-        match self.read_folder(kind, id, &path)? {
+        let (id, path) = self.named_folder(kind, id)?;
+        match self.read_folder(kind, &id, &path)? {
             Some(change) => Ok(change),
-            None => Err(not_found(kind, id, self.folder_ids(kind)?)),
+            None => Err(not_found(kind, &id, self.folder_ids(kind)?)),
         }
     }
 

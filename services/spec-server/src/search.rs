@@ -1,18 +1,19 @@
 //! Search over specs: the requirements and purposes that answer a question, best first.
 //!
 //! [`Searcher`] is the door. By default it ranks by BM25 ([`Index`]), is always fresh, and needs nothing but the specs. With
-//! a sentence-embedding model (cargo feature `semantic`) it also finds what says the same in other words, and fuses
+//! a sentence-embedding model it also finds what says the same in other words, and fuses
 //! both rankings.
 //!
 //! | score | what it is |
 //! |---|---|
-//! | [`Ranker::Bm25`] | the share of the query's terms that the document has, weighted by their rarity and saturating with repetition: BM25 divided by its least upper bound for the query |
+//! | [`Ranker::Bm25`] | the share of the query's terms that the document has, weighted by their rarity and saturating with repetition: BM25 divided by its least upper bound for the query. Words that may stand for a term count less ([`Query`]); a requirement gains by what its spec has of the query |
 //! | [`Ranker::Semantic`] | the cosine between the embeddings of the query and of the best passage |
 //! | [`Ranker::Hybrid`] | reciprocal rank fusion: the sum of 1/(60 + rank) over both rankings, divided by 2/61, so that 1 is the first place in both |
 //!
 //! Each is in 0..=1. What scores below the [`Thresholds`] is not told at all.
 
 mod bytes;
+mod changes;
 mod document;
 mod explicit;
 mod file;
@@ -21,12 +22,12 @@ mod fusion;
 mod index;
 mod query;
 mod searcher;
-#[cfg_attr(not(feature = "semantic"), path = "search/without_semantic.rs")]
 mod semantic;
 mod settings;
 mod snippet;
 mod stem;
 mod terms;
+mod thesaurus;
 
 use std::path::PathBuf;
 
@@ -36,9 +37,7 @@ pub use file::{FileError, INDEX_BYTES, decode, encode};
 pub use index::{Index, Match, Slot, Update, Weights};
 pub use query::{QUERY_TERMS, Query};
 pub use searcher::{QUERY_CHARS, Searcher};
-pub use semantic::ModelError;
-#[cfg(feature = "semantic")]
-pub use semantic::{Model, PIECES, Tokenizer};
+pub use semantic::{Model, ModelError, PIECES, Tokenizer};
 pub use settings::{Freshness, Settings, TOP_K, Thresholds};
 pub use snippet::{SNIPPET_CHARS, snippet};
 pub use stem::stem;
@@ -88,8 +87,12 @@ pub struct Found {
 pub struct Hit {
     /// The spec.
     pub spec_id: String,
-    /// The requirement; `None` for the title or purpose of the spec itself.
+    /// The requirement; `None` for the title or purpose of the spec itself, and for its other texts.
     pub requirement: Option<String>,
+    /// The heading of a text that belongs to no requirement.
+    pub section: Option<String>,
+    /// In changes: the change and the file below its folder. `spec_id` is then the capability, empty if it is not about one.
+    pub change: Option<(String, String)>,
     /// In 0..=1, by [`Found::ranker`].
     pub score: f64,
     /// Which of the rankings has it; [`Ranker::Hybrid`] means both.

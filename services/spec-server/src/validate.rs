@@ -74,6 +74,15 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
     findings.into_sorted()
 }
 
+/// Requirements of a spec that stand outside of their section or share a name, and headings that belong into a delta: a
+/// spec with such cannot be changed safely, in either kind of project.
+#[must_use]
+pub fn structure(spec: &Spec) -> Vec<Finding> {
+    let mut findings = Findings::default();
+    openspec::check_structure(spec, &mut findings);
+    findings.into_sorted()
+}
+
 /// What is wrong with a change of `project`, by file and line. Conflicts with other changes are told by [`changes`].
 #[must_use]
 pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> {

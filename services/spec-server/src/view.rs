@@ -9,15 +9,23 @@ mod finding;
 mod found;
 mod names;
 mod preview;
+mod project;
 mod scenario;
 mod spec;
+mod touching;
 
 pub use bound::{Budget, Page};
 pub use change::{ChangeList, ChangeSummary, TaskProgress};
 pub use content::{ChangeSection, ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
-pub use names::{fold, named};
-pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview};
+pub(crate) use names::counted;
+pub use names::fold;
+pub use preview::{ArchivedView, PreviewView, ProblemView, SpecPreview, TickedTask};
+pub use project::ProjectView;
 pub use scenario::{Missing, ScenarioView};
-pub use spec::{RequirementSummary, Requirements, SpecList, SpecSummary, UnreadableFile};
+pub use spec::{
+    Detail, RequirementView, Requirements, Selection, SpecList, SpecSummary, UnreadableFile,
+    malformed,
+};
+pub use touching::Touching;

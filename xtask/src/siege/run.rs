@@ -146,7 +146,8 @@ fn universe_server() -> Result<PathBuf> {
     if !built.success() {
         return Err(format!("{} does not build", shown.program).into());
     }
-    Ok(shown.release())
+    let file = format!("{}{}", shown.program, std::env::consts::EXE_SUFFIX);
+    Ok(target().join("release").join(file))
 }
 
 fn ended(attacker: Part) -> Option<String> {

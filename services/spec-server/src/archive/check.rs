@@ -1,4 +1,4 @@
-//! Whether a delta makes sense by itself, and whether a spec is one that can be changed.
+//! Whether a delta makes sense by itself, and which parts of a spec it can change.
 
 use std::collections::{HashMap, HashSet};
 
@@ -152,42 +152,6 @@ pub(super) fn section(outline: &Outline<'_>) -> Option<(Line, Line)> {
     let section = headings.find(|heading| heading.title.eq_ignore_ascii_case("Requirements"))?;
     let end = headings.next().map_or(outline.end(), |next| next.line);
     Some((section.line, end))
-}
-
-/// Why the spec that has this outline cannot be changed: requirements that would be lost or confused.
-pub(super) fn structure(outline: &Outline<'_>) -> Vec<Finding> {
-    let (start, end) = section(outline).unwrap_or((outline.end(), outline.end()));
-    let mut seen = HashMap::new();
-    let mut found = Vec::new();
-    for heading in outline.headings() {
-        let line = heading.line;
-        let operation = |operation: &Operation| {
-            let title = format!("{} Requirements", operation.name());
-            heading.title.eq_ignore_ascii_case(&title)
-        };
-        if heading.level == 2 && Operation::IN_ORDER.iter().any(operation) {
-            let message = format!(
-                "a spec has no section {:?}; only the deltas of a change have",
-                heading.title
-            );
-            found.push((Some(line), message));
-        }
-        let Some(name) = requirement_name(heading) else {
-            continue;
-        };
-        if !(start..end).contains(&line) {
-            found.push((
-                Some(line),
-                format!("requirement {name:?} stands outside ## Requirements; move it there"),
-            ));
-        } else if let Some(first) = seen.insert(name, line) {
-            found.push((
-                Some(line),
-                format!("requirement {name:?} is there twice, in line {first} too; rename one"),
-            ));
-        }
-    }
-    found
 }
 
 /// The first line of a spec that is neither its title, nor its purpose, nor a part of a requirement: what would be lost

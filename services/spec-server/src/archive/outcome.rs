@@ -1,11 +1,8 @@
-//! What a change would leave: the name of its folder, a spec it makes, and what would be wrong with a spec.
-
-use std::path::PathBuf;
+//! What a change would leave: the name of its folder, and a spec it makes.
 
 use super::check::Finding;
 use crate::model::{CapabilityDelta, Operation, Source};
-use crate::parse::{self, Outline, is_day, trim};
-use crate::project::Dialect;
+use crate::parse::{Outline, is_day, trim};
 
 /// The name of its folder in the archive.
 pub(super) fn archived_id(id: &str, day: &str) -> String {
@@ -44,48 +41,4 @@ pub(super) fn is_prose(source: &Source, line: u32, text: &str) -> bool {
     let prose =
         (1..inner.end()).any(|line| !inner.is_code(line) && !trim(inner.line(line)).is_empty());
     !commented && !text.contains("<!--") && prose
-}
-
-/// What would be wrong with the spec that a change leaves, as far as it is an error in this kind of project.
-pub(super) fn left_wrong(id: &str, text: &str, kind: Dialect) -> Vec<Finding> {
-    let spec = parse::spec(
-        id,
-        Source {
-            path: PathBuf::new(),
-            text: text.into(),
-            hash: [0; 32],
-        },
-    );
-    let mut found = Vec::new();
-    let purpose = spec.purpose.as_ref();
-    if purpose.is_none_or(|purpose| purpose.text.is_empty()) {
-        found.push((
-            None,
-            "the spec would have no purpose; write one under ## Purpose".to_owned(),
-        ));
-    }
-    if spec.requirements.is_empty() {
-        let way_out = match kind {
-            Dialect::OpenSpec => {
-                "; keep one, or write `retire_capabilities: true` into the .openspec.yaml of the change to \
-                                  remove the spec with its last requirement"
-            }
-            Dialect::SpecOxide => "; keep one, or remove the spec by hand",
-        };
-        found.push((None, format!("the spec would have no requirement{way_out}")));
-    }
-    for requirement in &spec.requirements {
-        let name = &requirement.name;
-        if requirement.description.is_empty() {
-            found.push((None, format!("requirement {name:?} would have no text")));
-        }
-        let scenarios = requirement
-            .scenarios
-            .iter()
-            .any(|scenario| !scenario.text.is_empty());
-        if kind == Dialect::OpenSpec && !scenarios {
-            found.push((None, format!("requirement {name:?} would have no scenario")));
-        }
-    }
-    found
 }

@@ -10,11 +10,12 @@ use similar::TextDiff;
 use super::apply::{Applied, apply};
 use super::check::{self, Finding};
 use super::commit::{Step, commit};
-use super::outcome::{archived_id, is_prose, left_wrong, not_for_a_new_one};
+use super::outcome::{archived_id, is_prose, not_for_a_new_one};
 use super::{ArchiveError, Archived, Preview, PreviewSpec, Problem};
-use crate::model::{CapabilityDelta, Change};
+use crate::model::{CapabilityDelta, Change, Source, Spec};
 use crate::parse::{self, Outline, is_day, normalise};
-use crate::project::{Project, RawFile, ReadError};
+use crate::project::{Dialect, Project, RawFile, ReadError};
+use crate::validate::{self, Part, Rules};
 
 /// How long two texts are compared for the smallest diff; after that it may be a larger one.
 const DIFF_TIME: Duration = Duration::from_millis(500);
@@ -28,6 +29,10 @@ pub struct Plan {
     specs: Vec<PlannedSpec>,
     problems: Vec<Problem>,
     warnings: Vec<Problem>,
+    /// What the validator says against the deltas of the change.
+    invalid: Vec<validate::Finding>,
+    /// That there are open tasks.
+    open: Option<Problem>,
 }
 
 #[derive(Debug)]
@@ -49,12 +54,16 @@ impl Plan {
             specs: Vec::new(),
             problems: Vec::new(),
             warnings: Vec::new(),
+            invalid: Vec::new(),
+            open: None,
             change: Arc::clone(&change),
         };
+        plan.validate();
         plan.look_at_change();
         for delta in &change.deltas {
             plan.take(delta)?;
         }
+        plan.name_parts();
         Ok(plan)
     }
 
@@ -64,7 +73,7 @@ impl Plan {
         Preview {
             specs: self.specs.iter().map(|spec| spec.preview.clone()).collect(),
             problems: self.problems.clone(),
-            warnings: self.warnings.clone(),
+            warnings: self.warnings.iter().chain(&self.open).cloned().collect(),
         }
     }
 
@@ -72,12 +81,16 @@ impl Plan {
     ///
     /// # Errors
     /// [`ArchiveError`]; [`ArchiveError::Changed`] if a file is no longer as it was when this plan was made.
-    pub fn apply(self, day: &str) -> Result<Archived, ArchiveError> {
+    pub fn apply(mut self, day: &str, force: bool) -> Result<Archived, ArchiveError> {
         if !is_day(day) {
             return Err(ArchiveError::BadDay(day.to_owned()));
         }
         if !self.problems.is_empty() {
             return Err(ArchiveError::Refused(self.problems));
+        }
+        match self.open.take() {
+            Some(open) if !force => return Err(ArchiveError::OpenTasks(open)),
+            open => self.warnings.extend(open),
         }
         let id = archived_id(&self.change.id, day);
         let target = self.project.layout().archive.join(&id);
@@ -100,6 +113,44 @@ impl Plan {
         })
     }
 
+    /// Says of each problem which part of the change it is about.
+    fn name_parts(&mut self) {
+        let folder = self.project.relative(&self.folder);
+        let problems = self.problems.iter_mut().chain(&mut self.warnings);
+        for problem in problems.chain(&mut self.open) {
+            let below = problem.path.strip_prefix(&folder).ok();
+            problem.part = below.map(|below| match below.to_str() {
+                Some("tasks.md") => Part::Tasks,
+                Some("design.md") => Part::Design,
+                Some(path) if path.starts_with("specs") => Part::Deltas,
+                _ => Part::Proposal,
+            });
+        }
+    }
+
+    /// Takes in what makes the deltas invalid. A change without any may be archived: it changes no spec. What a delta
+    /// would drop is refused when it is applied.
+    fn validate(&mut self) {
+        let dialect = self.project.layout().kind;
+        let refuses = |finding: &validate::Finding| {
+            finding.fails(false)
+                && (finding.part == Some(Part::Deltas) || dialect == Dialect::OpenSpec)
+                && !matches!(finding.rule, "deltas-missing" | "scenarios-dropped")
+        };
+        let found = validate::change(&self.project, &self.change, Rules::from(dialect));
+        let deltas: Vec<_> = self.change.deltas.iter().map(|d| &d.source.path).collect();
+        let (of_deltas, others) = found
+            .into_iter()
+            .filter(refuses)
+            .partition(|finding| deltas.iter().any(|path| **path == *finding.file));
+        self.invalid = of_deltas;
+        let others: Vec<validate::Finding> = others;
+        for finding in others {
+            let path = PathBuf::from(finding.file);
+            self.refuse(&path, vec![(finding.line, finding.message)]);
+        }
+    }
+
     fn look_at_change(&mut self) {
         let change = Arc::clone(&self.change);
         if let Some(metadata) = &change.metadata {
@@ -107,20 +158,18 @@ impl Plan {
                 let finding = (Some(problem.line), problem.text.clone());
                 self.problems.push(at(&metadata.source.path, finding));
             }
-            if metadata.skip_specs && !change.deltas.is_empty() {
-                let message =
-                    "skip_specs says that the change has no deltas, and it has; remove one of them";
-                self.problems
-                    .push(at(&metadata.source.path, (None, message.to_owned())));
-            }
         }
         if let Some(tasks) = &change.tasks {
             let (done, all) = (tasks.completed(), tasks.items.len());
             if done < all {
-                let message = format!("{} of {all} tasks are open", all - done);
+                let verb = if all - done == 1 { "is" } else { "are" };
+                let message = format!(
+                    "{} of {all} tasks {verb} open; to archive the change all the same, use force",
+                    all - done
+                );
                 let open = tasks.items.iter().find(|task| !task.done);
                 let line = open.map(|task| task.line);
-                self.warnings.push(at(&tasks.source.path, (line, message)));
+                self.open = Some(at(&tasks.source.path, (line, message)));
             }
         }
         if change.deltas.is_empty() {
@@ -132,6 +181,11 @@ impl Plan {
 
     fn take(&mut self, delta: &CapabilityDelta) -> Result<(), ReadError> {
         let mut problems = check::problems(delta);
+        if problems.is_empty() {
+            let invalid = self.invalid.iter();
+            let invalid = invalid.filter(|finding| delta.source.path == *finding.file);
+            problems.extend(invalid.map(|finding| (finding.line, finding.message.clone())));
+        }
         let path = self.project.spec_path(&delta.capability)?;
         let old = self.project.raw_spec(&delta.capability)?;
         if old.is_none() {
@@ -151,9 +205,12 @@ impl Plan {
         };
         let text = normalise(raw.as_bytes()).unwrap_or_default();
         let outline = Outline::of(&text);
-        let structure = check::structure(&outline);
+        let told = self.project.relative(&path);
+        let structure = validate::structure(&parsed(&delta.capability, &told, &text));
         if !structure.is_empty() {
-            self.refuse(&self.project.relative(&path), structure);
+            let structure = structure.into_iter();
+            let structure = structure.map(|finding| (finding.line, finding.message));
+            self.refuse(&told, structure.collect());
             return Ok(());
         }
         match apply(&raw, &outline, delta) {
@@ -200,10 +257,8 @@ impl Plan {
                            requirements; move that elsewhere";
             self.problems
                 .push(at(&told, (Some(line), message.to_owned())));
-        } else if !retired && !unchanged {
-            let kind = self.project.layout().kind;
-            let problems = left_wrong(&delta.capability, &after, kind);
-            self.refuse(&told, problems);
+        } else if !retired {
+            self.check_result(delta, &told, &after, applied.counts.removed > 0);
         }
         let diff = TextDiff::configure()
             .timeout(DIFF_TIME)
@@ -230,6 +285,24 @@ impl Plan {
                 new: (!retired).then_some(applied.text),
             },
         });
+    }
+
+    /// Whether the text that would be written is one that validation accepts.
+    fn check_result(&mut self, delta: &CapabilityDelta, told: &Path, after: &str, emptied: bool) {
+        let kind = self.project.layout().kind;
+        let spec = parsed(&delta.capability, told, after);
+        let findings = validate::spec(&spec, kind.into()).into_iter();
+        let problems = findings.filter(|finding| finding.fails(false)).map(|finding| {
+            let way_out = match (finding.rule, kind) {
+                ("requirements-empty", Dialect::OpenSpec) if emptied => {
+                    "; or write `retire_capabilities: true` into the .openspec.yaml of the change, to remove the spec \
+                     with its last requirement"
+                }
+                _ => "",
+            };
+            (None, format!("the spec would not be valid: {}{way_out}", finding.message))
+        });
+        self.refuse(told, problems.collect());
     }
 
     fn refuse(&mut self, path: &Path, problems: Vec<Finding>) {
@@ -318,10 +391,20 @@ impl Plan {
     }
 }
 
+fn parsed(id: &str, path: &Path, text: &str) -> Spec {
+    let source = Source {
+        path: path.to_owned(),
+        text: text.into(),
+        hash: [0; 32],
+    };
+    parse::spec(id, source)
+}
+
 fn at(path: &Path, (line, message): Finding) -> Problem {
     Problem {
         path: path.to_owned(),
         line,
+        part: None,
         message,
     }
 }

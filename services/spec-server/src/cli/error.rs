@@ -5,8 +5,10 @@ use std::io;
 use mcp_proto::BuildError;
 use service_host::HostError;
 
+use crate::archive::ArchiveError;
 use crate::project::{ProjectError, ReadError};
 use crate::search::SearchError;
+use crate::view::Missing;
 
 /// Why a command could not do what it was asked, in a sentence for whoever asked.
 #[derive(Debug, thiserror::Error)]
@@ -20,12 +22,18 @@ pub enum CliError {
     Read(#[from] ReadError),
     /// There is neither a spec nor a change of that id.
     #[error("neither a spec nor a change is called {id:?}{}", or(.nearest))]
-    Missing {
+    Unknown {
         /// What was asked for.
         id: String,
         /// At most three ids that are like it.
         nearest: Vec<String>,
     },
+    /// A spec has no requirement of that name.
+    #[error(transparent)]
+    Requirement(#[from] Missing),
+    /// What was to be written was not.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
     /// The search or its index.
     #[error(transparent)]
     Search(#[from] SearchError),

@@ -25,7 +25,7 @@ pub(super) enum Found {
 /// The spec, the active change or the archived change of that id.
 ///
 /// # Errors
-/// [`CliError::Missing`], or what cannot be read.
+/// [`CliError::Unknown`], or what cannot be read.
 pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found, CliError> {
     if wanted == Wanted::Any {
         match project.spec(id) {
@@ -57,7 +57,7 @@ fn is_no_change(error: &ReadError) -> bool {
 pub(super) fn missing(project: &Project, id: &str) -> Result<CliError, ReadError> {
     let mut ids = project.spec_ids()?;
     ids.extend(project.change_ids()?);
-    Ok(CliError::Missing {
+    Ok(CliError::Unknown {
         id: id.to_owned(),
         nearest: nearest(id, ids),
     })

@@ -9,7 +9,7 @@ use super::CliError;
 use super::output::{Ink, Output};
 use crate::project::Project;
 use crate::search::{Freshness, Searcher, Settings, TOP_K, Thresholds};
-use crate::view::SearchResults;
+use crate::view::{SearchResults, Touching};
 
 /// The most answers of one search.
 pub(crate) const MAX_TOP_K: usize = 100;
@@ -24,6 +24,10 @@ pub(super) struct Arguments {
     #[arg(short = 'n', long, value_name = "NUMBER", default_value_t = TOP_K as u64,
         value_parser = clap::value_parser!(u64).range(1..=MAX_TOP_K as u64))]
     top_k: u64,
+
+    /// Where to search.
+    #[arg(long = "in", value_enum, default_value_t, value_name = "WHERE")]
+    scope: Scope,
 
     /// Prints JSON.
     #[arg(long)]
@@ -41,9 +45,14 @@ pub(super) struct Options {
     index: When,
 
     /// A folder with a sentence-embedding model (model.safetensors, config.json, tokenizer.json), to find what says
-    /// the same in other words. Needs a program built with the feature `semantic`.
-    #[arg(long, value_name = "DIR")]
+    /// the same in other words. By default spec-server/model in the user's data folder ($XDG_DATA_HOME, else
+    /// ~/.local/share), if it is there.
+    #[arg(long, value_name = "DIR", env = "SPEC_SERVER_MODEL_DIR")]
     model_dir: Option<PathBuf>,
+
+    /// Searches by words alone, even if there is a model.
+    #[arg(long, conflicts_with = "model_dir")]
+    no_model: bool,
 
     /// The least score of an answer found by its words, from 0 to 1. At 0 one of the words occurs.
     #[arg(long, value_name = "SCORE", default_value_t = Thresholds::default().bm25, value_parser = score)]
@@ -53,6 +62,17 @@ pub(super) struct Options {
     /// mostly have less than 0.2.
     #[arg(long, value_name = "SCORE", default_value_t = Thresholds::default().semantic, value_parser = score)]
     semantic_threshold: f64,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+enum Scope {
+    /// In the specs.
+    #[default]
+    Specs,
+    /// In the active changes, by words.
+    Changes,
+    /// In the archived changes, by words.
+    Archive,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -69,13 +89,34 @@ impl Arguments {
         project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let searcher = Searcher::open(project.root(), self.options.settings()?)?;
-        let specs = project.specs()?;
-        searcher.update(&specs.items)?;
-        searcher.finish();
         let query = self.query.join(" ");
-        let found = searcher.search(&query, usize::try_from(self.top_k).unwrap_or(MAX_TOP_K))?;
-        let results = SearchResults::of(&found, specs.unreadable.len());
+        let top_k = usize::try_from(self.top_k).unwrap_or(MAX_TOP_K);
+        let mut settings = self.options.settings()?;
+        if self.scope != Scope::Specs {
+            // A model takes its time to be read, and is not asked here.
+            settings.model = None;
+        }
+        let searcher = Searcher::open(project.root(), settings)?;
+        let results = match self.scope {
+            Scope::Specs => {
+                let specs = project.specs()?;
+                searcher.update(&specs.items)?;
+                searcher.finish();
+                let touching = Touching::of(&project.changes()?.items);
+                let found = searcher.search(&query, top_k)?;
+                SearchResults::of(&found, specs.unreadable.len(), &touching)
+            }
+            Scope::Changes | Scope::Archive => {
+                let archived = self.scope == Scope::Archive;
+                let listing = if archived {
+                    project.archive()
+                } else {
+                    project.changes()
+                }?;
+                let found = searcher.search_changes(&listing.items, archived, &query, top_k)?;
+                SearchResults::of(&found, listing.unreadable.len(), &Touching::default())
+            }
+        };
         if self.json {
             output.json(&results)?;
             return Ok(0);
@@ -84,13 +125,20 @@ impl Arguments {
             output.line("Nothing found.")?;
         }
         for hit in &results.results {
-            let name = match &hit.requirement {
-                Some(requirement) => format!("{} › {requirement}", hit.spec_id),
-                None => hit.spec_id.clone(),
+            let place = [&hit.change_id, &hit.file].into_iter().flatten();
+            let place = place.map(String::as_str).collect::<Vec<_>>().join("/");
+            let place = if place.is_empty() {
+                &hit.spec_id
+            } else {
+                &place
+            };
+            let name = match hit.requirement.as_ref().or(hit.section.as_ref()) {
+                Some(part) => format!("{place} › {part}"),
+                None => place.clone(),
             };
             let name = output.paint(Ink::Cyan, &name);
             let line = output.paint(Ink::Dim, &format!("line {}", hit.line));
-            output.line(format_args!("{:.2}  {name}  {line}", hit.score))?;
+            output.line(format_args!("{:.3}  {name}  {line}", hit.score))?;
             output.line(format_args!("      {}", output.safe(&hit.snippet)))?;
         }
         if let Some(note) = &results.note {
@@ -106,28 +154,17 @@ impl Options {
     /// # Errors
     /// A model that cannot be used, as far as that is seen without reading it.
     pub(super) fn settings(&self) -> Result<Settings, CliError> {
-        if let Some(folder) = &self.model_dir {
-            let problem = if !cfg!(feature = "semantic") {
-                Some(
-                    "this program is built without semantic search; build it with `cargo build --release -p spec-server \
-                     --features semantic`, or leave --model-dir out: search by words needs no model"
-                        .to_owned(),
-                )
-            } else if !folder.is_dir() {
-                Some(format!("{} is no folder", folder.display()))
-            } else {
-                None
-            };
-            if let Some(problem) = problem {
-                return Err(CliError::Usage(format!("--model-dir: {problem}")));
-            }
+        if let Some(folder) = self.model_dir.as_ref().filter(|folder| !folder.is_dir()) {
+            let problem = format!("--model-dir: {} is not a folder", folder.display());
+            return Err(CliError::Usage(problem));
         }
+        let found = || model_of_user().filter(|_| !self.no_model);
         Ok(Settings {
             freshness: match self.index {
                 When::Auto => Freshness::Always,
                 When::Explicit => Freshness::Explicit,
             },
-            model: self.model_dir.clone(),
+            model: self.model_dir.clone().or_else(found),
             thresholds: Thresholds {
                 bm25: self.threshold,
                 semantic: self.semantic_threshold,
@@ -135,6 +172,15 @@ impl Options {
             ..Settings::default()
         })
     }
+}
+
+/// The model in the user's data folder, if there is one (XDG Base Directory Specification).
+fn model_of_user() -> Option<PathBuf> {
+    let folder = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    let data = folder("XDG_DATA_HOME").map(PathBuf::from);
+    let data = data.or_else(|| Some(PathBuf::from(folder("HOME")?).join(".local/share")));
+    let model = data?.join("spec-server/model");
+    model.join("model.safetensors").is_file().then_some(model)
 }
 
 /// A score from 0 to 1.

@@ -9,7 +9,7 @@ use super::output::{Ink, Output};
 use super::{CliError, find};
 use crate::model::{Change, Source, Spec};
 use crate::project::Project;
-use crate::view::{Budget, ChangeView, Requirements, TaskProgress};
+use crate::view::{Budget, ChangeView, Detail, Requirements, Selection, TaskProgress, Touching};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
@@ -21,6 +21,18 @@ pub(super) struct Arguments {
     /// Prints JSON: the requirements of a spec, a change with its sections.
     #[arg(long)]
     json: bool,
+    /// How much of each requirement of a spec, in JSON.
+    #[arg(
+        long,
+        value_enum,
+        default_value_t,
+        requires = "json",
+        value_name = "DETAIL"
+    )]
+    detail: Detail,
+    /// This requirement alone, by its name or its line, in JSON; may be given more than once.
+    #[arg(long = "requirement", requires = "json", value_name = "NAME")]
+    requirements: Vec<String>,
 }
 
 impl Arguments {
@@ -37,7 +49,15 @@ impl Arguments {
         // Nothing is left out here: who does not want all of it cuts it himself.
         let all = Budget(usize::MAX);
         match (find::find(project, &self.id, wanted)?, self.json) {
-            (find::Found::Spec(spec), true) => output.json(&Requirements::of(&spec, 0, all))?,
+            (find::Found::Spec(spec), true) => {
+                let selection = Selection {
+                    detail: self.detail,
+                    names: self.requirements.clone(),
+                    offset: 0,
+                };
+                let touching = Touching::of(&project.changes()?.items);
+                output.json(&Requirements::of(&spec, &selection, &touching, all)?)?;
+            }
             (find::Found::Change(change), true) => output.json(&ChangeView::whole(&change, all))?,
             (find::Found::Spec(spec), false) => write_spec(&spec, output)?,
             (find::Found::Change(change), false) => write_change(&change, output)?,
@@ -56,11 +76,7 @@ fn write_change<W: Write>(change: &Arc<Change>, output: &mut Output<W>) -> Resul
     output.line(format_args!("{title} ({})", output.safe(&change.id)))?;
     let bar = output.bar(completed, total);
     output.line(format_args!("{bar}{completed}/{total} tasks"))?;
-    let proposal = change.proposal.as_ref().map(|proposal| &proposal.source);
-    let tasks = change.tasks.as_ref().map(|tasks| &tasks.source);
-    let deltas = change.deltas.iter().map(|delta| &delta.source);
-    let files = proposal.into_iter().chain(tasks).chain(&change.design);
-    for file in files.chain(deltas) {
+    for file in change.sources() {
         let path = file.path.to_string_lossy();
         output.line("")?;
         output.line(output.paint(Ink::Dim, &format!("--- {path} ---")))?;

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::output::{Ink, Output};
 use super::{CliError, find};
-use crate::project::Project;
+use crate::project::{Project, ReadError};
 use crate::validate::{self, Finding, Item, Report, Rules, Severity};
 use crate::view::FindingView;
 
@@ -76,18 +76,23 @@ impl Arguments {
         if self.ids.is_empty() {
             return Ok(validate::all(project, rules)?);
         }
-        let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
+        let found = |read: Result<String, ReadError>| match read {
+            Ok(id) => Ok(Some(id)),
+            Err(ReadError::NotFound { .. } | ReadError::BadId { .. }) => Ok(None),
+            Err(error) => Err(error),
+        };
         let mut items = Vec::new();
         for id in &self.ids {
-            let (is_spec, is_change) = (specs.contains(id), changes.contains(id));
-            if !is_spec && !is_change {
+            let change = found(project.change(id).map(|change| change.id.clone()))?;
+            let spec = found(project.spec(id).map(|spec| spec.id.clone()))?;
+            if change.is_none() && spec.is_none() {
                 return Err(find::missing(project, id)?);
             }
-            if is_change {
-                items.extend(validate::changes(project, rules, Some(id))?);
+            if let Some(id) = change {
+                items.extend(validate::changes(project, rules, Some(&id))?);
             }
-            if is_spec {
-                items.extend(validate::specs(project, rules, Some(id))?);
+            if let Some(id) = spec {
+                items.extend(validate::specs(project, rules, Some(&id))?);
             }
         }
         Ok(items)

@@ -13,7 +13,7 @@ use crate::cli::Place;
 use crate::model::{Change, Spec};
 use crate::project::{Kind, Project, ReadError};
 use crate::search::{self, SearchError, Searcher};
-use crate::view::{Budget, fold};
+use crate::view::Budget;
 
 /// How many requests read the disk at the same time; the others wait.
 const TURNS: usize = 8;
@@ -113,7 +113,7 @@ impl Desk {
     }
 
     /// The searcher of the project; a model is read when the first one searches. Blocks.
-    fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
+    pub(super) fn searcher(&self) -> Result<Arc<Searcher>, Failure> {
         let project = self.project()?;
         // Held while it is made: a model is large, and one is enough.
         let mut searcher = self
@@ -143,32 +143,14 @@ impl Desk {
         Ok((searcher, specs.unreadable.len()))
     }
 
-    /// The spec of that id, in any case. Blocks.
+    /// The spec of that id. Blocks.
     pub(super) fn spec(&self, id: &str) -> Result<Arc<Spec>, Failure> {
-        let project = self.project()?;
-        match project.spec(id) {
-            Err(ReadError::NotFound { kind, id, nearest }) => {
-                match same_but_for_case(&id, project.spec_ids()?) {
-                    Some(id) => Ok(project.spec(&id)?),
-                    None => Err(ReadError::NotFound { kind, id, nearest }.into()),
-                }
-            }
-            read => Ok(read?),
-        }
+        Ok(self.project()?.spec(id)?)
     }
 
-    /// The active change of that id, in any case. Blocks.
+    /// The active change of that id. Blocks.
     pub(super) fn active_change(&self, id: &str) -> Result<Arc<Change>, Failure> {
-        let project = self.project()?;
-        match project.change(id) {
-            Err(ReadError::NotFound { kind, id, nearest }) => {
-                match same_but_for_case(&id, project.change_ids()?) {
-                    Some(id) => Ok(project.change(&id)?),
-                    None => Err(ReadError::NotFound { kind, id, nearest }.into()),
-                }
-            }
-            read => Ok(read?),
-        }
+        Ok(self.project()?.change(id)?)
     }
 
     /// The active change of that id, or else the archived one. Blocks.
@@ -221,11 +203,6 @@ impl WeakDesk {
     pub(super) fn upgrade(&self) -> Option<Desk> {
         self.0.upgrade().map(Desk)
     }
-}
-
-fn same_but_for_case(id: &str, known: Vec<String>) -> Option<String> {
-    let id = fold(id);
-    known.into_iter().find(|known| fold(known) == id)
 }
 
 impl From<ReadError> for Failure {

@@ -51,6 +51,16 @@ impl Failure {
         Self::new("NO_PROJECT", error.to_string())
     }
 
+    /// What it is for programs.
+    pub(super) fn code(&self) -> &'static str {
+        self.code
+    }
+
+    /// What it is for people and models.
+    pub(super) fn message(&self) -> &str {
+        &self.message
+    }
+
     /// Whether something does not exist, as far as a client can know.
     pub(super) fn is_not_found(&self) -> bool {
         self.code.ends_with("_NOT_FOUND") || self.code == "INVALID_ID"

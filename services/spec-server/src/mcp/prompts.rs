@@ -15,6 +15,7 @@ use super::{address, resources};
 use crate::archive;
 use crate::model::{Change, Spec};
 use crate::project::Project;
+use crate::words::Words;
 
 pub(super) const PROPOSE: &str = "propose_change";
 pub(super) const IMPLEMENT: &str = "implement_change";
@@ -69,7 +70,7 @@ async fn propose(desk: Desk, asked: Propose, _: Context) -> Result<GetPromptResu
     let made = desk.read(move |desk| {
         let project = desk.project()?;
         let text = text::propose(&project, &asked.idea, asked.change_id.as_deref());
-        let mut messages = vec![says(desk, &text)];
+        let mut messages = vec![says(desk, &text, &project)];
         if let Some(id) = asked.spec_id.filter(|id| !id.trim().is_empty()) {
             messages.push(spec(desk, &*desk.spec(id.trim())?));
         }
@@ -88,7 +89,7 @@ async fn implement(
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
         let mut messages = vec![
-            says(desk, &text::implement(&project, &change, writes)),
+            says(desk, &text::implement(&project, &change, writes), &project),
             files(desk, &change),
         ];
         messages.extend(touched(desk, &project, &change));
@@ -103,7 +104,7 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
         let change = desk.change(asked.change_id.trim())?;
         let writes = desk.settings().allow_writes;
         let mut messages = vec![
-            says(desk, &text::archive(&project, &change, writes)),
+            says(desk, &text::archive(&project, &change, writes), &project),
             files(desk, &change),
         ];
         if change.archived_on.is_none() {
@@ -114,10 +115,8 @@ async fn archive(desk: Desk, asked: OfChange, _: Context) -> Result<GetPromptRes
                 .map(|spec| spec.diff.as_str())
                 .collect();
             let diff = desk.budget().share(2).beginning(&diffs.join("\n")).0;
-            messages.push(says(
-                desk,
-                &format!("What it would make of the specs now:\n\n```diff\n{diff}\n```"),
-            ));
+            let text = format!("What it would make of the specs now:\n\n```diff\n{diff}\n```");
+            messages.push(PromptMessage::user(ContentBlock::text(text)));
         }
         Ok(result(messages, "How to archive a change"))
     });
@@ -128,9 +127,16 @@ fn result(messages: Vec<PromptMessage>, description: &str) -> GetPromptResult {
     GetPromptResult::new(messages).with_description(description)
 }
 
-/// What is told; titles and tasks in it may be of any length.
-fn says(desk: &Desk, text: &str) -> PromptMessage {
-    PromptMessage::user(ContentBlock::text(desk.budget().beginning(text).0))
+/// What to do, with the project's own words for it if it has any; titles, tasks and words may be of any length.
+fn says(desk: &Desk, text: &str, project: &Project) -> PromptMessage {
+    let mut text = desk.budget().beginning(text).0;
+    let words = Words::of(project).text();
+    if !words.is_empty() {
+        let words = desk.budget().share(4).beginning(&words).0;
+        text.push_str("\n\nHeed what this repository says about itself and its workflow:\n\n");
+        text.push_str(&words);
+    }
+    PromptMessage::user(ContentBlock::text(text))
 }
 
 /// The files of a change, as far as a model should have to read them at once.

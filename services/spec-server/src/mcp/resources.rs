@@ -9,8 +9,12 @@ use super::address::{self, Address};
 use super::desk::Desk;
 use super::watch;
 use crate::model::{Change, Source};
+use crate::view::Budget;
 
 const MARKDOWN: &str = "text/markdown";
+
+/// How much the list says about each spec and change.
+const ABOUT: Budget = Budget(200);
 
 /// What the key of a page begins with: the specs come first in the list, then the changes.
 const AFTER_SPEC: &str = "spec:";
@@ -56,13 +60,18 @@ async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource
         };
         let after_spec = after.and_then(|after| after.strip_prefix(AFTER_SPEC));
         let specs = behind(specs, after_spec).map(|id| {
-            let resource = Resource::new(address::spec(&id), &*id).with_description("A spec.");
+            let about = project.spec(&id).ok().and_then(|spec| spec.purpose.clone());
+            let about = about.map(|purpose| ABOUT.beginning(&first_paragraph(&purpose.text)).0);
+            let about = about.unwrap_or_else(|| "A spec without a purpose.".to_owned());
+            let resource = Resource::new(address::spec(&id), &*id).with_description(about);
             (format!("{AFTER_SPEC}{id}"), resource)
         });
         let after_change = after.and_then(|after| after.strip_prefix(AFTER_CHANGE));
         let changes = behind(project.change_ids()?, after_change).map(|id| {
-            let resource =
-                Resource::new(address::change(&id), &*id).with_description("A proposed change.");
+            let title = project.change(&id).map(|change| change.title.clone());
+            let about = title.unwrap_or_else(|_| "A proposed change.".to_owned());
+            let about = ABOUT.beginning(&about).0;
+            let resource = Resource::new(address::change(&id), &*id).with_description(about);
             (format!("{AFTER_CHANGE}{id}"), resource)
         });
         let mut all = specs.chain(changes);
@@ -78,6 +87,13 @@ async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource
         })
     });
     Ok(listed.await?)
+}
+
+/// The first paragraph of a text, on one line.
+fn first_paragraph(text: &str) -> String {
+    let lines = text.lines().map(str::trim);
+    let lines: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+    lines.join(" ")
 }
 
 /// The ids of a sorted list that come after one.
@@ -131,15 +147,12 @@ async fn check_subscription(desk: Desk, uri: String, _: Context) -> Result<(), R
 
 /// All files of a change, each after a comment with its path.
 pub(super) fn text_of(change: &Change) -> String {
-    let proposal = change.proposal.as_ref().map(|proposal| &proposal.source);
-    let tasks = change.tasks.as_ref().map(|tasks| &tasks.source);
-    let files = proposal.into_iter().chain(tasks).chain(&change.design);
-    let files = files.chain(change.deltas.iter().map(|delta| &delta.source));
     let with_path = |file: &Source| {
         let text = file.text.trim_end();
         format!("<!-- {} -->\n\n{text}\n", file.path.display())
     };
-    files.map(with_path).collect::<Vec<_>>().join("\n")
+    let files = change.sources().map(with_path);
+    files.collect::<Vec<_>>().join("\n")
 }
 
 /// A text in Markdown.

@@ -1,4 +1,4 @@
-//! The tools: eight that read, one that shows what would be, and two that write if they may.
+//! The tools: nine that read, one that shows what would be, and two that write if they may.
 
 mod change;
 mod search;
@@ -25,9 +25,10 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
         .tool(
             reading(
                 "get_spec_requirements",
-                "List the requirements of a spec",
-                "List the requirements of one spec by name, each with the number of its scenarios. get_scenario has \
-                 their text.",
+                "Read the requirements of a spec",
+                "Read the requirements of one spec: their names, each with the number of its scenarios and the active \
+                 changes that touch it. `detail` adds their text and scenarios, or gives the whole file in one call; \
+                 `requirements` selects some.",
             ),
             spec::get_spec_requirements,
         )
@@ -44,8 +45,9 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
             reading(
                 "search_specs",
                 "Search the specs",
-                "Find the requirements that have to do with a question or some words, the best first. A result without \
-                 a requirement is about its spec as a whole.",
+                "Find the requirements that have to do with a question or some words, the best first, each with the \
+                 active changes that touch it. A result without a requirement is about its spec as a whole. `in` searches \
+                 changes or the archive instead.",
             ),
             search::search_specs,
         )
@@ -91,6 +93,15 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
                  spec, and what stands in its way. Nothing is written.",
             ),
             write::preview_change,
+        )
+        .tool(
+            reading(
+                "get_project",
+                "Read the project's own words",
+                "Read what this repository says about itself and its workflow: context, rules, and what a change \
+                 consists of. Heed it when you propose, implement or archive a change.",
+            ),
+            spec::get_project,
         );
     if !allow_writes {
         return builder;

@@ -5,12 +5,16 @@
 //! | a file of a spec is written, made or removed | who subscribed to `spec://ID` |
 //! | any file in the folder of a change is | who subscribed to `change://ID` |
 //! | a spec or an active change comes or goes | everybody, by `resources/list_changed` |
+//!
+//! Events of the system are not enough: a folder may be moved away and back or replaced while it is watched, and events
+//! may be lost. So the folders are watched again whenever one of them was touched itself, and every few seconds all texts
+//! are compared with how they were.
 
 mod folders;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use mcp_proto::{Change, ResourceUpdate, Server, WeakServer};
 use service_host::{Changes, Watcher};
@@ -24,6 +28,12 @@ use folders::Folders;
 /// How long to wait before a place is looked at again where there is no project yet, or that cannot be watched.
 const PAUSE: Duration = Duration::from_secs(1);
 
+/// How long without an event until everything is looked at, for what no event has said.
+const LOOK: Duration = Duration::from_secs(5);
+
+/// A look at everything takes at most one part in so many of the time.
+const SHARE: u32 = 20;
+
 /// Watches the project beside the server, until the server is gone.
 pub(super) fn start(desk: &Desk, server: &Server) {
     let ended = desk.ended();
@@ -31,6 +41,8 @@ pub(super) fn start(desk: &Desk, server: &Server) {
         desk: desk.downgrade(),
         server: server.downgrade(),
         known: None,
+        texts: None,
+        patience: LOOK,
     };
     tokio::spawn(async move {
         tokio::select! {
@@ -51,7 +63,14 @@ struct Watch {
     server: WeakServer,
     /// The URIs there were when it was last looked; `None` before that.
     known: Option<BTreeSet<String>>,
+    /// The texts at the last look at everything; `None` as long as nobody has subscribed.
+    texts: Option<Texts>,
+    /// How long to wait for the next.
+    patience: Duration,
 }
+
+/// The hashes of the files behind each URI.
+type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
 /// What there is at the moment.
 struct Seen {
@@ -64,40 +83,91 @@ impl Watch {
     async fn run(mut self) {
         let mut watched: Option<(Folders, Watcher)> = None;
         let mut changes = Changes::Paths(BTreeSet::new());
+        let mut lost = false;
         loop {
             let Some(looked) = self.look().await else {
                 return;
             };
-            // What failed is told to whoever asks for it; here there is nobody to tell.
-            let Ok(seen) = looked else {
-                self.tell_list(BTreeSet::new());
-                self.pause().await;
-                continue;
+            let seen = match looked {
+                Ok(seen) => seen,
+                Err(failure) => {
+                    if !lost {
+                        tracing::warn!(
+                            problem = failure.message(),
+                            "the project cannot be watched for now"
+                        );
+                    }
+                    (watched, lost) = (None, true);
+                    self.texts = None;
+                    self.tell_known();
+                    self.tell_list(BTreeSet::new());
+                    self.pause().await;
+                    continue;
+                }
             };
             self.tell(&seen, &changes);
             self.tell_list(seen.uris);
-            let is_watched = |(folders, _): &(Folders, _)| *folders == seen.folders;
             match &mut watched {
-                Some(watched) if is_watched(watched) => {
+                Some((folders, watcher)) if *folders == seen.folders => {
                     self.hears();
-                    changes = watched.1.changed().await;
-                    while !folders::concern(&seen.layout, &changes) {
-                        changes = watched.1.changed().await;
+                    changes = self.next(&seen.layout, watcher).await;
+                    if folders.are_touched(&changes) {
+                        watched = None;
                     }
                 }
                 _ => {
-                    // What the old watcher hears until it goes is not known, but that there may be something.
-                    changes = match watched.is_some() {
-                        true => Changes::Many,
-                        false => Changes::Paths(BTreeSet::new()),
-                    };
-                    watched = watch(seen.folders).await;
-                    if watched.is_none() {
+                    watched = watch(seen.folders, lost).await;
+                    if lost && watched.is_some() {
+                        tracing::warn!("the project is watched again");
+                    }
+                    lost = watched.is_none();
+                    // What happened until now may have been missed.
+                    changes = Changes::Many;
+                    if lost {
                         self.pause().await;
                     }
                 }
             }
         }
+    }
+
+    /// The next changes of specs and changes: those that the system tells of, or those that a look at everything finds.
+    async fn next(&mut self, layout: &Layout, watcher: &mut Watcher) -> Changes {
+        loop {
+            tokio::select! {
+                changes = watcher.changed() => {
+                    if folders::concern(layout, &changes) {
+                        return changes;
+                    }
+                }
+                () = tokio::time::sleep(self.patience) => {
+                    self.tell_texts().await;
+                    return Changes::Paths(BTreeSet::new());
+                }
+            }
+        }
+    }
+
+    /// Compares all texts with how they were when this was done last, if anybody has subscribed to any.
+    async fn tell_texts(&mut self) {
+        let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
+            self.texts = None;
+            return;
+        };
+        let Some(desk) = self.desk.upgrade() else {
+            return;
+        };
+        let begun = Instant::now();
+        let now = desk.read(texts).await.ok();
+        self.patience = LOOK.max(begun.elapsed() * SHARE);
+        if let (Some(before), Some(now)) = (&self.texts, &now) {
+            let differs = |uri: &&String| before.get(*uri) != now.get(*uri);
+            let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
+            for uri in all.into_iter().filter(differs) {
+                server.notify(Change::resource_updated(uri.clone()));
+            }
+        }
+        self.texts = now;
     }
 
     /// Waits before it is looked again, which finds what comes and goes, if late.
@@ -131,6 +201,15 @@ impl Watch {
         Some(seen.await)
     }
 
+    /// Notifies subscribers of everything that was there: none of it can be read now.
+    fn tell_known(&self) {
+        if let Some(server) = self.server.upgrade().filter(Server::has_subscribers) {
+            for uri in self.known.iter().flatten() {
+                server.notify(Change::resource_updated(uri.clone()));
+            }
+        }
+    }
+
     /// Tells everybody if specs or changes have come or gone.
     fn tell_list(&mut self, now: BTreeSet<String>) {
         let before = self.known.replace(now);
@@ -162,8 +241,22 @@ impl Watch {
     }
 }
 
-/// Begins to watch; a large tree takes its time.
-async fn watch(folders: Folders) -> Option<(Folders, Watcher)> {
+/// All texts as they are now. Blocks.
+fn texts(desk: &Desk) -> Result<Texts, Failure> {
+    let project = desk.project()?;
+    let (specs, changes) = (project.specs()?.items, project.changes()?.items);
+    let specs = specs
+        .iter()
+        .map(|spec| (address::spec(&spec.id), vec![spec.source.hash]));
+    let changes = changes.iter().map(|change| {
+        let hashes = change.sources().map(|source| source.hash);
+        (address::change(&change.id), hashes.collect())
+    });
+    Ok(specs.chain(changes).collect())
+}
+
+/// Begins to watch; a large tree takes its time. `lost`: that it cannot be is known already.
+async fn watch(folders: Folders, lost: bool) -> Option<(Folders, Watcher)> {
     let begin = move || {
         let watcher = Watcher::new(&folders.to_watch());
         watcher.map(|watcher| (folders, watcher))
@@ -171,11 +264,13 @@ async fn watch(folders: Folders) -> Option<(Folders, Watcher)> {
     match tokio::task::spawn_blocking(begin).await {
         Ok(Ok(watched)) => Some(watched),
         Ok(Err(error)) => {
-            tracing::warn!(%error, "changes of specs are not told for now");
+            if !lost {
+                tracing::warn!(%error, "the project cannot be watched; it is looked at every second");
+            }
             None
         }
         Err(error) => {
-            tracing::error!(%error, "changes of specs are not told for now");
+            tracing::error!(%error, "the project cannot be watched for now");
             None
         }
     }

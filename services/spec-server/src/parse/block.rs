@@ -27,6 +27,20 @@ pub fn scenario_name<'t>(heading: &Heading<'t>) -> Option<&'t str> {
     ))
 }
 
+/// The name in a heading of level 2 to 4 that is meant to begin a requirement, as [`requirement_name`] reads it at level 3.
+pub(super) fn stray_requirement<'t>(heading: &Heading<'t>) -> Option<&'t str> {
+    let level = 3;
+    (2..=4)
+        .contains(&heading.level)
+        .then_some(Heading { level, ..*heading })
+        .and_then(|heading| requirement_name(&heading))
+}
+
+/// Whether a heading of another level than 4 is meant to begin a scenario.
+pub(super) fn is_stray_scenario(heading: &Heading<'_>) -> bool {
+    matches!(heading.level, 3 | 5) && strip_prefix_any_case(heading.title, "Scenario:").is_some()
+}
+
 /// A name without a closing run of `#`, which a blank or a tab sets off, so that `C#` keeps its own.
 pub(crate) fn name(title: &str) -> &str {
     let blank = [' ', '\t'];
@@ -44,8 +58,13 @@ pub(super) fn requirement(outline: &Outline<'_>, name: &str, lines: Range<Line>)
     let headings = outline.headings_in(body.clone());
     let prose_end = headings.first().map_or(lines.end, |heading| heading.line);
     let scenarios = headings.iter().enumerate().filter_map(|(index, heading)| {
-        let name = scenario_name(heading)?;
-        let next = headings.iter().skip(index + 1).find(|next| next.level <= 4);
+        let stray = is_stray_scenario(heading).then_some(Heading {
+            level: 4,
+            ..*heading
+        });
+        let name = scenario_name(&stray.unwrap_or(*heading))?;
+        let mut below = headings.iter().skip(index + 1);
+        let next = below.find(|next| next.level <= 4 || is_stray_scenario(next));
         let end = next.map_or(lines.end, |next| next.line);
         Some(scenario(outline, name, heading.line..end))
     });
@@ -58,6 +77,7 @@ pub(super) fn requirement(outline: &Outline<'_>, name: &str, lines: Range<Line>)
             .trim_end_matches(is_space)
             .to_owned(),
         scenarios: scenarios.collect(),
+        oddity: None,
     }
 }
 

@@ -153,6 +153,7 @@ fn named(outline: &Outline<'_>, name: &str, first: Line, last: Line) -> Requirem
             .trim_end_matches(is_space)
             .to_owned(),
         scenarios: Vec::new(),
+        oddity: None,
     }
 }
 

@@ -1,28 +1,56 @@
 //! A capability's `spec.md`.
 
-use super::block::{requirement, requirement_name};
-use super::outline::Outline;
-use crate::model::{Source, Spec};
+use super::block::{is_stray_scenario, requirement, stray_requirement};
+use super::outline::{Heading, Outline};
+use super::text::trim;
+use crate::model::{Line, Oddity, Source, Spec, TextSection};
 
-/// Reads the spec `id`. Requirements are those under `## Requirements`, of every section of that name; a block ends at the
-/// next heading of level 2 or 3. A line such as `# install` is more often a command than a heading: it ends neither.
+/// Reads the spec `id`. Every requirement counts, wherever its heading stands and whatever its level from 2 to 4; what is
+/// odd about it is noted. A block ends at the next heading of level 2 or 3, or with the next requirement. A line such as
+/// `# install` is more often a command than a heading: it ends nothing.
 #[must_use]
 pub fn spec(id: &str, source: Source) -> Spec {
     let text = source.text.clone();
     let outline = Outline::of(&text);
-    let title = outline.headings().iter().find(|heading| heading.level == 1);
-    let mut requirements = Vec::new();
+    let headings = outline.headings();
+    let title = headings.iter().find(|heading| heading.level == 1);
     let main = outline.find("Requirements");
     let level = main.map_or(2, |heading| heading.level);
+    let purpose = outline.section("Purpose");
+    let in_purpose = outline.find("Purpose").map_or(0..0, |heading| {
+        heading.line..outline.end_of(heading.line, heading.level)
+    });
     let mut inside = false;
-    for (index, heading) in outline.headings().iter().enumerate() {
+    let mut requirements = Vec::new();
+    // What stands before any heading.
+    let first = headings.first().map_or(outline.end(), |first| first.line);
+    let lead = trim(outline.text_of(1..first));
+    let mut sections: Vec<TextSection> = Vec::new();
+    if first > 1 && !lead.is_empty() {
+        sections.push(TextSection {
+            title: String::new(),
+            line: 1,
+            text: lead.to_owned(),
+        });
+    }
+    for heading in headings {
+        if let Some(name) = stray_requirement(heading) {
+            let end = end_of_block(&outline, heading);
+            let mut read = requirement(&outline, name, heading.line..end);
+            read.oddity = match heading.level {
+                3 if inside => None,
+                3 => Some(Oddity::Outside),
+                level => Some(Oddity::Level(level)),
+            };
+            requirements.push(read);
+            continue;
+        }
         if (2..=level).contains(&heading.level) || heading.level == level {
             inside = heading.level == level && heading.title.eq_ignore_ascii_case("Requirements");
-        } else if inside && let Some(name) = requirement_name(heading) {
-            let mut below = outline.headings().iter().skip(index + 1);
-            let next = below.find(|next| (2..=3).contains(&next.level));
-            let end = next.map_or(outline.end(), |next| next.line);
-            requirements.push(requirement(&outline, name, heading.line..end));
+        }
+        let is_title = title.is_some_and(|title| title.line == heading.line);
+        if !in_purpose.contains(&heading.line) {
+            sections.extend(text_section(&outline, heading, is_title));
         }
     }
     Spec {
@@ -32,9 +60,42 @@ pub fn spec(id: &str, source: Source) -> Spec {
             .filter(|title| !title.is_empty())
             .unwrap_or(id)
             .to_owned(),
-        purpose: outline.section("Purpose"),
+        purpose,
         requirements_line: main.map(|heading| heading.line),
         requirements,
+        sections,
         source,
     }
+}
+
+/// Where the block of a requirement or the text of a section ends.
+fn end_of_block(outline: &Outline<'_>, heading: &Heading<'_>) -> Line {
+    let ends = |next: &&Heading<'_>| {
+        (2..=3).contains(&next.level) && !is_stray_scenario(next)
+            || stray_requirement(next).is_some()
+    };
+    let below = outline.headings_in(heading.line.saturating_add(1)..outline.end());
+    let next = below.iter().find(ends);
+    next.map_or(outline.end(), |next| next.line)
+}
+
+/// The text below a heading that begins no requirement, if there is any.
+fn text_section(
+    outline: &Outline<'_>,
+    heading: &Heading<'_>,
+    is_title: bool,
+) -> Option<TextSection> {
+    let counts = match heading.level {
+        1 => is_title,
+        2 | 3 => !is_stray_scenario(heading),
+        _ => false,
+    };
+    // What ends a text begins the next one, so that no line is looked at by many.
+    let end = counts.then(|| end_of_block(outline, heading))?;
+    let text = trim(outline.text_of(heading.line.saturating_add(1)..end));
+    (!text.is_empty()).then(|| TextSection {
+        title: heading.title.to_owned(),
+        line: heading.line,
+        text: text.to_owned(),
+    })
 }

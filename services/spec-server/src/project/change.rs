@@ -54,11 +54,8 @@ impl Folder {
                 deltas.push(parse::delta(capability, source));
             }
         }
-        let dated = (kind == Kind::Archived)
-            .then(|| id.split_at_checked(10))
-            .flatten()
-            .filter(|(day, _)| parse::is_day(day));
-        let name = dated.and_then(|(_, rest)| rest.strip_prefix('-'));
+        let dated = dated(id).filter(|_| kind == Kind::Archived);
+        let name = undated(id).filter(|_| kind == Kind::Archived);
         Ok(Change {
             id: id.to_owned(),
             archived_on: dated.map(|(day, _)| day.to_owned()),
@@ -72,14 +69,18 @@ impl Folder {
     }
 }
 
+/// The day in the name of an archived change, and what follows it.
+fn dated(id: &str) -> Option<(&str, &str)> {
+    let dated = id.split_at_checked(10);
+    dated.filter(|(day, _)| parse::is_day(day))
+}
+
+/// The name of an archived change without its day.
+pub(super) fn undated(id: &str) -> Option<&str> {
+    dated(id)?.1.strip_prefix('-')
+}
+
 /// How long the texts of a change are together.
 pub(super) fn bytes(change: &Change) -> usize {
-    let parts = [
-        change.proposal.as_ref().map(|proposal| &proposal.source),
-        change.tasks.as_ref().map(|tasks| &tasks.source),
-        change.design.as_ref(),
-    ];
-    let deltas = change.deltas.iter().map(|delta| &delta.source);
-    let sources = parts.into_iter().flatten().chain(deltas);
-    sources.map(|source| source.text.len()).sum()
+    change.sources().map(|source| source.text.len()).sum()
 }

@@ -51,6 +51,18 @@ pub(super) fn counts(kind: Kind, name: &str, dialect: Dialect) -> bool {
     !reserved && !name.starts_with('.')
 }
 
+/// An id as it is compared: capitals do not matter, nor blanks around it.
+pub(super) fn fold(id: &str) -> String {
+    id.trim().to_lowercase()
+}
+
+/// The known id that differs from `id` in capitals alone.
+pub(super) fn same_but_for_case<'k>(id: &str, known: &'k [String]) -> Option<&'k str> {
+    let folded = fold(id);
+    let same = known.iter().find(|known| fold(known) == folded);
+    same.map(String::as_str)
+}
+
 /// The names most like `id`, at most three, the nearest first.
 #[must_use]
 pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String> {

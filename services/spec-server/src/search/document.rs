@@ -1,6 +1,6 @@
 //! What of a spec is searched: one document for the spec itself and one for each of its requirements.
 
-use crate::model::{Line, Requirement, Scenario, Spec};
+use crate::model::{Line, Requirement, Scenario, Spec, TextSection};
 
 /// The kinds of text in a document; each has its weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,8 +25,10 @@ impl Field {
 pub struct Document {
     /// The spec.
     pub spec_id: String,
-    /// The requirement; `None` for the spec itself.
+    /// The requirement; `None` for the spec itself and for a text of it.
     pub requirement: Option<String>,
+    /// The heading of a text that belongs to no requirement.
+    pub section: Option<String>,
     /// The line of the requirement's heading; for the spec itself that of its purpose, or 1.
     pub line: Line,
     /// Its texts.
@@ -60,12 +62,17 @@ impl Document {
     }
 }
 
-/// The documents of a spec: itself, then its requirements in their order.
+/// The documents of a spec: itself, its requirements in their order, then its other texts.
 #[must_use]
 pub fn documents(spec: &Spec) -> Vec<Document> {
     let mut documents = vec![itself(spec)];
     let requirements = spec.requirements.iter();
     documents.extend(requirements.map(|requirement| of_requirement(spec, requirement)));
+    documents.extend(
+        spec.sections
+            .iter()
+            .map(|section| of_section(spec, section)),
+    );
     documents
 }
 
@@ -76,6 +83,7 @@ fn itself(spec: &Spec) -> Document {
     Document {
         spec_id: spec.id.clone(),
         requirement: None,
+        section: None,
         line: purpose.map_or(1, |purpose| purpose.line),
         parts,
     }
@@ -95,7 +103,27 @@ fn of_requirement(spec: &Spec, requirement: &Requirement) -> Document {
     Document {
         spec_id: spec.id.clone(),
         requirement: Some(requirement.name.clone()),
+        section: None,
         line: requirement.line,
+        parts,
+    }
+}
+
+fn of_section(spec: &Spec, section: &TextSection) -> Document {
+    let title = match section.title.as_str() {
+        "" => &spec.title,
+        title => title,
+    };
+    let mut parts = vec![
+        Part::new(Field::Name, title),
+        Part::new(Field::Description, &section.text),
+    ];
+    parts.extend(names(spec, Field::Context));
+    Document {
+        spec_id: spec.id.clone(),
+        requirement: None,
+        section: Some(title.to_owned()),
+        line: section.line,
         parts,
     }
 }

@@ -15,7 +15,7 @@ pub const INDEX_BYTES: u64 = 512 * 1024 * 1024;
 
 const FORMAT: Format = Format {
     magic: *b"SPECIDX\n",
-    version: 1,
+    version: 2,
 };
 
 /// The bytes of the file for an index.
@@ -71,17 +71,23 @@ fn spec<'b>(body: &mut Reader<'b>) -> Option<Spec<'b>> {
 }
 
 fn document(body: &mut Reader<'_>, spec_id: &str) -> Option<Document> {
-    let requirement = match body.array()? {
-        [0] => None,
-        [1] => Some(body.text()?.to_owned()),
-        _ => return None,
-    };
+    let requirement = name(body)?;
     Some(Document {
         spec_id: spec_id.to_owned(),
         requirement,
+        section: name(body)?,
         line: body.number()?,
         parts: body.list(part)?,
     })
+}
+
+/// A name, or that there is none.
+fn name(body: &mut Reader<'_>) -> Option<Option<String>> {
+    match body.array()? {
+        [0] => Some(None),
+        [1] => Some(Some(body.text()?.to_owned())),
+        _ => None,
+    }
 }
 
 fn part(body: &mut Reader<'_>) -> Option<Part> {
@@ -101,9 +107,11 @@ const FIELDS: [Field; Field::COUNT] = [
 ];
 
 fn put_document(body: &mut Vec<u8>, document: &Document) {
-    body.push(u8::from(document.requirement.is_some()));
-    if let Some(requirement) = &document.requirement {
-        put_text(body, requirement);
+    for name in [&document.requirement, &document.section] {
+        body.push(u8::from(name.is_some()));
+        if let Some(name) = name {
+            put_text(body, name);
+        }
     }
     body.extend(document.line.to_le_bytes());
     put_number(body, document.parts.len());

@@ -17,6 +17,11 @@ const K1: f64 = 1.2;
 /// How much a long document is held to repeat terms for its length alone.
 const B: f64 = 0.75;
 
+/// How much a word counts that may stand for a term of the query, as a share of the term itself, and how much a requirement
+/// gains by what its spec has of the query. Both chosen on the questions in odd lines of `corpus/openspec-questions.jsonl`.
+const KIN: f64 = 0.7;
+const SPEC: f64 = 0.6;
+
 /// How much one occurrence in each kind of text counts, in the order of [`Field`]. Tuned on a part of the questions in
 /// `corpus/questions.jsonl`.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -209,25 +214,52 @@ impl Index {
         let mut scores = vec![0.0; self.documents.len()];
         let mut best = 0.0;
         let average = self.average();
-        for (term, whole) in query.terms() {
-            let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
+        for asked in query.asked() {
+            let postings = asked
+                .term
+                .as_deref()
+                .and_then(|term| self.postings.get(term));
             // An identifier may well be written as words; only its parts are expected.
-            if postings.is_empty() && whole {
+            if postings.is_none() && asked.whole {
                 continue;
             }
-            let rarity = self.rarity(postings.len());
-            best += rarity;
-            for posting in postings {
-                if let Some(score) = scores.get_mut(posting.slot.index()) {
-                    *score += rarity * self.saturation(posting, average);
+            let term = asked.term.iter().map(|term| (term, 1.0));
+            let kin = asked.kin.iter().map(|term| (term, KIN));
+            // Of a term and those that may stand for it the best counts.
+            let mut gained: HashMap<usize, f64> = HashMap::new();
+            for (term, share) in term.chain(kin) {
+                let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
+                let worth = share * self.rarity(postings.len());
+                for posting in postings {
+                    let gain = worth * self.saturation(posting, average);
+                    let most = gained.entry(posting.slot.index()).or_default();
+                    *most = gain.max(*most);
                 }
             }
+            for (slot, gain) in gained {
+                if let Some(score) = scores.get_mut(slot) {
+                    *score += gain;
+                }
+            }
+            if asked.term.is_some() {
+                best += self.rarity(postings.map_or(0, Vec::len));
+            }
         }
-        let slots = (0..).map(Slot);
-        let matches = slots.zip(scores).filter(|(_, score)| *score > 0.0);
-        let matches = matches.map(|(slot, score)| Match {
-            slot,
-            score: score / best,
+        if best <= 0.0 {
+            return Vec::new();
+        }
+        let share = |slot: Slot| {
+            let score: f64 = scores.get(slot.index()).copied().unwrap_or_default();
+            // Phrases gain without being expected.
+            (score / best).min(1.0)
+        };
+        let slots = (0..).map(Slot).take(scores.len());
+        let slots = slots.filter(|slot| share(*slot) > 0.0);
+        let matches = slots.map(|slot| {
+            let own = share(slot);
+            let above = self.spec_of(slot).map_or(0.0, share);
+            let score = own + SPEC * above * (1.0 - own);
+            Match { slot, score }
         });
         let mut matches: Vec<Match> = matches.filter(|found| found.score >= threshold).collect();
         if limit < matches.len() {
@@ -258,8 +290,13 @@ impl Index {
     /// How much a term of the query tells; `None` for other terms.
     #[must_use]
     pub fn weight(&self, query: &Query, term: &str) -> Option<f64> {
-        let asked = query.terms().any(|(asked, _)| asked == term);
-        asked.then(|| self.rarity(self.postings.get(term).map_or(0, Vec::len)))
+        let shares = query.asked().filter_map(|asked| {
+            let own = asked.term.as_deref() == Some(term);
+            let is_kin = || asked.kin.iter().any(|kin| kin == term);
+            own.then_some(1.0).or_else(|| is_kin().then_some(KIN))
+        });
+        let share = shares.max_by(f64::total_cmp)?;
+        Some(share * self.rarity(self.postings.get(term).map_or(0, Vec::len)))
     }
 
     /// The ids, hashes and documents of its specs, by id.
@@ -289,6 +326,13 @@ impl Index {
         let held = ids.len() - outdated.added;
         outdated.removed = self.specs.len().saturating_sub(held);
         outdated
+    }
+
+    /// The place of the spec that a requirement or a text belongs to; `None` for a spec itself.
+    fn spec_of(&self, slot: Slot) -> Option<Slot> {
+        let document = self.document(slot)?;
+        let first = self.specs.get(&document.spec_id)?.slots.first();
+        first.copied().filter(|first| *first != slot)
     }
 
     /// The places that are taken.

@@ -2,15 +2,27 @@
 
 use std::collections::HashSet;
 
-use super::terms::{is_grammar, tokens};
+use super::terms::{Token, is_grammar, tokens};
+use super::thesaurus::kin;
 
 /// The most terms of a query; those behind them are not looked up.
 pub const QUERY_TERMS: usize = 256;
 
-/// A query, taken apart: its terms in their order, each once.
+/// A query, taken apart: its terms in their order, each once, with those that may be meant by them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Query {
-    terms: Vec<(String, bool)>,
+    asked: Vec<Asked>,
+}
+
+/// One thing that is asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Asked {
+    /// The term; `None` of a phrase, whose words count by themselves.
+    pub(super) term: Option<String>,
+    /// Whether it is an identifier kept whole.
+    pub(super) whole: bool,
+    /// Terms that may be meant by it.
+    pub(super) kin: &'static [String],
 }
 
 impl Query {
@@ -26,20 +38,36 @@ impl Query {
             .map(|token| (token.term(), token.whole))
             .filter(|(term, _)| seen.insert(term.clone()))
             .take(QUERY_TERMS)
-            .collect();
-        Self { terms }
+            .map(|(term, whole)| Asked {
+                whole,
+                kin: kin(&term),
+                term: Some(term),
+            });
+        let phrases = found.windows(2).take(QUERY_TERMS).filter_map(phrase);
+        Self {
+            asked: terms.chain(phrases).collect(),
+        }
     }
 
-    /// Its terms, and whether each is an identifier kept whole.
-    pub(super) fn terms(&self) -> impl Iterator<Item = (&str, bool)> {
-        self.terms
-            .iter()
-            .map(|(term, whole)| (term.as_str(), *whole))
+    /// What is asked for.
+    pub(super) fn asked(&self) -> impl Iterator<Item = &Asked> {
+        self.asked.iter()
     }
 
     /// Whether there is nothing to look up.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
-        self.terms.is_empty()
+        self.asked.is_empty()
     }
+}
+
+/// What two words mean together, if they do.
+fn phrase(words: &[Token]) -> Option<Asked> {
+    let words: Vec<String> = words.iter().map(Token::term).collect();
+    let kin = kin(&words.join(" "));
+    (!kin.is_empty()).then_some(Asked {
+        term: None,
+        whole: false,
+        kin,
+    })
 }

@@ -1,17 +1,18 @@
 //! The door: keeps the index, explicit or always fresh, beside the embeddings if there are any, and answers.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use service_host::Stamp;
 
+use super::changes::{self, Changes};
 use super::explicit::read_anew;
 use super::index::{Index, Match, Update};
 use super::query::Query;
 use super::semantic::{Near, Semantic};
 use super::settings::{Freshness, Settings};
 use super::{Found, Hit, Outdated, Ranker, SearchError, folder, fusion, snippet};
-use crate::model::Spec;
+use crate::model::{Change, Spec};
 
 /// The most characters of a query.
 pub const QUERY_CHARS: usize = 10_000;
@@ -28,6 +29,8 @@ pub struct Searcher {
     settings: Settings,
     state: RwLock<State>,
     semantic: Option<Semantic>,
+    /// Active changes, and archived ones.
+    changes: [Mutex<Changes>; 2],
 }
 
 #[derive(Debug, Default)]
@@ -58,6 +61,7 @@ impl Searcher {
             settings,
             state: RwLock::new(state),
             semantic,
+            changes: Default::default(),
         })
     }
 
@@ -90,10 +94,7 @@ impl Searcher {
     /// # Errors
     /// [`SearchError::LongQuery`], and in explicit mode [`SearchError::NoIndex`] and [`SearchError::Index`].
     pub fn search(&self, query: &str, top_k: usize) -> Result<Found, SearchError> {
-        let chars = query.chars().count();
-        if chars > QUERY_CHARS {
-            return Err(SearchError::LongQuery(chars));
-        }
+        let asked = checked(query)?;
         if self.settings.freshness == Freshness::Explicit {
             self.reread()?;
         }
@@ -101,7 +102,6 @@ impl Searcher {
             (None, _) => Ranker::Bm25,
             (Some(_), ranker) => ranker.unwrap_or(Ranker::Hybrid),
         };
-        let asked = Query::new(query);
         let thresholds = self.settings.thresholds;
         let depth = top_k.max(FUSED);
         // Embedding takes its time, so it is done before the index is held.
@@ -127,6 +127,41 @@ impl Searcher {
             ranker,
             outdated: state.outdated,
             waiting: self.semantic.as_ref().map_or(0, Semantic::waiting),
+        })
+    }
+
+    /// The best `top_k` answers to `query` in `changes`, by its words: the active changes, or the archived ones.
+    ///
+    /// # Errors
+    /// [`SearchError::LongQuery`].
+    pub fn search_changes(
+        &self,
+        changes: &[Arc<Change>],
+        archived: bool,
+        query: &str,
+        top_k: usize,
+    ) -> Result<Found, SearchError> {
+        let asked = checked(query)?;
+        let [active, past] = &self.changes;
+        let held = if archived { past } else { active }.lock();
+        let mut held = held.unwrap_or_else(PoisonError::into_inner);
+        held.update(changes, self.settings.weights);
+        let found = held.search(&asked, self.settings.thresholds.bm25, top_k);
+        let hits = found.into_iter().filter_map(|found| {
+            let mut hit = hit(held.index(), &asked, found, Ranker::Bm25, None)?;
+            let (change, file) = changes::place(&hit.spec_id)?;
+            hit.change = Some((change.to_owned(), file.to_owned()));
+            let capability = file
+                .strip_prefix("specs/")
+                .and_then(|file| file.strip_suffix("/spec.md"));
+            hit.spec_id = capability.unwrap_or_default().to_owned();
+            Some(hit)
+        });
+        Ok(Found {
+            hits: hits.collect(),
+            ranker: Ranker::Bm25,
+            outdated: Outdated::default(),
+            waiting: 0,
         })
     }
 
@@ -175,6 +210,14 @@ impl Searcher {
     }
 }
 
+/// What a query asks for, if it is not too long.
+fn checked(query: &str) -> Result<Query, SearchError> {
+    match query.chars().count() {
+        chars if chars > QUERY_CHARS => Err(SearchError::LongQuery(chars)),
+        _ => Ok(Query::new(query)),
+    }
+}
+
 /// The ranking that is told, with which ranking has each.
 fn rank(ranker: Ranker, bm25: &[Match], near: &[Near], index: &Index) -> Vec<(Match, Ranker)> {
     let near: Vec<Match> = near.iter().map(|near| near.found).collect();
@@ -206,6 +249,8 @@ fn hit(
     Some(Hit {
         spec_id: document.spec_id.clone(),
         requirement: document.requirement.clone(),
+        section: document.section.clone(),
+        change: None,
         score: found.score,
         ranker,
         snippet,

@@ -8,7 +8,9 @@
 //! Terms are folded: compatibility forms are resolved (NFKD), accents fall away, case is folded, and what looks English
 //! is [stemmed](super::stem).
 
+use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
@@ -224,19 +226,27 @@ fn fold(c: char) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Words that a question has for its grammar alone. A query is searched without them, unless it has no others.
+/// Words that a question has for its grammar and its manners alone. A query is searched without them, unless it has no
+/// others.
 #[must_use]
 pub fn is_grammar(word: &str) -> bool {
-    const WORDS: [&str; 98] = [
-        "a", "about", "after", "all", "also", "am", "an", "and", "any", "are", "as", "at", "be",
-        "because", "been", "being", "but", "by", "can", "cannot", "cant", "could", "did", "do",
-        "does", "doesnt", "doing", "dont", "for", "from", "had", "happen", "happens", "has",
-        "have", "he", "how", "i", "if", "im", "in", "into", "is", "isnt", "it", "its", "ive",
-        "just", "like", "may", "me", "might", "must", "my", "need", "no", "not", "of", "on", "or",
-        "our", "own", "shall", "she", "should", "so", "some", "still", "than", "that", "the",
-        "their", "them", "then", "there", "these", "they", "this", "those", "to", "too", "us",
-        "want", "was", "we", "were", "what", "when", "where", "which", "while", "who", "why",
-        "will", "with", "would", "you", "your",
-    ];
-    WORDS.binary_search(&word).is_ok()
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| GRAMMAR.split_whitespace().collect());
+    WORDS.contains(word)
 }
+
+const GRAMMAR: &str = "\
+        a about above across actually after again all almost already also although always am an and another any \
+        anybody anyone anything are arent around as ask at away back be became because become been before being \
+        both but by came can cannot cant come could couldnt did didnt do does doesnt doing done dont each either \
+        else enough even ever every everyone everything exactly few for from gave get gets getting give go goes \
+        going gone got had hadnt happen happens has hasnt have havent having he hello her here hers him his how \
+        however i if im in instead into is isnt it its itself ive just keep know let lets like likely little \
+        look lot made make makes many may maybe me mean might mine more most much must my myself need needs \
+        never no nobody none nor not nothing now of off often ok okay on once one only onto or other others our \
+        ours out over own per perhaps please possible put quite rather really said same saw say says see seem \
+        seems seen shall she should shouldnt since so some somebody someone something somewhere soon still such \
+        take takes tell tells than thank that thats the their theirs them themselves then there theres these \
+        they thing things this those though through thus to together too took try trying under until up upon us \
+        use used using usually very via want wants was wasnt way we well went were werent what whatever whats \
+        when whenever where whether which while who whole whom whose why will with within without wont would \
+        wouldnt yes yet you your yours yourself";

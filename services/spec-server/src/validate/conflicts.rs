@@ -31,7 +31,7 @@ pub(super) fn between(changes: &[Arc<Change>]) -> Vec<Findings> {
                     delta,
                     operation,
                 };
-                for name in names(operation) {
+                for name in operation.names() {
                     touched
                         .entry((&delta.capability, name))
                         .or_default()
@@ -129,13 +129,6 @@ impl<'t> Touches<'t> {
         }
         told.join(", ")
     }
-}
-
-/// The names a change lays hands on; half a rename has one.
-fn names(delta: &Delta) -> impl Iterator<Item = &str> {
-    let names = [Some(&delta.requirement.name), delta.renamed_to.as_ref()];
-    let names = names.into_iter().flatten();
-    names.map(String::as_str).filter(|name| !name.is_empty())
 }
 
 const fn verb(operation: Operation) -> &'static str {

@@ -22,6 +22,7 @@ pub(super) use change::check as check_change;
 
 use super::finding::{Findings, Place};
 use crate::model::{Source, Spec};
+use crate::parse::Outline;
 
 /// Checks a spec.
 pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
@@ -31,6 +32,16 @@ pub(super) fn check_spec(spec: &Spec, findings: &mut Findings) {
         part: None,
     };
     spec::check(spec, place, findings);
+}
+
+/// Checks where the headings of a spec stand.
+pub(super) fn check_structure(spec: &Spec, findings: &mut Findings) {
+    let file = path(&spec.source);
+    let place = Place {
+        file: &file,
+        part: None,
+    };
+    spec::check_structure(&Outline::of(&spec.source.text), place, findings);
 }
 
 /// The path of a file as it is told.

@@ -1,6 +1,7 @@
 //! Items with their findings, and the sum of them.
 
 use super::finding::{Finding, Severity};
+use crate::view::counted;
 
 /// A spec or a change, checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -116,9 +117,4 @@ fn things(items: &[Item]) -> String {
             counted(specs, "spec")
         ),
     }
-}
-
-fn counted(count: usize, thing: &str) -> String {
-    let end = if count == 1 { "" } else { "s" };
-    format!("{count} {thing}{end}")
 }

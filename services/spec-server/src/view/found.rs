@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{name, notes};
+use super::names::counted;
+use super::touching::Touching;
 use crate::search::{Found, Hit};
 
 /// What was found, the best first.
@@ -21,11 +23,23 @@ pub struct SearchResults {
 /// One hit.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct HitView {
-    /// The spec.
+    /// The spec; empty for a file of a change that is about none in particular.
     pub spec_id: String,
-    /// The requirement; null where the spec as a whole fits, by its title or purpose.
+    /// The requirement; null where the spec as a whole fits, by its title or purpose, or another text of it.
     pub requirement: Option<String>,
-    /// How well it fits, from 0 to 1.
+    /// The heading of a text that belongs to no requirement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
+    /// The change, where changes were searched.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub change_id: Option<String>,
+    /// The file below the folder of the change.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// The active changes that touch the requirement.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
+    /// How well it fits, from 0 to 1, in three digits.
     pub score: f64,
     /// The part of the text that fits.
     pub snippet: String,
@@ -38,37 +52,61 @@ pub struct HitView {
 impl SearchResults {
     /// What was found among specs of which so many could not be read.
     #[must_use]
-    pub fn of(found: &Found, unreadable: usize) -> Self {
+    pub fn of(found: &Found, unreadable: usize, touching: &Touching) -> Self {
         let outdated = found.outdated;
         let outdated = outdated.is_outdated().then(|| {
             format!(
-                "the index is older than the specs ({} new, {} changed, {} gone since): build it anew with `spec-server \
+                "the index is older than the specs ({} new, {} changed, {} gone since): build it again with `spec-server \
                  index`",
                 outdated.added, outdated.changed, outdated.removed
             )
         });
         let waiting = (found.waiting > 0).then(|| {
             format!(
-                "{} texts are still being read for their sense; the same search finds more in a moment",
-                found.waiting
+                "{} not yet read for their sense; the same search finds more in a moment",
+                match found.waiting {
+                    1 => "1 text is".to_owned(),
+                    waiting => format!("{waiting} texts are"),
+                }
             )
         });
-        let unreadable = (unreadable > 0)
-            .then(|| format!("files that could not be read: {unreadable}; list_specs names them"));
+        let unreadable = (unreadable > 0).then(|| {
+            format!(
+                "{} could not be read; list_specs names them",
+                counted(unreadable, "file")
+            )
+        });
+        let nothing = found.hits.is_empty().then(|| {
+            "no word of the query occurs; try other words, or search in changes or archive"
+                .to_owned()
+        });
         Self {
-            results: found.hits.iter().map(HitView::of).collect(),
+            results: found
+                .hits
+                .iter()
+                .map(|hit| HitView::of(hit, touching))
+                .collect(),
             ranker: found.ranker.name().to_owned(),
-            note: notes([outdated, waiting, unreadable]),
+            note: notes([nothing, outdated, waiting, unreadable]),
         }
     }
 }
 
 impl HitView {
-    fn of(hit: &Hit) -> Self {
+    fn of(hit: &Hit, touching: &Touching) -> Self {
+        let requirement = hit.requirement.as_deref();
+        let (change_id, file) = hit.change.clone().unzip();
         Self {
             spec_id: hit.spec_id.clone(),
-            requirement: hit.requirement.as_deref().map(name),
-            score: hit.score,
+            requirement: requirement.map(name),
+            section: hit.section.as_deref().map(name),
+            changes: match (requirement, &change_id) {
+                (Some(name), None) => touching.requirement(&hit.spec_id, name),
+                _ => Vec::new(),
+            },
+            change_id,
+            file,
+            score: (hit.score * 1000.0).round() / 1000.0,
             snippet: hit.snippet.clone(),
             ranker: hit.ranker.name().to_owned(),
             line: hit.line,

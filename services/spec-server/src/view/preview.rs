@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{Budget, notes, sentence};
-use crate::archive::{Archived, Preview, PreviewSpec, Problem};
+use crate::archive::{Archived, Preview, PreviewSpec, Problem, Ticked};
 
 /// What a change would make of the specs if it were archived now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -47,6 +47,9 @@ pub struct ProblemView {
     pub line: Option<u32>,
     /// What is wrong and what would be right.
     pub description: String,
+    /// Of a change: proposal, tasks, design or deltas.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub section: Option<String>,
 }
 
 /// A change that was archived.
@@ -65,6 +68,45 @@ pub struct ArchivedView {
     /// What is missing here and how to get it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+}
+
+/// A task after it was ticked.
+#[derive(Debug, Serialize, JsonSchema)]
+pub struct TickedTask {
+    /// The change.
+    pub change_id: String,
+    /// The number of the task, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub number: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// Its line in tasks.md.
+    pub line: u32,
+    /// Whether it is ticked now.
+    pub done: bool,
+    /// Whether it was another way before; if not, nothing was written.
+    pub changed: bool,
+    /// How many tasks are ticked now.
+    pub completed: usize,
+    /// How many there are.
+    pub total: usize,
+}
+
+impl TickedTask {
+    /// Of a task of the change `id`.
+    #[must_use]
+    pub fn of(id: &str, ticked: Ticked) -> Self {
+        Self {
+            change_id: id.to_owned(),
+            number: ticked.task.number,
+            text: ticked.task.text,
+            line: ticked.task.line,
+            done: ticked.task.done,
+            changed: ticked.changed,
+            completed: ticked.completed,
+            total: ticked.total,
+        }
+    }
 }
 
 impl PreviewView {
@@ -111,6 +153,7 @@ impl ProblemView {
             file: problem.path.to_string_lossy().into_owned(),
             line: problem.line,
             description: sentence(&problem.message),
+            section: problem.part.map(|part| part.name().to_owned()),
         }
     }
 }

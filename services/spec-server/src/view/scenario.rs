@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bound::{Budget, MAX_NAMES, name};
-use super::names::named;
+use super::bound::{Budget, MAX_NAMES, name, notes};
+use super::names::all_named;
 use super::spec::file_of;
 use crate::model::{Requirement, Scenario, Spec};
 use crate::project::nearest;
@@ -78,11 +78,16 @@ impl ScenarioView {
         scenario: Option<&str>,
         budget: Budget,
     ) -> Result<Self, Missing> {
-        let within = requirement_named(spec, requirement)?;
-        let found = match scenario {
-            Some(asked) => named(&within.scenarios, |scenario| &scenario.name, asked),
-            None => within.scenarios.first(),
+        let same = requirements_named(spec, requirement)?;
+        // Of several requirements of one name the first that has the scenario.
+        let has = same
+            .iter()
+            .find(|within| !alike(within, scenario).is_empty());
+        let Some(within) = has.or(same.first()).copied() else {
+            return Err(no_requirement(spec, requirement));
         };
+        let scenarios = alike(within, scenario);
+        let found = scenarios.first().copied();
         let found = found.ok_or_else(|| Missing::Scenario {
             spec: spec.id.clone(),
             requirement: name(&within.name),
@@ -92,7 +97,13 @@ impl ScenarioView {
                 within.scenarios.iter().map(|scenario| &scenario.name),
             ),
         })?;
-        Ok(Self::new(spec, within, found, budget))
+        let mut view = Self::new(spec, within, found, budget);
+        let shared = [
+            shared("requirements", same.iter().map(|one| one.line)),
+            shared("scenarios", scenarios.iter().map(|one| one.line)),
+        ];
+        view.note = notes([view.note].into_iter().chain(shared));
+        Ok(view)
     }
 
     fn new(spec: &Spec, requirement: &Requirement, scenario: &Scenario, budget: Budget) -> Self {
@@ -140,18 +151,44 @@ impl ScenarioView {
     }
 }
 
-/// The requirement of that name.
-fn requirement_named<'s>(spec: &'s Spec, asked: &str) -> Result<&'s Requirement, Missing> {
-    let found = named(&spec.requirements, |requirement| &requirement.name, asked);
-    found.ok_or_else(|| Missing::Requirement {
+/// The requirements of that name, or the one on that line: at least one.
+pub(super) fn requirements_named<'s>(
+    spec: &'s Spec,
+    asked: &str,
+) -> Result<Vec<&'s Requirement>, Missing> {
+    let all = &spec.requirements;
+    let found = all_named(all, |one| &one.name, |one| one.line, asked);
+    match found.is_empty() {
+        true => Err(no_requirement(spec, asked)),
+        false => Ok(found),
+    }
+}
+
+/// The scenarios of that name, or the one on that line; the first without a name.
+fn alike<'s>(within: &'s Requirement, asked: Option<&str>) -> Vec<&'s Scenario> {
+    let all = &within.scenarios;
+    match asked {
+        Some(asked) => all_named(all, |one| &one.name, |one| one.line, asked),
+        None => all.iter().take(1).collect(),
+    }
+}
+
+fn no_requirement(spec: &Spec, asked: &str) -> Missing {
+    let names = spec.requirements.iter().map(|one| &one.name);
+    Missing::Requirement {
         spec: spec.id.clone(),
         asked: name(asked),
-        nearest: like(
-            asked,
-            spec.requirements
-                .iter()
-                .map(|requirement| &requirement.name),
-        ),
+        nearest: like(asked, names),
+    }
+}
+
+/// That several things share the name that was asked for.
+fn shared(what: &str, lines: impl ExactSizeIterator<Item = u32>) -> Option<String> {
+    let count = lines.len();
+    let lines: Vec<_> = lines.take(MAX_NAMES).map(|line| line.to_string()).collect();
+    (count > 1).then(|| {
+        let lines = lines.join(", ");
+        format!("{count} {what} have this name, on lines {lines}; name one by its line")
     })
 }
 

@@ -1,16 +1,24 @@
 //! Specs: the list of them, and the requirements of one.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::bound::{Budget, name, notes, sentence};
-use crate::model::{Requirement, Spec};
+use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
+use super::names::{counted, fold};
+use super::scenario::{Missing, requirements_named};
+use super::touching::Touching;
+use crate::model::{Line, Oddity, Requirement, Spec};
 use crate::project::Unreadable;
 
 /// How much of a purpose stands in the list.
 const PURPOSE: Budget = Budget(600);
+
+/// The most malformed specs, and the most lines of what is malformed in one, that a note names.
+const MALFORMED: usize = 10;
 
 /// All specs in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -50,34 +58,71 @@ pub struct UnreadableFile {
     pub problem: String,
 }
 
-/// The requirements of a spec without their text.
+/// How much of each requirement is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+pub enum Detail {
+    /// Its name, and how many scenarios it has.
+    #[default]
+    Names,
+    /// Also what it says, and the names of its scenarios.
+    Requirements,
+    /// Also the scenarios: its whole block.
+    Scenarios,
+    /// The whole file, as it is; of named requirements their blocks.
+    Whole,
+}
+
+/// What is asked for of a spec.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection {
+    /// How much of each requirement.
+    pub detail: Detail,
+    /// These requirements alone, by name or line; all if there are none.
+    pub names: Vec<String>,
+    /// How many requirements are passed over; of a whole file, how many characters.
+    pub offset: usize,
+}
+
+/// The requirements of a spec, in as much detail as was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Requirements {
     /// The spec.
     pub spec_id: String,
-    /// The requirements in the order of the file.
-    pub requirements: Vec<RequirementSummary>,
+    /// The requirements in the order of the file; empty where `text` has all of it.
+    pub requirements: Vec<RequirementView>,
     /// The file, below the root of the project.
     pub file: String,
     /// How many requirements the spec has.
     pub total: usize,
+    /// The whole file, if it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
     /// The offset to call again with for the rest.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_offset: Option<usize>,
-    /// What is missing here and how to get it.
+    /// What is missing here and how to get it; what is malformed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
 
-/// One requirement in brief.
+/// One requirement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct RequirementSummary {
+pub struct RequirementView {
     /// Its name.
     pub name: String,
     /// How many scenarios it has.
     pub scenario_count: usize,
     /// The line of its heading.
     pub line: u32,
+    /// What it says; with the detail `scenarios` its whole block.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
+    /// The names of its scenarios, at most 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scenarios: Option<Vec<String>>,
+    /// The active changes that touch it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
 }
 
 impl SpecList {
@@ -92,7 +137,7 @@ impl SpecList {
         let page = budget.page(specs.iter().map(|spec| SpecSummary::of(spec)), offset);
         let (unreadable, unlisted) = UnreadableFile::some(unreadable, budget);
         Self {
-            note: notes([page.note(offset, "specs"), unlisted]),
+            note: notes([page.note(offset, "specs"), unlisted, malformed_among(specs)]),
             specs: page.items,
             total: page.total,
             unreadable,
@@ -131,24 +176,165 @@ impl SpecSummary {
 }
 
 impl Requirements {
-    /// The requirements from `offset` on that fit.
-    #[must_use]
-    pub fn of(spec: &Spec, offset: usize, budget: Budget) -> Self {
-        let summary = |requirement: &Requirement| RequirementSummary {
+    /// What was selected, as far as it fits.
+    ///
+    /// # Errors
+    /// [`Missing`] for a name that no requirement has.
+    pub fn of(
+        spec: &Spec,
+        asked: &Selection,
+        touching: &Touching,
+        budget: Budget,
+    ) -> Result<Self, Missing> {
+        let mut view = Self {
+            spec_id: spec.id.clone(),
+            requirements: Vec::new(),
+            file: file_of(spec),
+            total: spec.requirements.len(),
+            text: None,
+            next_offset: None,
+            note: None,
+        };
+        let offset = asked.offset;
+        let page_note = if asked.detail == Detail::Whole && asked.names.is_empty() {
+            let (text, next) = budget.part(&spec.source.text, offset);
+            view.text = Some(text);
+            view.next_offset = next;
+            next.map(|next| format!("there is more text; call again with offset {next}"))
+        } else {
+            let selected = selected(spec, &asked.names)?;
+            let mut cut = false;
+            let views = selected.iter().map(|one| {
+                let (view, was_cut) =
+                    RequirementView::of(spec, one, asked.detail, touching, budget);
+                cut |= was_cut;
+                view
+            });
+            let page = budget.page(views, offset);
+            let long = "a text is too long and cut; the detail whole has all of it";
+            let note = notes([
+                page.note(offset, "requirements"),
+                cut.then(|| long.to_owned()),
+            ]);
+            view.next_offset = page.next_offset;
+            view.requirements = page.items;
+            note
+        };
+        view.note = notes([page_note, malformed(spec)]);
+        Ok(view)
+    }
+}
+
+impl RequirementView {
+    fn of(
+        spec: &Spec,
+        requirement: &Requirement,
+        detail: Detail,
+        touching: &Touching,
+        budget: Budget,
+    ) -> (Self, bool) {
+        let scenarios = || {
+            let names = requirement.scenarios.iter().take(MAX_NAMES);
+            names.map(|scenario| name(&scenario.name)).collect()
+        };
+        let (text, scenarios) = match detail {
+            Detail::Names => (None, None),
+            Detail::Requirements => (Some(&requirement.description), Some(scenarios())),
+            Detail::Scenarios | Detail::Whole => (Some(&requirement.text), None),
+        };
+        let text = text.map(|text| budget.beginning(text));
+        let cut = text.as_ref().is_some_and(|(_, cut)| *cut);
+        let view = Self {
             name: name(&requirement.name),
             scenario_count: requirement.scenarios.len(),
             line: requirement.line,
+            text: text.map(|(text, _)| text),
+            scenarios,
+            changes: touching.requirement(&spec.id, &requirement.name),
         };
-        let page = budget.page(spec.requirements.iter().map(summary), offset);
-        Self {
-            spec_id: spec.id.clone(),
-            note: page.note(offset, "requirements"),
-            requirements: page.items,
-            file: file_of(spec),
-            total: page.total,
-            next_offset: page.next_offset,
-        }
+        (view, cut)
     }
+}
+
+/// The requirements of these names, each of those that share one; all of them without names.
+fn selected<'s>(spec: &'s Spec, names: &[String]) -> Result<Vec<&'s Requirement>, Missing> {
+    if names.is_empty() {
+        return Ok(spec.requirements.iter().collect());
+    }
+    let mut lines = BTreeSet::new();
+    for name in names {
+        lines.extend(requirements_named(spec, name)?.iter().map(|one| one.line));
+    }
+    let all = spec.requirements.iter();
+    Ok(all.filter(|one| lines.contains(&one.line)).collect())
+}
+
+/// What is malformed in a spec and was read all the same.
+#[must_use]
+pub fn malformed(spec: &Spec) -> Option<String> {
+    let lines = |wanted: fn(Oddity) -> bool| {
+        let all = spec.requirements.iter();
+        let odd = all.filter(move |one| one.oddity.is_some_and(wanted));
+        odd.map(|one| one.line).collect::<Vec<_>>()
+    };
+    let outside = lines(|oddity| oddity == Oddity::Outside);
+    let level = lines(|oddity| matches!(oddity, Oddity::Level(_)));
+    let mut found = Vec::new();
+    if spec.purpose.is_none() {
+        found.push("there is no `## Purpose`".to_owned());
+    }
+    if !outside.is_empty() {
+        found.push(format!(
+            "{} of {} outside of `## Requirements` ({})",
+            outside.len(),
+            counted(spec.requirements.len(), "requirement"),
+            in_lines(&outside)
+        ));
+    }
+    if !level.is_empty() {
+        let levels = "headings of requirements without exactly three `#`";
+        found.push(format!("{levels} ({})", in_lines(&level)));
+    }
+    let mut by_name: BTreeMap<String, Vec<Line>> = BTreeMap::new();
+    for one in &spec.requirements {
+        by_name.entry(fold(&one.name)).or_default().push(one.line);
+    }
+    let twice = by_name.values().find(|lines| lines.len() > 1);
+    if let Some(lines) = twice {
+        found.push(format!(
+            "requirements that share a name ({}): name one by its line",
+            in_lines(lines)
+        ));
+    }
+    (!found.is_empty()).then(|| {
+        let found = found.join("; ");
+        format!("malformed, but read: {found}. validate_spec says how to fix it")
+    })
+}
+
+fn malformed_among(specs: &[Arc<Spec>]) -> Option<String> {
+    let odd = specs.iter().filter(|spec| malformed(spec).is_some());
+    let ids: Vec<&str> = odd.map(|spec| spec.id.as_str()).collect();
+    let named = ids.iter().take(MALFORMED).copied().collect::<Vec<_>>();
+    let more = match ids.len() - named.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    (!ids.is_empty()).then(|| {
+        let verb = if ids.len() == 1 { "is" } else { "are" };
+        let named = named.join(", ");
+        format!(
+            "{} {verb} malformed, but read: {named}{more}; validate_spec says how to fix it",
+            counted(ids.len(), "spec")
+        )
+    })
+}
+
+fn in_lines(lines: &[Line]) -> String {
+    let named = lines.iter().take(MALFORMED).map(Line::to_string);
+    let word = if lines.len() == 1 { "line" } else { "lines" };
+    let more = if lines.len() > MALFORMED { ", …" } else { "" };
+    format!("{word} {}{more}", named.collect::<Vec<_>>().join(", "))
 }
 
 /// The file of a spec, below the root of the project.

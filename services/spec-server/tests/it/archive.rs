@@ -45,7 +45,7 @@ fn project(spec: &str, delta: &str) -> (TempDir, Project) {
 }
 
 fn archive(project: &Project) -> Result<Archived, ArchiveError> {
-    archive_change(project, "c", DAY)
+    archive_change(project, "c", DAY, false)
 }
 
 /// What is in the file of `cap`.

@@ -10,7 +10,6 @@ mod project;
 mod search;
 mod search_explicit;
 mod search_questions;
-#[cfg(feature = "semantic")]
 mod search_semantic;
 mod search_terms;
 mod validate;

@@ -7,6 +7,7 @@ mod mutations;
 mod openspec;
 mod tools;
 mod transcripts;
+mod whole;
 mod writes;
 
-pub(crate) use harness::{Copy, HANG, binary, client, settings, structured};
+pub(crate) use harness::{Copy, HANG, binary, client, copy_folder, settings, structured};

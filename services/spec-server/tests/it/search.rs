@@ -25,6 +25,7 @@ pub(crate) fn spec(id: &str, requirements: &[Requirement]) -> Arc<Spec> {
         purpose: None,
         requirements_line: Some(3),
         requirements: requirements.to_vec(),
+        sections: vec![],
     })
 }
 
@@ -47,6 +48,7 @@ pub(crate) fn requirement(
         description: description.to_owned(),
         text: String::new(),
         scenarios: scenarios.iter().map(scenario).collect(),
+        oddity: None,
     }
 }
 

@@ -119,7 +119,7 @@ fn a_file_that_is_none_is_told_and_stays() {
     let path = build(root.path(), &[billing("A clerk SHALL refund.")]).expect("an index");
     let good = fs::read(&path).expect("a file");
     let mut newer = good.clone();
-    newer[8] = 2;
+    newer[8] = 3;
     for (bytes, expected) in [
         (
             b"#!/bin/sh\n".to_vec(),
@@ -127,7 +127,7 @@ fn a_file_that_is_none_is_told_and_stays() {
         ),
         (
             newer,
-            "was written by another version of this program (format 2, wanted 1): build it again",
+            "was written by another version of this program (format 3, wanted 2): build it again",
         ),
         (
             good[..good.len() - 1].to_vec(),

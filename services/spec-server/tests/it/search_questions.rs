@@ -71,8 +71,8 @@ pub(crate) fn specs() -> Vec<Arc<Spec>> {
     listing.items
 }
 
-fn questions() -> Vec<Question> {
-    let text = std::fs::read_to_string(corpus().join("questions.jsonl")).expect("questions");
+fn questions(file: &str) -> Vec<Question> {
+    let text = std::fs::read_to_string(corpus().join(file)).expect("questions");
     let questions = text
         .lines()
         .map(|line| serde_json::from_str(line).expect("a question"));
@@ -93,7 +93,12 @@ fn rank(searcher: &Searcher, question: &Question) -> Option<usize> {
 
 /// Prints a table, and gives the quality on the questions that nothing was tuned on.
 pub(crate) fn report(searcher: &Searcher, ranker: Ranker) -> Quality {
-    let questions = questions();
+    report_on("questions.jsonl", searcher, ranker)
+}
+
+/// The same of the questions in another file.
+pub(crate) fn report_on(file: &str, searcher: &Searcher, ranker: Ranker) -> Quality {
+    let questions = questions(file);
     let ranks: Vec<_> = questions
         .iter()
         .map(|question| rank(searcher, question))
@@ -101,12 +106,18 @@ pub(crate) fn report(searcher: &Searcher, ranker: Ranker) -> Quality {
     let asked = || questions.iter().zip(&ranks);
     let held_out = || asked().skip(1).step_by(2);
     let all = Quality::of(held_out().map(|(_, rank)| *rank));
-    let mut rows: Vec<(&str, Quality)> = ["paraphrase", "keywords", "identifier", "question"]
-        .map(|kind| {
-            let of_kind = held_out().filter(|(question, _)| question.kind == kind);
-            (kind, Quality::of(of_kind.map(|(_, rank)| *rank)))
-        })
-        .to_vec();
+    let mut rows: Vec<(&str, Quality)> = [
+        "paraphrase",
+        "keywords",
+        "identifier",
+        "question",
+        "conversation",
+    ]
+    .map(|kind| {
+        let of_kind = held_out().filter(|(question, _)| question.kind == kind);
+        (kind, Quality::of(of_kind.map(|(_, rank)| *rank)))
+    })
+    .to_vec();
     rows.push(("held out", all));
     rows.push((
         "tuned on",
@@ -135,10 +146,32 @@ fn bm25_finds_the_right_answers() {
     report(&searcher, Ranker::Bm25).assert_at_least([0.47, 0.55, 0.51]);
 }
 
+/// The specs of OpenSpec's own repository, whose folder `SPEC_SERVER_OPENSPEC` names; without it a test is skipped and says
+/// so.
+pub(crate) fn openspec_specs() -> Option<Vec<Arc<Spec>>> {
+    let Some(root) = std::env::var_os("SPEC_SERVER_OPENSPEC") else {
+        println!("skipped: SPEC_SERVER_OPENSPEC names no checkout of OpenSpec's repository");
+        return None;
+    };
+    let project = Project::open(Path::new(&root)).expect("a project");
+    Some(project.specs().expect("specs").items)
+}
+
+#[test]
+fn bm25_answers_conversations_about_openspec() {
+    let Some(specs) = openspec_specs() else {
+        return;
+    };
+    let searcher = Searcher::open(Path::new("unused"), Settings::default()).expect("a searcher");
+    searcher.update(&specs).expect("an index");
+    report_on("openspec-questions.jsonl", &searcher, Ranker::Bm25)
+        .assert_at_least([0.4, 0.8, 0.55]);
+}
+
 #[test]
 fn each_question_has_an_answer_that_exists() {
     let specs = specs();
-    let questions = questions();
+    let questions = questions("questions.jsonl");
     assert!(questions.len() >= 120);
     for question in &questions {
         assert!(!question.answers.is_empty());

@@ -288,3 +288,35 @@ async fn the_watching_ends_with_the_server() {
         .await
         .expect("it watches for ever");
 }
+
+#[tokio::test]
+async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
+    for era in BOTH {
+        for folder in ["openspec/specs", "openspec", "openspec/specs/desk"] {
+            let project = Copy::of("counter");
+            let client = client(settings(project.root()), era).await;
+            let mut listener = Listener::of(client, &["spec://desk/returns"]).await;
+            let (here, away) = (project.path(folder), project.path("away"));
+            let told = &[(UPDATED, json!("spec://desk/returns"))];
+            for round in 0..2 {
+                fs::rename(&here, &away).unwrap();
+                listener.hears(told).await;
+                fs::rename(&away, &here).unwrap();
+                listener.hears(told).await;
+                project.write(
+                    "openspec/specs/desk/returns/spec.md",
+                    format!("# Round {round}\n"),
+                );
+                listener.hears(told).await;
+            }
+            // Another folder in its place, at once.
+            let new = project.path("new");
+            super::mcp::copy_folder(&here, &new);
+            fs::rename(&here, &away).unwrap();
+            fs::rename(&new, &here).unwrap();
+            listener.hears(told).await;
+            project.write("openspec/specs/desk/returns/spec.md", "# Replaced\n");
+            listener.hears(told).await;
+        }
+    }
+}

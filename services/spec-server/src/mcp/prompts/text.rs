@@ -50,7 +50,7 @@ pub(super) fn propose(project: &Project, idea: &str, id: Option<&str>) -> String
         "Propose a change to the specifications of this repository:\n\n{idea}\n\n\
          1. Find what is specified already (search_specs, get_spec_requirements, get_scenario), and with list_changes \
          whether somebody is changing it. Ask me about whatever could be meant in more than one way.\n\
-         2. {id} Make the folder `{changes}/ID/` with these files:\n\
+         2. {id} Make the folder `{changes}/ID/` with these files, unless this repository names others:\n\
          - `proposal.md`: {title}`## Why` (the problem, in 50 to 1000 characters), `## What Changes` (a list), \
          `## Impact` (specs and code that it touches).\n\
          - `tasks.md`: groups `## 1. NAME` of small, verifiable tasks `- [ ] 1.1 TEXT`, tests among them.\n\

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::cli::MAX_TOP_K;
 use crate::mcp::desk::Desk;
 use crate::search::TOP_K;
-use crate::view::SearchResults;
+use crate::view::{SearchResults, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct SearchSpecs {
@@ -16,6 +16,18 @@ pub(super) struct SearchSpecs {
     /// How many results at most; 10 if it is left out.
     #[schemars(range(min = 1, max = 100))]
     top_k: Option<usize>,
+    /// Where: in the specs if it is left out, in the active changes, or in the archived ones.
+    r#in: Option<Scope>,
+}
+
+// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Scope {
+    #[default]
+    Specs,
+    Changes,
+    Archive,
 }
 
 pub(super) async fn search_specs(
@@ -24,10 +36,24 @@ pub(super) async fn search_specs(
     _: Context,
 ) -> Result<SearchResults, ToolError> {
     let found = desk.read(move |desk| {
-        let (searcher, unreadable) = desk.fresh_searcher()?;
         let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
+        let project = desk.project()?;
+        if let Some(scope @ (Scope::Changes | Scope::Archive)) = asked.r#in {
+            let archived = scope == Scope::Archive;
+            let listing = if archived {
+                project.archive()
+            } else {
+                project.changes()
+            }?;
+            let searcher = desk.searcher()?;
+            let found = searcher.search_changes(&listing.items, archived, &asked.query, top_k)?;
+            let unreadable = listing.unreadable.len();
+            return Ok(SearchResults::of(&found, unreadable, &Touching::default()));
+        }
+        let (searcher, unreadable) = desk.fresh_searcher()?;
         let found = searcher.search(&asked.query, top_k)?;
-        Ok(SearchResults::of(&found, unreadable))
+        let touching = Touching::of(&project.changes()?.items);
+        Ok(SearchResults::of(&found, unreadable, &touching))
     });
     Ok(found.await?)
 }

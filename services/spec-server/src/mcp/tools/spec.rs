@@ -1,15 +1,15 @@
-//! `list_specs`, `get_spec_requirements`, `get_scenario`.
+//! `list_specs`, `get_spec_requirements`, `get_scenario`, `get_project`.
 
 use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::mcp::desk::Desk;
-use crate::view::{Requirements, ScenarioView, SpecList};
+use crate::view::{self, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListSpecs {
-    /// Where to go on in a long list; as the answer before says.
+    /// Where to go on in a long answer; as the answer before says.
     offset: Option<usize>,
 }
 
@@ -17,17 +17,33 @@ pub(super) struct ListSpecs {
 pub(super) struct GetSpecRequirements {
     /// The id of the spec, such as "auth"; list_specs tells which there are.
     spec_id: String,
-    /// Where to go on in a long list; as the answer before says.
+    /// How much of each requirement: `names` if it is left out; `requirements` adds what each says, `scenarios` the
+    /// scenarios too, `whole` is the file itself.
+    detail: Option<Detail>,
+    /// These requirements alone, by name or line, such as ["Sign in", "42"].
+    #[schemars(length(max = 100))]
+    requirements: Option<Vec<String>>,
+    /// Where to go on in a long answer; as the answer before says.
     offset: Option<usize>,
+}
+
+// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum Detail {
+    Names,
+    Requirements,
+    Scenarios,
+    Whole,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct GetScenario {
     /// The id of the spec.
     spec_id: String,
-    /// The name of the requirement, in any case.
+    /// The name of the requirement, in any case, or its line.
     requirement: String,
-    /// The name of the scenario, in any case; the first one of the requirement if it is left out.
+    /// The name of the scenario, in any case, or its line; the first one of the requirement if it is left out.
     scenario: Option<String>,
 }
 
@@ -57,8 +73,14 @@ pub(super) async fn get_spec_requirements(
 ) -> Result<Requirements, ToolError> {
     let read = desk.read(move |desk| {
         let spec = desk.spec(&asked.spec_id)?;
-        let offset = asked.offset.unwrap_or(0);
-        Ok(Requirements::of(&spec, offset, desk.budget()))
+        let selection = Selection {
+            detail: asked.detail.map_or(view::Detail::Names, view::Detail::from),
+            names: asked.requirements.unwrap_or_default(),
+            offset: asked.offset.unwrap_or(0),
+        };
+        let touching = Touching::of(&desk.project()?.changes()?.items);
+        let read = Requirements::of(&spec, &selection, &touching, desk.budget());
+        Ok(read?)
     });
     Ok(read.await?)
 }
@@ -75,4 +97,27 @@ pub(super) async fn get_scenario(
         Ok(found?)
     });
     Ok(read.await?)
+}
+
+pub(super) async fn get_project(
+    desk: Desk,
+    asked: ListSpecs,
+    _: Context,
+) -> Result<ProjectView, ToolError> {
+    let read = desk.read(move |desk| {
+        let offset = asked.offset.unwrap_or(0);
+        Ok(ProjectView::of(&desk.project()?, offset, desk.budget()))
+    });
+    Ok(read.await?)
+}
+
+impl From<Detail> for view::Detail {
+    fn from(detail: Detail) -> Self {
+        match detail {
+            Detail::Names => Self::Names,
+            Detail::Requirements => Self::Requirements,
+            Detail::Scenarios => Self::Scenarios,
+            Detail::Whole => Self::Whole,
+        }
+    }
 }

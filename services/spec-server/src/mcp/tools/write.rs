@@ -1,23 +1,36 @@
 //! `preview_change`, and the tools that write: `archive_change`, `complete_task`.
 
-use mcp_proto::{Context, ToolError};
+use mcp_proto::{Context, ElicitAction, ElicitForm, Field, ToolError};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde::Deserialize;
+use serde_json::{Value, json};
 
 use crate::archive::{self, ArchiveError, TaskAt};
-use crate::mcp::day;
 use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
-use crate::view::{ArchivedView, Budget, PreviewView, ProblemView};
+use crate::view::{ArchivedView, Budget, PreviewView, ProblemView, TickedTask};
 
 /// How much of what stands in the way is told at once.
 const PROBLEMS: Budget = Budget::DEFAULT.share(4);
+
+/// The code of the failure that `force` or the user's yes overcomes.
+const OPEN_TASKS: &str = "TASKS_OPEN";
+
+/// The question for the user's yes, and its field.
+const YES: &str = "archive";
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct OfChange {
     /// The id of an active change.
     change_id: String,
+}
+
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct ArchiveChange {
+    /// The id of an active change.
+    change_id: String,
+    /// Archives it although tasks are open. Ask the user first.
+    force: Option<bool>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -28,28 +41,6 @@ pub(super) struct CompleteTask {
     task: String,
     /// Ticks it if true, takes the tick away if false; true if it is left out.
     done: Option<bool>,
-}
-
-/// A task after it was ticked.
-#[derive(Debug, Serialize, JsonSchema)]
-pub(super) struct TickedTask {
-    /// The change.
-    change_id: String,
-    /// The number of the task, if it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    number: Option<String>,
-    /// What it says.
-    text: String,
-    /// Its line in tasks.md.
-    line: u32,
-    /// Whether it is ticked now.
-    done: bool,
-    /// Whether it was another way before; if not, nothing was written.
-    changed: bool,
-    /// How many tasks are ticked now.
-    completed: usize,
-    /// How many there are.
-    total: usize,
 }
 
 pub(super) async fn preview_change(
@@ -67,15 +58,36 @@ pub(super) async fn preview_change(
 
 pub(super) async fn archive_change(
     desk: Desk,
-    asked: OfChange,
-    _: Context,
+    asked: ArchiveChange,
+    context: Context,
 ) -> Result<ArchivedView, ToolError> {
+    let id = asked.change_id;
+    let open = match archive(&desk, id.clone(), asked.force.unwrap_or(false)).await {
+        Err(failure) if failure.code() == OPEN_TASKS => failure,
+        archived => return Ok(archived?),
+    };
+    if !context.client_capabilities.can_elicit_forms() {
+        return Err(open.into());
+    }
+    let question = format!("{}. Archive the change {id:?} now?", open.message());
+    let yes = Field::boolean().with_title("Archive it with open tasks");
+    let form = ElicitForm::new(question).field(YES, yes.required());
+    let answer = context.elicit(YES, &form)?;
+    let agreed = answer.content.get(YES) == Some(&Value::Bool(true));
+    match answer.action == ElicitAction::Accept && agreed {
+        true => Ok(archive(&desk, id, true).await?),
+        false => Err(Failure::new("DECLINED", "the user said no: nothing was written").into()),
+    }
+}
+
+async fn archive(desk: &Desk, id: String, force: bool) -> Result<ArchivedView, Failure> {
     let archived = desk.read(move |desk| {
-        let change = desk.active_change(&asked.change_id)?;
-        let archived = archive::archive_change(&desk.project()?, &change.id, &day::today())?;
+        let change = desk.active_change(&id)?;
+        let archived =
+            archive::archive_change(&desk.project()?, &change.id, &archive::today(), force)?;
         Ok(ArchivedView::of(&change.id, &archived, desk.budget()))
     });
-    Ok(archived.await?)
+    archived.await
 }
 
 pub(super) async fn complete_task(
@@ -88,16 +100,7 @@ pub(super) async fn complete_task(
         let at: TaskAt = asked.task.parse()?;
         let done = asked.done.unwrap_or(true);
         let ticked = archive::complete_task(&desk.project()?, &change.id, &at, done)?;
-        Ok(TickedTask {
-            change_id: change.id.clone(),
-            number: ticked.task.number,
-            text: ticked.task.text,
-            line: ticked.task.line,
-            done: ticked.task.done,
-            changed: ticked.changed,
-            completed: ticked.completed,
-            total: ticked.total,
-        })
+        Ok(TickedTask::of(&change.id, ticked))
     });
     Ok(ticked.await?)
 }
@@ -113,6 +116,7 @@ impl From<ArchiveError> for Failure {
                 Self::new("CANNOT_ARCHIVE", message)
                     .with_data(json!({ "problems": problems.items, "total": problems.total }))
             }
+            ArchiveError::OpenTasks(_) => Self::new(OPEN_TASKS, message),
             ArchiveError::Changed(_) => Self::new("CHANGED_MEANWHILE", message),
             ArchiveError::Task(_) => Self::new("TASK_NOT_FOUND", message),
             _ => Self::new("NOT_WRITTEN", message),

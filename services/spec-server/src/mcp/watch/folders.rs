@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use service_host::{Changes, Depth};
@@ -10,7 +9,7 @@ use service_host::{Changes, Depth};
 use crate::mcp::address;
 use crate::project::{Layout, Project};
 
-/// The folders to watch, each with the number of its inode: another folder of the same name has to be watched anew.
+/// The folders to watch, each with what tells it from another of the same name, which has to be watched in its place.
 ///
 /// The folders of specs and changes need not be there. Those above them, up to the root, are watched for their coming.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -40,7 +39,17 @@ impl Folders {
             && metadata.is_dir()
             && !covered
         {
-            self.0.insert(folder.to_owned(), (whole, metadata.ino()));
+            self.0
+                .insert(folder.to_owned(), (whole, identity(&metadata)));
+        }
+    }
+
+    /// Whether one of them, or one above it, was itself moved, made or removed, or nobody knows: then it may not be watched
+    /// any more, even if it is back in its place.
+    pub(super) fn are_touched(&self, changes: &Changes) -> bool {
+        match changes {
+            Changes::Many => true,
+            Changes::Paths(paths) => paths.iter().any(|path| self.0.contains_key(path)),
         }
     }
 
@@ -55,6 +64,22 @@ impl Folders {
             .map(|(path, (whole, _))| (path.as_path(), depth(*whole)))
             .collect()
     }
+}
+
+#[cfg(unix)]
+fn identity(metadata: &fs::Metadata) -> u64 {
+    use std::os::unix::fs::MetadataExt as _;
+    metadata.ino()
+}
+
+/// Where inodes have no numbers, when the folder was made, in milliseconds.
+#[cfg(not(unix))]
+fn identity(metadata: &fs::Metadata) -> u64 {
+    let made = metadata.created().ok();
+    let since = made.and_then(|made| made.duration_since(std::time::UNIX_EPOCH).ok());
+    since.map_or(0, |since| {
+        u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    })
 }
 
 /// Whether changes have to do with specs and changes, and not just with what lies beside their folders.

@@ -44,9 +44,8 @@ pub(super) fn check(spec: &Spec, place: Place<'_>, findings: &mut Findings) {
     };
     check_purpose(&outline, purpose, text, place, findings);
     check_requirements(&outline, requirements, place, findings);
-    let section = section_of_level_2(&outline);
-    check_structure(&outline, section.as_ref(), place, findings);
-    check_prose(&outline, section, place, findings);
+    check_structure(&outline, place, findings);
+    check_prose(&outline, section_of_level_2(&outline), place, findings);
 }
 
 /// The first heading called `title`, of whatever level.
@@ -115,6 +114,13 @@ fn check_requirements(
             scenarios.count(outline, child.line, below(outline, &child).end);
         }
         if let Some((line, message)) = scenarios.problem(name) {
+            let message = match is_scenario(heading.title) {
+                true => format!(
+                    "`### {}` has three `#` and so counts as a requirement; write `#### {}`",
+                    heading.title, heading.title
+                ),
+                false => message,
+            };
             findings.add(
                 rules::SCENARIO_MISSING,
                 place,
@@ -138,6 +144,12 @@ fn check_requirements(
     }
 }
 
+/// Whether a heading is meant to begin a scenario.
+fn is_scenario(title: &str) -> bool {
+    let word = title.split(':').next().unwrap_or_default();
+    word.len() < title.len() && word.eq_ignore_ascii_case("Scenario")
+}
+
 /// Where what is below a section ends: at the next heading of its level or above that has a title.
 fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
     let mut after = headings(outline, section.line.saturating_add(1)..outline.end());
@@ -146,12 +158,8 @@ fn end_of_section(outline: &Outline<'_>, section: Heading<'_>) -> Line {
 }
 
 /// Headings that are not where they ought to be.
-fn check_structure(
-    outline: &Outline<'_>,
-    section: Option<&Range<Line>>,
-    place: Place<'_>,
-    findings: &mut Findings,
-) {
+pub(super) fn check_structure(outline: &Outline<'_>, place: Place<'_>, findings: &mut Findings) {
+    let section = section_of_level_2(outline);
     let mut names: HashMap<&str, Line> = HashMap::new();
     for heading in headings(outline, 1..outline.end()) {
         let line = heading.line;
@@ -167,7 +175,10 @@ fn check_structure(
         let Some(name) = requirement_name(outline, heading) else {
             continue;
         };
-        if !section.is_some_and(|section| section.contains(&line)) {
+        if !section
+            .as_ref()
+            .is_some_and(|section| section.contains(&line))
+        {
             let message = format!(
                 "the requirement {name:?} stands outside of `## Requirements`, where nobody looks for it; move it there"
             );

@@ -1,14 +1,10 @@
 //! Which workflow a change follows, as far as validation has to know: which files hold its tasks.
 
-use std::path::Path;
-
 use super::schema::tracked;
-use crate::model::{Change, Metadata, Source};
+use crate::model::{Change, Metadata};
 use crate::parse::yaml;
-use crate::project::{Project, ReadError};
-
-/// The workflow everybody has.
-const SPEC_DRIVEN: &str = "spec-driven";
+use crate::project::Project;
+use crate::words::{SPEC_DRIVEN, config, schema_file, schema_name, within};
 
 /// Of a change.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,10 +34,7 @@ pub(super) fn workflow(project: &Project, change: &Change) -> Workflow {
         Some(metadata) => named(project, metadata.schema.as_deref().unwrap_or_default()),
         None => {
             let name = configured(project).unwrap_or_else(|| SPEC_DRIVEN.to_owned());
-            let bare = [".yaml", ".yml"]
-                .iter()
-                .find_map(|end| name.strip_suffix(end));
-            named(project, bare.unwrap_or(&name))
+            named(project, &name)
         }
     }
 }
@@ -70,11 +63,9 @@ pub(super) fn skip_specs(project: &Project, metadata: Option<&Metadata>) -> Skip
 }
 
 fn named(project: &Project, name: &str) -> Workflow {
-    let is_name = !name.is_empty() && !name.starts_with('.') && !name.contains(['/', '\\', ':']);
-    let Some(folder) = openspec(project).filter(|_| is_name) else {
+    let Some(path) = schema_file(project, name) else {
         return Workflow::Unknown;
     };
-    let path = folder.join("schemas").join(name).join("schema.yaml");
     match within(project, &path) {
         Ok(Some(source)) => match yaml(&source.text).ok().as_ref().and_then(tracked) {
             Some(files) => Workflow::Own(files),
@@ -85,23 +76,8 @@ fn named(project: &Project, name: &str) -> Workflow {
     }
 }
 
-/// `openspec/config.yaml`, or `.yml`; one that cannot be read says nothing.
+/// The workflow that the configuration names; one that cannot be read names none.
 fn configured(project: &Project) -> Option<String> {
-    let folder = openspec(project)?;
-    let mut files = ["config.yaml", "config.yml"]
-        .iter()
-        .map(|name| folder.join(name));
-    let source = files.find_map(|path| within(project, &path).ok().flatten())?;
-    let config = yaml(&source.text).ok()?;
-    Some(config.get("schema")?.filled()?.to_owned())
-}
-
-/// A file whose folder may be a link; one that leads out of the project is not followed.
-fn within(project: &Project, path: &Path) -> Result<Option<Source>, ReadError> {
-    project.holds(path)?;
-    project.source(path)
-}
-
-fn openspec(project: &Project) -> Option<&Path> {
-    project.layout().changes.parent()
+    let source = config(project).ok()??;
+    schema_name(&yaml(&source.text).ok()?)
 }

@@ -95,7 +95,9 @@ proptest! {
         kind in 0_usize..3,
     ) {
         let names = ["A", "B", "C"];
-        let mut parts = vec![format!("# T\n{}\n## Purpose\nServes.\n{}\n## Requirements\n{}\n", around[0], around[1], around[2])];
+        // A heading directly below `## Requirements` counts as a requirement, and one without a scenario is refused.
+        let first = around[2].replace("##### ", "");
+        let mut parts = vec![format!("# T\n{}\n## Purpose\nServes.\n{}\n## Requirements\n{}\n", around[0], around[1], first)];
         for (index, name) in names.iter().enumerate() {
             parts.push(format!("### Requirement: {name}\nIt SHALL.\n{}\n#### Scenario: S\n- x\n{}\n", around[3], around[4 + index]));
         }

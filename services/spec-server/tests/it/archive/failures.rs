@@ -40,7 +40,7 @@ fn what_has_changed_since_the_plan_is_not_overwritten() {
         let plan = Plan::of(&project, "c").expect("a plan");
         write(&root.path().join("openspec"), &[(path, text.as_str())]);
         let before = tree(root.path());
-        match plan.apply(DAY) {
+        match plan.apply(DAY, false) {
             Err(error @ ArchiveError::Changed(_)) => {
                 assert!(error.to_string().contains("nothing was written"), "{error}")
             }
@@ -62,7 +62,10 @@ fn a_file_that_only_its_bytes_tell_apart_is_not_overwritten() {
     file.set_modified(written.expect("a time"))
         .expect("a time is set");
     let before = tree(root.path());
-    assert!(matches!(plan.apply(DAY), Err(ArchiveError::Changed(_))));
+    assert!(matches!(
+        plan.apply(DAY, false),
+        Err(ArchiveError::Changed(_))
+    ));
     assert_eq!(tree(root.path()), before);
 }
 
@@ -75,7 +78,10 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
         &root.path().join("openspec"),
         &[("specs/new/spec.md", "mine\n")],
     );
-    assert!(matches!(plan.apply(DAY), Err(ArchiveError::Changed(_))));
+    assert!(matches!(
+        plan.apply(DAY, false),
+        Err(ArchiveError::Changed(_))
+    ));
     assert_eq!(
         fs::read_to_string(root.path().join("openspec/specs/new/spec.md")).expect("a file"),
         "mine\n"
@@ -85,7 +91,10 @@ fn a_spec_that_appears_or_goes_since_the_plan_is_seen() {
     let plan = Plan::of(&project, "c").expect("a plan");
     fs::remove_file(root.path().join("openspec/specs/b/spec.md")).expect("removed");
     let before = tree(root.path());
-    assert!(matches!(plan.apply(DAY), Err(ArchiveError::Changed(_))));
+    assert!(matches!(
+        plan.apply(DAY, false),
+        Err(ArchiveError::Changed(_))
+    ));
     assert_eq!(tree(root.path()), before);
 }
 

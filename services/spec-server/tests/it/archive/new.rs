@@ -143,7 +143,8 @@ fn a_spec_goes_with_its_last_requirement_if_the_change_says_so() {
             ("changes/d/.openspec.yaml", metadata),
         ],
     );
-    let again = spec_server::archive::archive_change(&project, "d", super::DAY).expect("archived");
+    let again =
+        spec_server::archive::archive_change(&project, "d", super::DAY, false).expect("archived");
     assert_eq!(again.specs, []);
 }
 

@@ -1,9 +1,9 @@
 //! Each operation, their order, and that a second time changes nothing.
 
-use spec_server::archive::{Counts, archive_change, preview};
+use spec_server::archive::{ArchiveError, Counts, archive_change, preview};
 
 use super::{DAY, applied, archive, project, read, requirement, spec};
-use crate::project::{openspec, write};
+use crate::project::{openspec, spox, write};
 
 #[test]
 fn added_ones_come_last_in_their_order() {
@@ -41,12 +41,20 @@ fn a_removed_one_goes_wherever_it_stands() {
 #[test]
 fn a_renamed_one_keeps_its_place_and_its_text() {
     let expected = spec(&["A", "B", "C"]).replace("### Requirement: B\n", "### Requirement: Z\n");
-    for delta in [
-        "## RENAMED Requirements\n- FROM: `### Requirement: B`\n- TO: `### Requirement: Z`\n",
-        "## RENAMED Requirements\n### Requirement: B → Z\n",
-    ] {
-        assert_eq!(applied(&spec(&["A", "B", "C"]), delta), expected);
-    }
+    let pair =
+        "## RENAMED Requirements\n- FROM: `### Requirement: B`\n- TO: `### Requirement: Z`\n";
+    assert_eq!(applied(&spec(&["A", "B", "C"]), pair), expected);
+    // Spec Oxide's way of writing it, which OpenSpec does not read.
+    let arrow = "## RENAMED Requirements\n### Requirement: B → Z\n";
+    let told = super::refused(&spec(&["A", "B", "C"]), arrow).join("\n");
+    assert!(told.contains("FROM:"), "{told}");
+    let (root, project) = spox(&[
+        ("specs/cap/spec.md", &spec(&["A", "B", "C"])),
+        ("specs/_changes/c/specs/cap/spec.md", arrow),
+    ]);
+    archive(&project).expect("archived");
+    let text = std::fs::read_to_string(root.path().join("specs/cap/spec.md"));
+    assert_eq!(text.expect("a spec"), expected);
 }
 
 #[test]
@@ -122,7 +130,7 @@ fn what_is_done_already_is_done_again_without_a_change() {
             .iter()
             .any(|w| w.message.contains("removed already"))
     );
-    let again = archive_change(&project, "c", "2026-01-03").expect("archived");
+    let again = archive_change(&project, "c", "2026-01-03", false).expect("archived");
     assert_eq!(again.specs, []);
     assert_eq!(read(&root), once);
 }
@@ -138,7 +146,22 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
             ("changes/c/tasks.md", "- [ ] 1.1 a\n- [x] 1.2 b\n"),
         ],
     );
-    let done = archive(&project).expect("archived");
+    let before = super::tree(root.path());
+    match archive(&project) {
+        Err(ArchiveError::OpenTasks(open)) => {
+            assert_eq!(open.line, Some(1));
+            assert!(
+                open.message.starts_with("1 of 2 tasks is open"),
+                "{}",
+                open.message
+            );
+        }
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(super::tree(root.path()), before);
+    let shown = preview(&project, "c").expect("a preview");
+    assert!(shown.warnings.iter().any(|w| w.message.contains("force")));
+    let done = archive_change(&project, "c", super::DAY, true).expect("archived");
     assert_eq!(done.id, "2026-01-02-c");
     assert_eq!(
         done.path.to_str(),
@@ -147,7 +170,7 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
     assert!(
         done.warnings
             .iter()
-            .any(|w| w.message == "1 of 2 tasks are open" && w.line == Some(1))
+            .any(|w| w.message.contains("1 of 2 tasks") && w.line == Some(1))
     );
     assert_eq!(project.change_ids().expect("ids"), [""; 0]);
     assert_eq!(
@@ -168,7 +191,7 @@ fn the_change_moves_to_the_archive_with_all_it_has() {
 #[test]
 fn a_name_with_a_day_keeps_it_and_a_change_without_deltas_moves() {
     let (_root, project) = openspec(&[("changes/2025-05-05-old/tasks.md", "")]);
-    let done = archive_change(&project, "2025-05-05-old", DAY).expect("archived");
+    let done = archive_change(&project, "2025-05-05-old", DAY, false).expect("archived");
     assert_eq!(done.id, "2025-05-05-old");
     assert!(done.warnings.iter().any(|w| w.message == "changes no spec"));
 }

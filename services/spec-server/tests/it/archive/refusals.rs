@@ -171,14 +171,14 @@ fn what_contradicts_itself_is_refused() {
 fn a_spec_that_would_lose_requirements_is_refused() {
     let delta = format!("## ADDED Requirements\n{}", requirement("New"));
     for (text, word) in [
-        (spec(&["A", "A"]), "twice"),
+        (spec(&["A", "A"]), "another requirement"),
         (
             format!("{}\n## Notes\n### Requirement: Out\n", spec(&["A"])),
             "outside",
         ),
         (
             format!("{}\n## ADDED Requirements\n", spec(&["A"])),
-            "no section",
+            "belongs into a change",
         ),
     ] {
         let told = refused(&text, &delta);
@@ -206,7 +206,17 @@ fn a_spec_that_would_be_wrong_is_refused() {
     }
     let delta = format!("## ADDED Requirements\n{}", requirement("New"));
     let told = refused(&spec(&["A"]).replace("Serves well.\n", ""), &delta).join("\n");
-    assert!(told.contains("no purpose"), "{told}");
+    assert!(told.contains("`## Purpose` is empty"), "{told}");
+}
+
+#[test]
+fn a_stray_scenario_heading_is_refused_before_and_after() {
+    let new = requirement("New").replacen("#### Scenario: S2", "### Scenario: S2", 1);
+    let told = refused(&spec(&["A"]), &format!("## ADDED Requirements\n{new}")).join("\n");
+    assert!(
+        told.contains("would not be valid") && told.contains("write `#### Scenario: S2`"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -269,14 +279,14 @@ fn a_place_that_is_taken_and_a_day_that_is_none_are_refused() {
     for day in ["", "today", "2026-1-2", "2026-01-02/..", "../../..//x"] {
         assert!(
             matches!(
-                archive_change(&project, "c", day),
+                archive_change(&project, "c", day, false),
                 Err(ArchiveError::BadDay(_))
             ),
             "{day}"
         );
     }
     assert!(matches!(
-        archive_change(&project, "d", "2026-01-02"),
+        archive_change(&project, "d", "2026-01-02", false),
         Err(ArchiveError::Read(_))
     ));
 }

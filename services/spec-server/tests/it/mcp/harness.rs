@@ -54,7 +54,7 @@ impl Copy {
     }
 }
 
-fn copy_folder(from: &Path, to: &Path) {
+pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
         let entry = entry.unwrap();
@@ -126,9 +126,15 @@ pub(crate) async fn error_of(client: &Client, tool: &str, arguments: Value) -> V
 /// The binary, with nothing of the environment's that it reads.
 pub(crate) fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_spec-server"));
-    for variable in ["SPEC_SERVER_ROOT", "NO_COLOR", "RUST_LOG"] {
+    for variable in [
+        "SPEC_SERVER_ROOT",
+        "SPEC_SERVER_MODEL_DIR",
+        "NO_COLOR",
+        "RUST_LOG",
+    ] {
         command.env_remove(variable);
     }
+    command.env("XDG_DATA_HOME", "/nonexistent");
     command.stdin(Stdio::null()).kill_on_drop(true);
     command
 }

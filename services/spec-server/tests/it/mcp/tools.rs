@@ -45,7 +45,7 @@ async fn a_spec_without_a_purpose_is_listed_and_files_that_cannot_be_read_are_to
             searched["note"]
                 .as_str()
                 .unwrap()
-                .contains("could not be read: 1"),
+                .contains("1 file could not be read"),
             "{searched}"
         );
     }

@@ -3,8 +3,9 @@
 use std::fs;
 
 use mcp_proto::Era;
-use mcp_proto::client::Client;
+use mcp_proto::client::{Client, ClientConfig};
 use serde_json::json;
+use spec_server::mcp;
 
 use super::harness::{Copy, both_eras, client, error_of, settings, structured};
 
@@ -21,7 +22,7 @@ async fn nothing_writes_unless_it_may() {
     let project = Copy::of("library");
     for client in both_eras(&settings(project.root())).await {
         let tools = client.list_tools().await.unwrap();
-        assert_eq!(tools.len(), 9);
+        assert_eq!(tools.len(), 10);
         assert!(tools.iter().all(|tool| {
             let hints = tool.annotations.as_ref().unwrap();
             hints.read_only_hint == Some(true)
@@ -65,7 +66,11 @@ async fn a_change_is_archived_as_it_was_previewed() {
             "a preview writes nothing"
         );
 
-        let archived = structured(&client, "archive_change", of.clone()).await;
+        let error = error_of(&client, "archive_change", of.clone()).await;
+        assert_eq!(error["code"], "TASKS_OPEN");
+        assert!(project.path("specs/_changes/add-reservations").exists());
+        let forced = json!({"change_id": "add-reservations", "force": true});
+        let archived = structured(&client, "archive_change", forced).await;
         assert_eq!(archived["specs"], preview["specs"]);
         let id = archived["archived_id"].as_str().unwrap();
         assert!(
@@ -101,6 +106,49 @@ async fn a_change_is_archived_as_it_was_previewed() {
         assert_eq!(verdict["errors"], json!([]));
         let again = error_of(&client, "archive_change", of).await;
         assert_eq!(again["code"], "CHANGE_NOT_FOUND");
+    }
+}
+
+#[tokio::test]
+async fn open_tasks_are_the_users_to_decide() {
+    for era in BOTH {
+        for (answer, archives) in [
+            (
+                json!({"action": "accept", "content": {"archive": true}}),
+                true,
+            ),
+            (
+                json!({"action": "accept", "content": {"archive": false}}),
+                false,
+            ),
+            (json!({"action": "decline"}), false),
+        ] {
+            let project = Copy::of("library");
+            let mut settings = settings(project.root());
+            settings.allow_writes = true;
+            let mut config = ClientConfig::new(era).with_answers(move |asked| {
+                let message = asked.params["message"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned();
+                assert!(message.contains("2 of 4 tasks are open"), "{message}");
+                let answer = answer.clone();
+                async move { Ok(answer) }
+            });
+            let capabilities = &mut config.capabilities;
+            capabilities.insert("elicitation".to_owned(), json!({}));
+            let server = mcp::server(settings).unwrap();
+            let client = Client::memory(server, config).await.unwrap();
+            let of = json!({"change_id": "add-reservations"});
+            if archives {
+                structured(&client, "archive_change", of).await;
+            } else {
+                let error = error_of(&client, "archive_change", of).await;
+                assert_eq!(error["code"], "DECLINED");
+            }
+            let is_active = project.path("specs/_changes/add-reservations").exists();
+            assert_eq!(is_active, !archives);
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What begins and ends a part: headings, in code and out of it, in files of every system.
 
+use spec_server::model::Oddity;
 use spec_server::parse::{Outline, normalise};
 
 use super::{requirement, spec};
@@ -80,7 +81,10 @@ fn the_names_of_requirements_are_read_in_every_form() {
                 ### Notes\n\
                 #### Requirement: Deeper\n\
                 ### Requirement: Grüße 😀\n";
-    assert_eq!(names(text), ["Plain", "Tight", "lower", "C#", "Grüße 😀"]);
+    assert_eq!(
+        names(text),
+        ["Plain", "Tight", "lower", "C#", "Deeper", "Grüße 😀"]
+    );
 }
 
 #[test]
@@ -104,11 +108,38 @@ fn any_heading_of_level_four_is_a_scenario() {
 }
 
 #[test]
-fn requirements_are_those_in_their_section_however_often_it_comes() {
+fn requirements_count_wherever_they_stand_and_odd_ones_are_noted() {
     let text = "### Requirement: Before\n## Requirements\n### Requirement: A\n## Notes\n### Requirement: Between\n\
                 ## Requirements\n### Requirement: B\n";
-    assert_eq!(names(text), ["A", "B"]);
+    assert_eq!(names(text), ["Before", "A", "Between", "B"]);
     assert_eq!(spec(text).requirements_line, Some(2));
+    let odd: Vec<_> = spec(text).requirements.iter().map(|r| r.oddity).collect();
+    let outside = Some(Oddity::Outside);
+    assert_eq!(odd, [outside, None, outside, None]);
+
+    let text = "# T\nLead.\n## Purpose\nP.\n### Part of it\nx\n## Overview\nO.\n#### Deep\no\n## Requirements\nFirst this.\n\
+                ### Requirement: A\na\n### Scenario: stray\n- **WHEN** w\n## Requirement: Two\nb\n### Notes\nn\n## Empty\n";
+    let read = spec(text);
+    let sections: Vec<_> = read
+        .sections
+        .iter()
+        .map(|s| (s.title.as_str(), s.line, s.text.as_str()))
+        .collect();
+    assert_eq!(
+        sections,
+        [
+            ("T", 1, "Lead."),
+            ("Overview", 7, "O.\n#### Deep\no"),
+            ("Requirements", 11, "First this."),
+            ("Notes", 19, "n"),
+        ]
+    );
+    let stray = &read.requirements[0].scenarios[0];
+    assert_eq!(
+        (stray.name.as_str(), stray.line, stray.when.as_slice()),
+        ("stray", 15, &["w".to_owned()][..])
+    );
+    assert_eq!(read.requirements[1].oddity, Some(Oddity::Level(2)));
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn is_true_of_requirement(text: &str, requirement: &Requirement) -> Result<(), T
     prop_assert!(from_line(text, requirement.line).starts_with(&requirement.text));
     for scenario in &requirement.scenarios {
         let below = from_line(text, scenario.line);
-        prop_assert!(below.starts_with("####"));
+        prop_assert!(below.starts_with("###"));
         prop_assert!(
             below
                 .lines()
@@ -145,7 +145,7 @@ fn is_true(source: &Source) -> Result<(), TestCaseError> {
     for requirement in &spec.requirements {
         prop_assert!(requirement.line > last, "in the order of the file");
         last = requirement.line;
-        prop_assert!(requirement.text.starts_with("###"));
+        prop_assert!(requirement.text.starts_with("##"));
         prop_assert!(!requirement.name.is_empty());
         is_true_of_requirement(text, requirement)?;
     }

@@ -137,9 +137,10 @@ fn not_found_carries_the_three_nearest() {
         }
         other => panic!("{other:?}"),
     };
+    assert_eq!(project.spec("User-Auth").expect("a spec").id, "user-auth");
     assert_eq!(
-        nearest("User-Auth"),
-        ["user-auth", "user-author", "user-audit"]
+        nearest("User-Auht"),
+        ["user-auth", "user-audit", "user-author"]
     );
     assert_eq!(nearest("payment"), ["payments"]);
     assert_eq!(

@@ -1,0 +1,56 @@
+//! `spec-server project`
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::CliError;
+use super::output::Output;
+use crate::project::Project;
+use crate::view::{Budget, ProjectView};
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Arguments {
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Arguments {
+    pub(super) fn run<W: Write>(
+        &self,
+        project: &Project,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let view = ProjectView::of(project, 0, Budget(usize::MAX));
+        if self.json {
+            output.json(&view)?;
+            return Ok(0);
+        }
+        let ProjectView {
+            kind,
+            specs,
+            changes,
+            archive,
+            ..
+        } = &view;
+        for (name, value) in [
+            ("kind", kind),
+            ("specs", specs),
+            ("changes", changes),
+            ("archive", archive),
+        ] {
+            output.line(format_args!("{name}: {}", output.safe(value)))?;
+        }
+        if !view.schema.is_empty() {
+            output.line(format_args!("schema: {}", output.safe(&view.schema)))?;
+        }
+        for line in view.words.lines() {
+            output.text(line)?;
+        }
+        if let Some(note) = &view.note {
+            output.line(output.safe(note))?;
+        }
+        Ok(0)
+    }
+}

@@ -1,0 +1,135 @@
+//! `spec-server preview`, `archive` and `task`.
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::CliError;
+use super::output::{Ink, Output};
+use crate::archive::{self, PreviewSpec, Problem, TaskAt};
+use crate::project::Project;
+use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
+
+/// Nothing is left out on the command line.
+const ALL: Budget = Budget(usize::MAX);
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Preview {
+    /// The id of an active change.
+    id: String,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Archive {
+    /// The id of an active change.
+    id: String,
+    /// Archives it although tasks are open.
+    #[arg(long)]
+    force: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Clone, Args)]
+pub(super) struct Task {
+    /// The id of an active change.
+    id: String,
+    /// The number of the task, such as 1.2, or its line in tasks.md.
+    task: String,
+    /// Takes the tick away.
+    #[arg(long)]
+    undo: bool,
+    /// Prints JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+impl Preview {
+    pub(super) fn run<W: Write>(
+        &self,
+        project: &Project,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let id = project.change(&self.id)?.id.clone();
+        let preview = archive::preview(project, &id)?;
+        if self.json {
+            output.json(&PreviewView::of(&id, &preview, ALL))?;
+        } else {
+            write_specs(&preview.specs, output)?;
+            write_problems(&preview.problems, "error", Ink::Red, output)?;
+            write_problems(&preview.warnings, "warning", Ink::Yellow, output)?;
+        }
+        Ok(u8::from(!preview.problems.is_empty()))
+    }
+}
+
+impl Archive {
+    pub(super) fn run<W: Write>(
+        &self,
+        project: &Project,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let id = project.change(&self.id)?.id.clone();
+        let archived = archive::archive_change(project, &id, &archive::today(), self.force)?;
+        if self.json {
+            output.json(&ArchivedView::of(&id, &archived, ALL))?;
+        } else {
+            write_specs(&archived.specs, output)?;
+            write_problems(&archived.warnings, "warning", Ink::Yellow, output)?;
+            let path = archived.path.to_string_lossy();
+            output.line(format_args!("archived in {}", output.safe(&path)))?;
+        }
+        Ok(0)
+    }
+}
+
+impl Task {
+    pub(super) fn run<W: Write>(
+        &self,
+        project: &Project,
+        output: &mut Output<W>,
+    ) -> Result<u8, CliError> {
+        let id = project.change(&self.id)?.id.clone();
+        let at: TaskAt = self.task.parse()?;
+        let ticked = archive::complete_task(project, &id, &at, !self.undo)?;
+        let view = TickedTask::of(&id, ticked);
+        if self.json {
+            output.json(&view)?;
+        } else {
+            let mark = if view.done { 'x' } else { ' ' };
+            let (text, line) = (output.safe(&view.text), view.line);
+            output.line(format_args!("[{mark}] {text}  line {line}"))?;
+            output.line(format_args!("{}/{} tasks", view.completed, view.total))?;
+        }
+        Ok(0)
+    }
+}
+
+fn write_specs<W: Write>(specs: &[PreviewSpec], output: &mut Output<W>) -> Result<(), CliError> {
+    for line in specs.iter().flat_map(|spec| spec.diff.lines()) {
+        output.text(line)?;
+    }
+    Ok(())
+}
+
+fn write_problems<W: Write>(
+    problems: &[Problem],
+    severity: &str,
+    ink: Ink,
+    output: &mut Output<W>,
+) -> Result<(), CliError> {
+    for problem in problems {
+        let line = problem.line.map(|line| format!(":{line}"));
+        let place = format!("{}{}", problem.path.display(), line.unwrap_or_default());
+        let (place, message) = (output.safe(&place), output.safe(&problem.message));
+        output.line(format_args!(
+            "{place}: {}: {message}",
+            output.paint(ink, severity)
+        ))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,64 @@
+//! Search in changes: each file of a change is read like a spec, so that its requirements, and the texts under its other
+//! headings, are what is found. By words alone.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use super::index::{Index, Match, Weights};
+use super::query::Query;
+use crate::model::{Change, Source, Spec};
+use crate::parse;
+
+/// What stands between a change and its file in the name under which the file is indexed: in no id and no path.
+const BETWEEN: char = '\n';
+
+/// The files of changes, indexed as far as they have changed.
+#[derive(Debug, Default)]
+pub(super) struct Changes {
+    read: HashMap<String, (Arc<Change>, Vec<Arc<Spec>>)>,
+    index: Index,
+}
+
+impl Changes {
+    /// Makes this the index of `changes`.
+    pub(super) fn update(&mut self, changes: &[Arc<Change>], weights: Weights) {
+        if self.read.is_empty() {
+            self.index = Index::new(weights);
+        }
+        let mut before = std::mem::take(&mut self.read);
+        for change in changes {
+            let known = before.remove(&change.id);
+            let known = known.filter(|(known, _)| Arc::ptr_eq(known, change));
+            let read = known.unwrap_or_else(|| (Arc::clone(change), files(change)));
+            self.read.insert(change.id.clone(), read);
+        }
+        let all = self.read.values().flat_map(|(_, files)| files);
+        let all: Vec<Arc<Spec>> = all.cloned().collect();
+        self.index.update(&all);
+    }
+
+    pub(super) fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
+        self.index.search(query, threshold, limit)
+    }
+
+    pub(super) const fn index(&self) -> &Index {
+        &self.index
+    }
+}
+
+/// The change, and the file below its folder, that a hit in changes is in.
+pub(super) fn place(id: &str) -> Option<(&str, &str)> {
+    id.split_once(BETWEEN)
+}
+
+fn files(change: &Change) -> Vec<Arc<Spec>> {
+    let read = |file: &Source| {
+        let path = file.path.to_string_lossy().replace('\\', "/");
+        let folder = format!("/{}/", change.id);
+        let below = path.split_once(&folder).map_or(&*path, |(_, below)| below);
+        let mut spec = parse::spec(&format!("{}{BETWEEN}{below}", change.id), file.clone());
+        spec.title.clone_from(&change.title);
+        Arc::new(spec)
+    };
+    change.sources().map(read).collect()
+}

@@ -1,0 +1,39 @@
+//! Which active changes touch which requirements.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::names::fold;
+use crate::model::Change;
+
+/// The most changes that are named beside one requirement.
+const MAX_NAMED: usize = 10;
+
+/// The ids of active changes by the requirements that they add, modify, remove or rename.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Touching(HashMap<(String, String), BTreeSet<String>>);
+
+impl Touching {
+    /// Of the active changes.
+    #[must_use]
+    pub fn of(changes: &[Arc<Change>]) -> Self {
+        let mut touching = Self::default();
+        for change in changes {
+            for delta in &change.deltas {
+                for name in delta.operations.iter().flat_map(|one| one.names()) {
+                    let key = (delta.capability.clone(), fold(name));
+                    let ids = touching.0.entry(key).or_default();
+                    ids.insert(change.id.clone());
+                }
+            }
+        }
+        touching
+    }
+
+    /// Those that touch one requirement, at most ten.
+    #[must_use]
+    pub fn requirement(&self, spec: &str, name: &str) -> Vec<String> {
+        let ids = self.0.get(&(spec.to_owned(), fold(name)));
+        ids.into_iter().flatten().take(MAX_NAMED).cloned().collect()
+    }
+}
