@@ -338,9 +338,10 @@ mod tests {
     use super::*;
 
     fn budget(total: usize, share: usize) -> Budget {
-        let mut config = BudgetConfig::default();
-        config.calls = Bound { total, share };
-        Budget::new(&config)
+        Budget::new(&BudgetConfig {
+            calls: Bound { total, share },
+            ..BudgetConfig::default()
+        })
     }
 
     fn address(last: u8) -> ClientName {
