@@ -126,8 +126,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut object = Map::new();
         while let Some(name) = members.next_key_seed(Name)? {
-            self.0.string(name.len())?;
-            self.0.member(object.len())?;
+            self.0.member(&name, object.len())?;
             let value = members.next_value_seed(self)?;
             match object.entry(name) {
                 serde_json::map::Entry::Vacant(entry) => {

@@ -24,8 +24,9 @@ const NAMES: usize = block(NODE_SLOTS * size_of::<String>() + 16);
 /// Counts what is built of a text, and stops above an allowance.
 #[derive(Debug)]
 pub struct Meter {
-    used: Cell<usize>,
+    left: Cell<usize>,
     max: usize,
+    is_over: Cell<bool>,
 }
 
 impl Meter {
@@ -33,15 +34,16 @@ impl Meter {
     #[must_use]
     pub fn new(max: usize) -> Self {
         Self {
-            used: Cell::new(0),
+            left: Cell::new(max),
             max,
+            is_over: Cell::new(false),
         }
     }
 
-    /// What has been built so far costs so many bytes. Above [`Meter::max`] nothing more was built.
+    /// What has been built so far costs so many bytes.
     #[must_use]
     pub fn used(&self) -> usize {
-        self.used.get()
+        self.max - self.left.get()
     }
 
     /// The allowance.
@@ -52,7 +54,7 @@ impl Meter {
 
     /// Whether reading was stopped by the allowance.
     pub(crate) fn is_over(&self) -> bool {
-        self.used.get() > self.max
+        self.is_over.get()
     }
 
     /// Counts a string without spare room.
@@ -60,17 +62,17 @@ impl Meter {
         self.charge(block(bytes))
     }
 
-    /// Counts one more member of a map that has `members` already.
-    pub(super) fn member<E: Error>(&self, members: usize) -> Result<(), E> {
-        match members {
-            0 => self.charge(LEAF),
+    /// Counts one more member of a map that has `members` already, and its name.
+    pub(super) fn member<E: Error>(&self, name: &str, members: usize) -> Result<(), E> {
+        let nodes = match members {
+            0 => LEAF,
+            1..NODE_SLOTS => 0,
             // The first node is full: another one beside it and one above.
-            NODE_SLOTS => self.charge(LEAF + INNER),
-            more if more > NODE_SLOTS && (more - NODE_SLOTS).is_multiple_of(SPLIT_SLOTS) => {
-                self.charge(LEAF + INNER / SPLIT_SLOTS)
-            }
-            _ => Ok(()),
-        }
+            NODE_SLOTS => LEAF + INNER,
+            more if (more - NODE_SLOTS).is_multiple_of(SPLIT_SLOTS) => LEAF + INNER / SPLIT_SLOTS,
+            _ => 0,
+        };
+        self.charge(block(name.len()) + nodes)
     }
 
     /// Counts that an array of so many places becomes one of so many others.
@@ -87,19 +89,25 @@ impl Meter {
 
     /// What was counted since is gone again.
     pub(crate) fn go_back_to(&self, used: usize) {
-        self.used.set(used);
+        self.left.set(self.max.saturating_sub(used));
     }
 
     fn give_back(&self, bytes: usize) {
-        self.used.set(self.used.get().saturating_sub(bytes));
+        self.left.set(self.left.get().saturating_add(bytes));
     }
 
+    #[inline]
     fn charge<E: Error>(&self, bytes: usize) -> Result<(), E> {
-        self.used.set(self.used.get().saturating_add(bytes));
-        if self.is_over() {
-            return Err(E::custom("the message takes too much memory"));
+        match self.left.get().checked_sub(bytes) {
+            Some(left) => {
+                self.left.set(left);
+                Ok(())
+            }
+            None => {
+                self.is_over.set(true);
+                Err(E::custom("the message takes too much memory"))
+            }
         }
-        Ok(())
     }
 }
 
