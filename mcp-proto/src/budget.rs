@@ -197,15 +197,15 @@ impl Account {
             .saturating_add(amount);
         if held > share {
             own.fetch_sub(amount, Ordering::Relaxed);
-            let (is_share, max) = (self.name != ClientName::Unknown, share);
+            let (is_share, max) = (share < bound.total, share);
             return Err(Over {
                 kind,
                 is_share,
                 max,
             });
         }
-        // The last tenth is for those that hold next to nothing.
-        let total = match held <= bound.little() || self.name == ClientName::Unknown {
+        // The last tenth is for those that hold next to nothing, unless one client may have all.
+        let total = match held <= bound.little() || share >= bound.total {
             true => bound.total,
             false => bound.total - bound.total / 10,
         };

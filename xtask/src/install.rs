@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use std::{env, fs};
 
@@ -54,6 +55,9 @@ impl Installed {
 /// # Errors
 /// One line that says what is missing or what did not work.
 pub(crate) fn install(toolbox: Toolbox, source: &str) -> std::result::Result<Installed, String> {
+    // One at a time: two threads may want the same.
+    static TURN: Mutex<()> = Mutex::new(());
+    let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = &target().join(source);
     copy_files(source, folder)
         .map_err(|error| format!("cannot write {}: {error}", folder.display()))?;

@@ -28,34 +28,36 @@ pub(crate) struct Arguments {
     ci: bool,
 }
 
-impl Arguments {
-    /// Everything, as a step of the whole test.
-    pub(crate) const fn whole(ci: bool) -> Self {
-        Self { model: None, ci }
-    }
-}
-
-/// Installs the model and runs the steps. `true` when nothing failed.
-pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
-    let model = match arguments.model.clone().map_or_else(install_model, Ok) {
-        Ok(model) => Some(model),
-        Err(missing) if arguments.ci => {
-            say(&format!("the model FAILED to install: {missing}"))?;
-            return Ok(false);
-        }
+/// The variable by which the tests find the model, and its folder, which is installed for them. `None` where it cannot be
+/// installed and need not be.
+///
+/// # Errors
+/// Where it cannot be installed, in CI.
+pub(crate) fn model(ci: bool) -> Result<Option<(&'static str, PathBuf)>> {
+    match install_model() {
+        Ok(model) => Ok(Some((MODEL, model))),
+        Err(missing) if ci => Err(format!("the model FAILED to install: {missing}").into()),
         Err(missing) => {
             say(&format!(
                 "SKIPPED what needs a model: {missing} (set CI=true to make this a failure)"
             ))?;
-            None
+            Ok(None)
         }
+    }
+}
+
+/// Installs the model and runs the tests. `true` when nothing failed.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let model = match arguments.model.clone() {
+        Some(model) => Some((MODEL, model)),
+        None => model(arguments.ci)?,
     };
     for program in programs::tests("services/spec-server")? {
         // Tells how good search is, which tests print.
         let mut tests = program.command();
         tests.arg("--show-output");
         match &model {
-            Some(model) => tests.env(MODEL, model),
+            Some((variable, model)) => tests.env(variable, model),
             None => tests.env_remove(MODEL),
         };
         if !tests.status()?.success() {

@@ -104,7 +104,7 @@ async fn a_client_with_its_share_of_sessions_pushes_out_its_own_alone() {
 async fn bodies_that_are_being_read_share_a_bounded_memory() {
     let small = || Raw::modern("tools/call", say("x"));
     let mut config = HttpConfig::default();
-    config.budget.request_bytes = Bound::of(small().body.len() + 1_000);
+    config.budget.request_bytes = Bound::of(100_000);
     let service = StreamableHttpService::with_config(server(), config);
     let slow = || {
         let (head, _) = small().request().into_parts();
@@ -121,8 +121,8 @@ async fn bodies_that_are_being_read_share_a_bounded_memory() {
         )
     };
     let (holding, held) = slow();
-    holding.send(Bytes::from_static(&[b' '; 500])).unwrap();
-    holding.send(Bytes::from_static(&[b' '; 501])).unwrap();
+    holding.send(Bytes::from_static(&[b' '; 50_000])).unwrap();
+    holding.send(Bytes::from_static(&[b' '; 49_990])).unwrap();
     let full = async {
         while small().send(&service).await.status == 200 {
             tokio::task::yield_now().await;
@@ -135,7 +135,7 @@ async fn bodies_that_are_being_read_share_a_bounded_memory() {
     // The one that grows over the bound is refused, not those that came before it.
     assert_eq!(held.await.unwrap().status(), 503);
     assert_eq!(small().send(&service).await.status, 200);
-    // What is parsed is held no more.
+    // What a call has ended with is held no more.
     let (holding, held) = slow();
     holding.send(small().body).unwrap();
     drop(holding);
@@ -148,21 +148,23 @@ async fn a_running_call_holds_the_memory_of_its_request() {
     let (probe, mut events) = probe();
     let raw = || Raw::modern("tools/call", call("hang"));
     let mut config = HttpConfig::default();
-    config.budget.request_bytes = Bound::of(3 * raw().body.len());
+    config.budget.request_bytes = Bound::of(20_000);
     let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
     let mut running = Vec::new();
-    for _ in 0..3 {
-        let (service, raw) = (service.clone(), raw());
-        running.push(tokio::spawn(
-            async move { service.handle(raw.request()).await },
-        ));
+    let refused = loop {
+        let mut call = Box::pin(service.handle(raw().request()));
+        if let Some(refused) = futures_util::FutureExt::now_or_never(&mut call) {
+            break refused;
+        }
         events.expect("started").await;
-    }
-    let reply = raw().send(&service).await;
-    assert_eq!(reply.refusal(), (503, -32603, None));
-    assert_eq!(reply.header("retry-after"), Some("1"));
+        running.push(call);
+        assert!(running.len() < 100);
+    };
+    assert!(running.len() > 1);
+    assert_eq!(refused.status(), 503);
+    assert_eq!(refused.headers()["retry-after"], "1");
     for call in running {
-        call.abort();
+        drop(call);
         events.expect("dropped").await;
     }
     let small = Raw::modern("tools/call", say("x")).send(&service).await;

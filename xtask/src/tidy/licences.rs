@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::{list, text};
 
 /// SPDX names, with exceptions as part of the name.
-const KNOWN: [&str; 12] = [
+const KNOWN: [&str; 13] = [
     "0BSD",
     "Apache-2.0",
     "Apache-2.0 WITH LLVM-exception",
@@ -15,6 +15,8 @@ const KNOWN: [&str; 12] = [
     "ISC",
     "MIT",
     "MIT-0",
+    // File by file: what is used as it is binds nothing else.
+    "MPL-2.0",
     "MPL-2.0+",
     "Unicode-3.0",
     "Zlib",

@@ -8,7 +8,8 @@ use tempfile::TempDir;
 use crate::harness::mcp::open_session;
 use crate::harness::{Client, Era, Server};
 
-const CAP: usize = 10_000;
+/// What one client may have.
+const CAP: usize = 5_000;
 const ROUND: usize = 15_000;
 const CONNECTIONS: usize = 8;
 /// What the resident memory may differ between one full table and the next, in KiB: the allocator's own slack, which

@@ -2,15 +2,16 @@
 
 mod cuts;
 mod random;
+mod reach;
 
 use starmap_server::explore::{
-    AnalyzeError, Filter, JumpRangeError, MAX_DISTANCES, Near, Nearest, Search, adjacent_lower,
-    analyze, borders, distances, jump_range, light_years_between, nearest, search, within,
+    AnalyzeError, Filter, Near, Nearest, Search, adjacent_lower, analyze, borders, nearest, search,
+    within,
 };
 use starmap_server::map::{Map, SecurityClass, SystemIndex};
-use starmap_server::route::{Avoid, Avoided, Cost, Extra, Extras, SecurityFilter};
+use starmap_server::route::{Extra, Extras, SecurityFilter};
 
-use super::common::{LIGHT_YEAR, index_of, real, small, small_parts};
+use super::common::{index_of, small, small_parts};
 
 fn listed<'m>(map: &'m Map, near: &[Near]) -> Vec<(&'m str, u32)> {
     near.iter()
@@ -399,129 +400,4 @@ fn a_list_that_is_no_way_is_refused_by_name() {
     let bridge = Extras::new(vec![one_way]).unwrap();
     assert!(analyze(&map, &[ostra, jita, wend], &bridge).is_ok());
     assert!(analyze(&map, &[wend, jita], &bridge).is_err());
-}
-
-#[test]
-fn jump_drives_reach_by_light_years_but_not_into_high_security() {
-    let map = small();
-    let reach = |from, range, limit| {
-        let found = jump_range(&map, index_of(&map, from), range, limit)
-            .unwrap()
-            .found;
-        let listed = found
-            .list
-            .iter()
-            .map(|it| (map.system(it.system).name.to_string(), it.light_years));
-        (found.total, listed.collect::<Vec<_>>())
-    };
-    let (total, list) = reach("Rook", 4.0, 10);
-    assert_eq!(total, 2);
-    assert_eq!(list, [("Sable".to_owned(), 2.0), ("Nadir".to_owned(), 4.0)]);
-    assert_eq!(reach("Rook", 3.999, 10).0, 1);
-    assert_eq!(reach("Rook", 4.0, 1).1.len(), 1);
-    // Nine below high security have a position.
-    assert_eq!(reach("Jita", 1e6, 100).0, 9);
-    let apart =
-        light_years_between(&map, index_of(&map, "Jita"), index_of(&map, "Marrow")).unwrap();
-    assert!((apart - (4.0_f64 + 0.25).sqrt()).abs() < 1e-12);
-    assert!((LIGHT_YEAR - 9.46e15).abs() < 1.0);
-}
-
-#[test]
-fn a_jump_range_without_positions_is_refused() {
-    let mut parts = small_parts();
-    parts.systems[0].position = None;
-    let (map, _) = Map::new(parts).unwrap();
-    let error = |name, range| jump_range(&map, index_of(&map, name), range, 1).unwrap_err();
-    assert_eq!(
-        error("Jita", 5.0),
-        JumpRangeError::NoPosition(index_of(&map, "Jita"))
-    );
-    assert_eq!(
-        error("Jita", 5.0).sentence(&map),
-        "the map does not say where Jita is; a map with positions is needed"
-    );
-    for range in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(
-            matches!(error("Rook", range), JumpRangeError::Invalid(it) if it.parameter == "light_years")
-        );
-    }
-    let Some(map) = real() else { return };
-    let hole = index_of(&map, "J105443");
-    let error = jump_range(&map, hole, 5.0, 1).unwrap_err();
-    assert_eq!(error, JumpRangeError::NoWayOut(hole));
-    let reached = jump_range(&map, index_of(&map, "Jita"), 10.0, 10_000).unwrap();
-    let reached = reached.found;
-    assert!(reached.total > 50);
-    for it in reached.list {
-        let system = map.system(it.system);
-        assert!(system.class != SecurityClass::High && system.id < 31_000_000);
-    }
-}
-
-#[test]
-fn distances_are_a_matrix_with_gaps() {
-    let map = small();
-    let index = |name| index_of(&map, name);
-    let (jita, amarr, lonely, wend) = (
-        index("Jita"),
-        index("Amarr"),
-        index("Lonely"),
-        index("Wend"),
-    );
-    let from = [jita, lonely, wend, jita];
-    let to = [amarr, jita, lonely];
-    let plain = distances(&map, &from, &to, Avoid::nothing(), Extras::none()).unwrap();
-    assert_eq!(
-        plain,
-        [
-            [Some(3), Some(0), None],
-            [None, None, Some(0)],
-            [Some(5), Some(8), None],
-            [Some(3), Some(0), None]
-        ]
-    );
-    // An avoided system is an end, but not passed; a dear connection is one jump all the same.
-    let avoid = Avoid::new(
-        &map,
-        [Avoided::System(amarr), Avoided::System(index("Tarn"))],
-    )
-    .unwrap();
-    let dear = Extra {
-        from: jita,
-        to: wend,
-        both_ways: false,
-        cost: Cost::new(99.0),
-    };
-    let extras = Extras::new(vec![dear]).unwrap();
-    let matrix = distances(&map, &[jita, amarr], &[amarr, wend, jita], &avoid, &extras).unwrap();
-    assert_eq!(
-        matrix,
-        [[Some(5), Some(1), Some(0)], [Some(0), Some(5), Some(5)]]
-    );
-}
-
-#[test]
-fn a_matrix_has_bounds() {
-    let map = small();
-    let many = vec![index_of(&map, "Jita"); MAX_DISTANCES + 1];
-    let error = |from, to| {
-        distances(&map, from, to, Avoid::nothing(), Extras::none())
-            .unwrap_err()
-            .to_string()
-    };
-    assert_eq!(
-        error(&many, &many[..1]),
-        "from 101: must be between 1 and 100"
-    );
-    assert_eq!(error(&many[..1], &[]), "to 0: must be between 1 and 100");
-    let full = distances(
-        &map,
-        &many[1..],
-        &many[1..],
-        Avoid::nothing(),
-        Extras::none(),
-    )
-    .unwrap();
-    assert!(full.iter().flatten().all(|cell| *cell == Some(0)));
 }
