@@ -33,7 +33,7 @@ pub use sample::{
     SamplingMessage, SamplingTool, ToolChoice,
 };
 
-/// The most questions that one call may have open at once ([`Context::ask`]).
+/// The most questions that one call may have open at once ([`Context::ask`](crate::Context::ask)).
 pub const MAX_QUESTIONS: usize = 32;
 
 /// The longest key of a question, in bytes.

@@ -14,7 +14,7 @@ impl Context {
     /// From here on as a task: the client gets its name now and fetches the result later ([guide](crate::guide::tasks)).
     ///
     /// Goes on as it is where the call is a task already, and where the tool's support is
-    /// [`Optional`](TaskSupport::Optional) and the client takes no task.
+    /// [`Optional`](crate::TaskSupport::Optional) and the client takes no task.
     ///
     /// # Errors
     /// Leaves the handler until it is called again as a task. For good (−32603) in a tool that does not declare its
@@ -40,7 +40,7 @@ impl Context {
     }
 
     /// Says how the task is doing, in a sentence for people (`statusMessage`), and tells those who listen. The last one
-    /// stays when the task completes. At most [`MAX_TASK_STATUS`] characters; without a task, nothing happens.
+    /// stays when the task completes. At most [`MAX_TASK_STATUS`](crate::MAX_TASK_STATUS) characters; without a task, nothing happens.
     pub fn task_status(&self, message: impl Into<String>) {
         if let TaskMode::Running(entry) = &self.task {
             entry.say(message.into());
