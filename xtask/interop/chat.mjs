@@ -4,6 +4,7 @@ import { read } from "./universe.mjs";
 
 const TOOLS = [
   "get_message_context", "get_messages", "get_statistics", "list_chats", "list_people", "list_sources", "search_messages",
+  "wait_for_message",
 ];
 
 /** Puts one client through it. `open` is what a client script offers; see `everything.mjs`. */
@@ -18,9 +19,7 @@ export async function chat(open, { era }) {
   check.equal(tools.map((tool) => tool.name).sort(), TOOLS, "tools");
   for (const tool of tools) {
     check.equal(tool.annotations.readOnlyHint, true, `${tool.name} only reads`);
-    check.equal(tool.outputSchema.type, "object", `output schema of ${tool.name}`);
   }
-  // Both clients check the structured results against the output schemas that they have listed.
   const call = async (name, args = {}) => read(await peer.call({ name, arguments: args }));
   const refused = async (code, message, name, args) => {
     const result = await peer.call({ name, arguments: args });
@@ -57,10 +56,11 @@ async function asking(call) {
   const alice = await call("get_messages", { ...antti, sender: "Alice", search: "meeting" });
   check.ok(alice.messages.length > 10, "by sender and text");
   for (const { sender, content } of alice.messages) {
-    check.ok(sender.display_name === "Alice" && content.includes("meeting"), `${sender.display_name}: ${content}`);
+    check.ok(sender === "Alice" && content.includes("meeting"), `${sender}: ${content}`);
   }
   const everywhere = await call("get_messages", { source: "telegram", search: "project is late" });
-  check.equal(everywhere.messages.map(({ chat }) => chat), ["Work"], "search over all chats");
+  check.equal(everywhere.messages.length, 1, "search over all chats");
+  check.equal(everywhere.chats.map(({ name }) => name), ["Work"], "the chat of what was found");
   const { hits } = await call("search_messages", { query: '"bridge is open"' });
   check.match(hits[0].snippet, /\*\*bridge\*\*/, "what was found is marked");
   const around = await call("get_message_context", { source: "telegram", chat: "Family", message_id: "2" });

@@ -36,7 +36,8 @@ async def starmap(server, era, suffix, check):
 
         ends = {"origin": "jita", "destination": "AMARR"}
         route = await call("route", ends)
-        names = [system["name"] for system in route["systems"]]
+        name = route["columns"].index("name")
+        names = [system[name] for system in route["systems"]]
         check.equal(names, ["Jita", "Marrow", "Tarn", "Amarr"], "the shortest way")
         safe = await call("route", {**ends, "mode": "safe", "detail": "names"})
         check.equal(safe["names"], ["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"], "the safe way")
