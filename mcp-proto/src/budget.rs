@@ -20,7 +20,7 @@ const FEW: usize = 64;
 
 /// What all clients hold of one server. Cheap to clone; clones count together.
 #[derive(Debug, Clone)]
-pub struct Budget(Arc<Shared>);
+pub(crate) struct Budget(Arc<Shared>);
 
 #[derive(Debug)]
 struct Shared {
@@ -39,13 +39,13 @@ struct Accounts {
 
 /// Who a client is, as far as budgets go.
 #[derive(Clone, PartialEq, Eq, Hash)]
-pub enum ClientName {
+pub(crate) enum ClientName {
     /// The authenticated caller.
     Principal(Arc<str>),
     /// The address that it calls from; of IPv6 the /64 that it belongs to.
     Address(IpAddr),
-    /// A client of which nothing is known: a request without a [`Peer`](crate::http::Peer), or a process on a pipe. All
-    /// such clients are one, and its share is the whole.
+    /// A client of which nothing is known: a request without a [`Peer`](crate::http::Peer). All such clients are one, and
+    /// its share is the whole.
     Unknown,
 }
 
@@ -95,8 +95,7 @@ pub(crate) struct Over {
 
 impl Budget {
     /// A budget of which nothing is held.
-    #[must_use]
-    pub fn new(config: &BudgetConfig) -> Self {
+    pub(crate) fn new(config: &BudgetConfig) -> Self {
         Self::with_bounds([
             config.calls,
             config.listeners,
@@ -283,8 +282,7 @@ impl Shared {
 
 impl ClientName {
     /// The client at an address: IPv4 as it is, also where it is mapped into IPv6; of IPv6 the /64.
-    #[must_use]
-    pub fn of_address(address: IpAddr) -> Self {
+    pub(crate) fn of_address(address: IpAddr) -> Self {
         const NETWORK: u128 = !0 << 64;
         Self::Address(match address.to_canonical() {
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & NETWORK).into(),

@@ -177,7 +177,7 @@ mod uri_template;
 mod version;
 
 pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
-pub use budget::{Bound, Budget, BudgetConfig, ClientName};
+pub use budget::{Bound, BudgetConfig};
 pub use cache::{CacheHint, CacheScope};
 pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};

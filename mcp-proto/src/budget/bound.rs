@@ -11,15 +11,15 @@ pub struct Bound {
 
 /// What clients may make a server hold.
 ///
-/// A server needs at most the sum of the byte bounds for what its clients send and do not read, about 48 KiB for each
-/// connection, and what the application itself keeps.
+/// The byte bounds cover the requests and the answers of one service. Events that are kept for sessions, tasks, the buffers
+/// of connections (up to 64 KiB each way) and what the application keeps come on top.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BudgetConfig {
     /// Calls that run, or whose answers are not wholly written, listens and calls without a client among them.
     /// 10,000 by default.
     pub calls: Bound,
-    /// Open listens, GET streams, and connections over pipes that wait for changes. 20,000 by default.
+    /// Open listens and GET streams. 20,000 by default.
     pub listeners: Bound,
     /// Memory for requests, in bytes: their bodies while they are read, and what they take once they are parsed, until
     /// their calls have ended. 256 MiB by default.

@@ -46,7 +46,7 @@ impl Context {
             grows = state.grows(progress);
             grows
         };
-        // The only failure is a reader that is gone, and then there is nobody to tell.
+        // The only failure is a reader that is gone, and then the message has no recipient.
         let _gone = self.outbox.send_if(notification, judge).await;
         if !grows {
             tracing::debug!(
@@ -82,7 +82,7 @@ impl Context {
     }
 
     /// Tells every listener of a change, as [`Server::notify`](crate::Server::notify) does: for handlers, which have no
-    /// handle of their server. In a context that no server made, nobody is told.
+    /// handle of their server. In a context that no server made, nothing is sent.
     pub fn notify(&self, change: Change) {
         let server = self.server.as_ref().and_then(Weak::upgrade);
         if let Some(server) = server {
@@ -96,7 +96,7 @@ impl Context {
             method: method.to_owned(),
             params,
         };
-        // The only failure is a reader that is gone, and then there is nobody to tell.
+        // The only failure is a reader that is gone, and then the message has no recipient.
         let _gone = self.outbox.send(notification).await;
     }
 }

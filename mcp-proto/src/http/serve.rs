@@ -27,7 +27,7 @@ use table::{Admitted, Table};
 #[non_exhaustive]
 pub struct ServeConfig {
     /// The most connections at once, of all clients and of one; 4,096 and 2,048 by default. One more takes the place of
-    /// one that has no request, of the same client or of the one that has most; where there is none it is closed.
+    /// one that has no request, of the same client or of the client that has most. If no connection is idle, the new one is closed.
     pub connections: Bound,
     /// How long a client may take to send the head of a request. A connection on which no request runs is ended after
     /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
