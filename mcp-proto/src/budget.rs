@@ -1,19 +1,29 @@
 //! What clients may make a server hold: counted for each client and for all together, given back by being dropped.
 //!
 //! A client is the authenticated [`Principal`](crate::Principal), or without one the address that it calls from. Each
-//! kind of thing has a total and a share of it that one client may have, so that a client that takes all it can get
+//! [`Kind`] of thing has a total and a share of it that one client may have, so that a client that takes all it can get
 //! leaves enough for the others. The last tenth of a total is kept for clients that hold next to nothing: many greedy
 //! clients leave a newcomer a way in.
+//!
+//! An endpoint beside MCP shares the account: [`StreamableHttpService::client`](crate::StreamableHttpService::client)
+//! finds it, [`Client::hold`] takes from it, and [`Client::keep`] counts an answer until it is written.
 
 mod bound;
+mod over;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
+use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+
+use bytes::Bytes;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use bound::{Bound, BudgetConfig};
+pub use over::Over;
 
 /// Below how many accounts those that are not used any more are not looked for.
 const FEW: usize = 64;
@@ -49,20 +59,25 @@ pub(crate) enum ClientName {
     Unknown,
 }
 
-/// What one client holds.
+/// The account of one client. Cheap to clone; clones are one account.
 #[derive(Debug, Clone)]
-pub(crate) struct Client(Arc<Account>);
+pub struct Client(Arc<Account>);
+
+/// A client's turn to keep a processor busy.
+pub(crate) type Turn = OwnedSemaphorePermit;
 
 #[derive(Debug)]
 struct Account {
     name: ClientName,
+    /// How many pieces of long work are done for it at once.
+    turns: Arc<Semaphore>,
     held: [AtomicUsize; KINDS],
     budget: Arc<Shared>,
 }
 
 /// Something that is held. Dropping it gives it back.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub struct Held {
     account: Arc<Account>,
     kind: Kind,
     amount: usize,
@@ -70,7 +85,8 @@ pub(crate) struct Held {
 
 /// A kind of thing that clients make a server hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+#[non_exhaustive]
+pub enum Kind {
     /// Calls that run, or whose answers are not wholly written; places.
     Calls,
     /// Listens, and streams of sessions; places.
@@ -79,39 +95,37 @@ pub(crate) enum Kind {
     RequestBytes,
     /// Answers that are not written yet; bytes of memory.
     AnswerBytes,
+    /// Open connections; places.
+    Connections,
+    /// Tasks; places.
+    Tasks,
+    /// Arguments, answers and results of tasks; bytes of memory.
+    TaskBytes,
+    /// Calls that run on without their client; places.
+    DetachedCalls,
+    /// Events that are kept for clients that come back; bytes of memory.
+    KeptBytes,
 }
 
-const KINDS: usize = 4;
+const KINDS: usize = 9;
 
-/// Why something cannot be held.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Over {
-    pub(crate) kind: Kind,
-    /// Whether this client holds its share; otherwise all clients together hold all there is.
-    pub(crate) is_share: bool,
-    /// The bound that was met.
-    pub(crate) max: usize,
-}
+/// A bound that nothing meets.
+const UNBOUNDED: Bound = Bound {
+    total: usize::MAX,
+    share: usize::MAX,
+};
 
 impl Budget {
-    /// A budget of which nothing is held.
-    pub(crate) fn new(config: &BudgetConfig) -> Self {
-        Self::with_bounds([
-            config.calls,
-            config.listeners,
-            config.request_bytes,
-            config.answer_bytes,
-        ])
-    }
-
-    /// A budget of connections, which a listener has and not a service.
-    pub(crate) fn of_connections(bound: Bound) -> Self {
-        Self::with_bounds([bound; KINDS])
-    }
-
-    fn with_bounds(bounds: [Bound; KINDS]) -> Self {
+    /// A budget of which nothing is held. Kinds without a bound are not bounded.
+    pub(crate) fn new(bounds: &[(Kind, Bound)]) -> Self {
+        let mut of_kinds = [UNBOUNDED; KINDS];
+        for (kind, bound) in bounds {
+            if let Some(of_kind) = of_kinds.get_mut(kind.index()) {
+                *of_kind = *bound;
+            }
+        }
         Self(Arc::new(Shared {
-            bounds,
+            bounds: of_kinds,
             held: Default::default(),
             accounts: Mutex::default(),
         }))
@@ -127,49 +141,76 @@ impl Budget {
         accounts.sweep();
         let account = Arc::new(Account {
             name: name.clone(),
+            turns: Arc::new(Semaphore::new(turns())),
             held: Default::default(),
             budget: Arc::clone(&self.0),
         });
         accounts.by_client.insert(name, Arc::downgrade(&account));
         Client(account)
     }
-
-    /// How much of a kind is held by all clients together.
-    #[cfg(test)]
-    pub(crate) fn held(&self, kind: Kind) -> usize {
-        self.0
-            .held
-            .get(kind.index())
-            .map_or(0, |held| held.load(Ordering::Relaxed))
-    }
 }
 
 impl Client {
-    /// Holds so much more, or says which bound is in the way.
-    pub(crate) fn hold(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
-        self.0.take(kind, amount)?;
-        Ok(Held {
+    /// Holds so much, until what is returned is dropped.
+    ///
+    /// # Errors
+    /// Which bound is in the way.
+    pub fn hold(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
+        self.0.take(kind, amount, false)?;
+        Ok(self.held(kind, amount))
+    }
+
+    /// Counts a text among the answers of this client, until the last part of it is dropped.
+    ///
+    /// # Errors
+    /// As [`Client::hold_answer`].
+    pub fn keep(&self, text: Bytes) -> Result<Bytes, Over> {
+        let held = self.hold_answer(text.len())?;
+        Ok(held.keep(text))
+    }
+
+    /// Holds the bytes of an answer. One that is larger than the bounds is given when no other answer waits.
+    ///
+    /// # Errors
+    /// Which bound is in the way.
+    pub fn hold_answer(&self, bytes: usize) -> Result<Held, Over> {
+        self.0.take(Kind::AnswerBytes, bytes, true)?;
+        Ok(self.held(Kind::AnswerBytes, bytes))
+    }
+
+    /// Refuses a call before it runs when half of what its client may have of answers waits to be read: its own answer
+    /// should find room.
+    ///
+    /// # Errors
+    /// Which bound is near.
+    pub fn may_answer(&self) -> Result<(), Over> {
+        self.0.has_room(Kind::AnswerBytes)
+    }
+
+    /// Waits for this client's turn to do long work: it may keep half of the processors busy.
+    pub(crate) async fn turn(&self) -> Option<Turn> {
+        // Nothing closes the semaphore.
+        Arc::clone(&self.0.turns).acquire_owned().await.ok()
+    }
+
+    /// Holds so much whatever the bounds say; whether they are met is to be asked then.
+    pub(crate) fn overdraw(&self, kind: Kind, amount: usize) -> Held {
+        let mut held = self.held(kind, 0);
+        held.overdraw(amount);
+        held
+    }
+
+    fn held(&self, kind: Kind, amount: usize) -> Held {
+        Held {
             account: Arc::clone(&self.0),
             kind,
             amount,
-        })
-    }
-
-    /// How much of a kind this client holds.
-    #[cfg(test)]
-    pub(crate) fn held(&self, kind: Kind) -> usize {
-        self.0
-            .held
-            .get(kind.index())
-            .map_or(0, |held| held.load(Ordering::Relaxed))
-    }
-
-    /// The client as a text; `None` where nothing is known of it.
-    pub(crate) fn name(&self) -> Option<Arc<str>> {
-        match &self.0.name {
-            ClientName::Unknown => None,
-            name => Some(format!("{name:?}").into()),
         }
+    }
+
+    /// Who it is.
+    pub(crate) fn name(&self) -> &ClientName {
+        &self.0.name
     }
 
     /// Whether it belongs to that budget.
@@ -179,28 +220,20 @@ impl Client {
 }
 
 impl Account {
-    fn take(&self, kind: Kind, amount: usize) -> Result<(), Over> {
-        let (Some(bound), Some(all), Some(own)) = (
-            self.budget.bounds.get(kind.index()),
-            self.budget.held.get(kind.index()),
-            self.held.get(kind.index()),
-        ) else {
+    /// `alone`: whether more than the bounds allow may be held by one who holds nothing else.
+    fn take(&self, kind: Kind, amount: usize, alone: bool) -> Result<(), Over> {
+        let Some((bound, own, all)) = self.counts(kind) else {
             return Ok(());
         };
-        let share = match self.name {
-            ClientName::Unknown => bound.total,
-            _ => bound.share,
-        };
-        let held = own
-            .fetch_add(amount, Ordering::Relaxed)
-            .saturating_add(amount);
-        if held > share {
+        let share = self.share(bound);
+        let before = own.fetch_add(amount, Ordering::Relaxed);
+        let held = before.saturating_add(amount);
+        if held > share && !(alone && before == 0) {
             own.fetch_sub(amount, Ordering::Relaxed);
-            let (is_share, max) = (share < bound.total, share);
             return Err(Over {
                 kind,
-                is_share,
-                max,
+                is_share: share < bound.total,
+                max: share,
             });
         }
         // The last tenth is for those that hold next to nothing, unless one client may have all.
@@ -208,19 +241,53 @@ impl Account {
             true => bound.total,
             false => bound.total - bound.total / 10,
         };
-        let together = all
-            .fetch_add(amount, Ordering::Relaxed)
-            .saturating_add(amount);
-        if together > total {
+        let before = all.fetch_add(amount, Ordering::Relaxed);
+        if before.saturating_add(amount) > total && !(alone && before == 0) {
             self.give(kind, amount);
-            let (is_share, max) = (false, bound.total);
             return Err(Over {
                 kind,
-                is_share,
-                max,
+                is_share: false,
+                max: bound.total,
             });
         }
         Ok(())
+    }
+
+    /// Refuses when half of the share or nine tenths of the total are held.
+    fn has_room(&self, kind: Kind) -> Result<(), Over> {
+        let Some((bound, own, all)) = self.counts(kind) else {
+            return Ok(());
+        };
+        let share = self.share(bound);
+        let over = |is_share, max| Err(Over { kind, is_share, max });
+        let own = own.load(Ordering::Relaxed);
+        if own > share / 2 {
+            return over(share < bound.total, share);
+        }
+        if own > bound.little() && all.load(Ordering::Relaxed) > bound.total - bound.total / 10 {
+            return over(false, bound.total);
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, kind: Kind) -> bool {
+        self.counts(kind).is_some_and(|(bound, own, all)| {
+            own.load(Ordering::Relaxed) > self.share(bound)
+                || all.load(Ordering::Relaxed) > bound.total
+        })
+    }
+
+    fn share(&self, bound: &Bound) -> usize {
+        match self.name {
+            ClientName::Unknown => bound.total,
+            _ => bound.share,
+        }
+    }
+
+    /// The bound of a kind, and how much of it this client and all together hold.
+    fn counts(&self, kind: Kind) -> Option<(&Bound, &AtomicUsize, &AtomicUsize)> {
+        let (budget, at) = (&self.budget, kind.index());
+        Some((budget.bounds.get(at)?, self.held.get(at)?, budget.held.get(at)?))
     }
 
     fn give(&self, kind: Kind, amount: usize) {
@@ -233,12 +300,21 @@ impl Account {
 
 impl Held {
     /// The client that holds it.
-    pub(crate) fn client(&self) -> Client {
+    #[must_use]
+    pub fn client(&self) -> Client {
         Client(Arc::clone(&self.account))
     }
 
+    /// How much it is.
+    pub(crate) fn amount(&self) -> usize {
+        self.amount
+    }
+
     /// Holds so much, which may be more or less than before.
-    pub(crate) fn set(&mut self, amount: usize) -> Result<(), Over> {
+    ///
+    /// # Errors
+    /// Which bound is in the way of more; then as much is held as before.
+    pub fn set(&mut self, amount: usize) -> Result<(), Over> {
         if let Some(more) = amount.checked_sub(self.amount) {
             return self.grow(more);
         }
@@ -248,10 +324,56 @@ impl Held {
     }
 
     /// Holds so much more of the same.
-    pub(crate) fn grow(&mut self, more: usize) -> Result<(), Over> {
-        self.account.take(self.kind, more)?;
+    ///
+    /// # Errors
+    /// As [`Held::set`].
+    pub fn grow(&mut self, more: usize) -> Result<(), Over> {
+        self.account.take(self.kind, more, false)?;
         self.amount += more;
         Ok(())
+    }
+
+    /// Holds so much more whatever the bounds say.
+    pub(crate) fn overdraw(&mut self, more: usize) {
+        if let Some((_, own, all)) = self.account.counts(self.kind) {
+            own.fetch_add(more, Ordering::Relaxed);
+            all.fetch_add(more, Ordering::Relaxed);
+            self.amount += more;
+        }
+    }
+
+    /// Holds no more than so much.
+    pub(crate) fn shrink_to(&mut self, amount: usize) {
+        self.shrink(self.amount.saturating_sub(amount));
+    }
+
+    /// Holds so much less.
+    pub(crate) fn shrink(&mut self, less: usize) {
+        let less = less.min(self.amount);
+        self.account.give(self.kind, less);
+        self.amount -= less;
+    }
+
+    /// Whether more is held of its kind than the bounds allow.
+    pub(crate) fn is_over(&self) -> bool {
+        self.account.is_over(self.kind)
+    }
+
+    /// The text that it is held for: it is given back when the last part of that is dropped.
+    pub(crate) fn keep(self, text: Bytes) -> Bytes {
+        Bytes::from_owner(Kept { text, _held: self })
+    }
+}
+
+/// A text that is counted until the last part of it is dropped.
+struct Kept {
+    text: Bytes,
+    _held: Held,
+}
+
+impl AsRef<[u8]> for Kept {
+    fn as_ref(&self) -> &[u8] {
+        &self.text
     }
 }
 
@@ -259,6 +381,12 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.account.give(self.kind, self.amount);
     }
+}
+
+/// How many processors one client may keep busy with long work: half of them.
+fn turns() -> usize {
+    let processors = thread::available_parallelism().map_or(2, NonZero::get);
+    (processors / 2).max(1)
 }
 
 impl Accounts {
@@ -291,6 +419,16 @@ impl ClientName {
     }
 }
 
+impl ClientName {
+    /// The client as a text; `None` where nothing is known of it.
+    pub(crate) fn text(&self) -> Option<Arc<str>> {
+        match self {
+            Self::Unknown => None,
+            name => Some(format!("{name:?}").into()),
+        }
+    }
+}
+
 impl fmt::Debug for ClientName {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -308,38 +446,18 @@ impl Kind {
     }
 }
 
-impl fmt::Display for Over {
-    /// A sentence for the client: which bound, whose, and what to do.
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { max, .. } = self;
-        let what = match self.kind {
-            Kind::Calls => format!("{max} calls are running"),
-            Kind::Listeners => format!("{max} listeners are open"),
-            Kind::RequestBytes => format!("requests take {max} bytes of memory"),
-            Kind::AnswerBytes => format!("answers of {max} bytes wait to be read"),
-        };
-        match self.is_share {
-            true => write!(
-                formatter,
-                "{what} for this client, which is its share: wait for some to end"
-            ),
-            false => write!(
-                formatter,
-                "{what} for all clients together: try again later"
-            ),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    /// How much of the calls one client holds, and all together.
+    fn held(client: &Client) -> (usize, usize) {
+        let (_, own, all) = client.0.counts(Kind::Calls).unwrap();
+        (own.load(Ordering::Relaxed), all.load(Ordering::Relaxed))
+    }
+
     fn budget(total: usize, share: usize) -> Budget {
-        Budget::new(&BudgetConfig {
-            calls: Bound { total, share },
-            ..BudgetConfig::default()
-        })
+        Budget::new(&[(Kind::Calls, Bound { total, share })])
     }
 
     fn address(last: u8) -> ClientName {
@@ -354,14 +472,11 @@ mod tests {
         held.grow(20).unwrap();
         assert!(held.grow(1).unwrap_err().is_share);
         held.set(10).unwrap();
-        assert_eq!(client.held(Kind::Calls), 10);
+        assert_eq!(self::held(&client), (10, 10));
         held.set(50).unwrap();
-        assert_eq!(
-            (client.held(Kind::Calls), budget.held(Kind::Calls)),
-            (50, 50)
-        );
+        assert_eq!(self::held(&client), (50, 50));
         drop(held);
-        assert_eq!((client.held(Kind::Calls), budget.held(Kind::Calls)), (0, 0));
+        assert_eq!(self::held(&client), (0, 0));
     }
 
     #[test]
@@ -392,7 +507,7 @@ mod tests {
         let budget = budget(10, 5);
         let client = budget.client(address(1));
         client.hold(Kind::Calls, 6).unwrap_err();
-        assert_eq!((client.held(Kind::Calls), budget.held(Kind::Calls)), (0, 0));
+        assert_eq!(held(&client), (0, 0));
         for n in 0..10_000_u32 {
             drop(budget.client(ClientName::of_address(IpAddr::from(n.to_be_bytes()))));
         }
@@ -413,5 +528,26 @@ mod tests {
         let budget = budget(100, 50);
         let unknown = budget.client(ClientName::Unknown);
         assert!(unknown.hold(Kind::Calls, 100).is_ok());
+    }
+
+    #[test]
+    fn an_answer_larger_than_the_bounds_is_given_when_no_other_waits() {
+        let bound = Bound {
+            total: 100,
+            share: 50,
+        };
+        let budget = Budget::new(&[(Kind::AnswerBytes, bound)]);
+        let (one, two) = (budget.client(address(1)), budget.client(address(2)));
+        one.may_answer().unwrap();
+        let text = one.keep(Bytes::from_static(&[0; 200])).unwrap();
+        assert!(one.may_answer().unwrap_err().is_share);
+        assert!(one.hold_answer(1).unwrap_err().is_share);
+        assert!(!two.hold_answer(60).unwrap_err().is_share);
+        let part = text.slice(3..5);
+        drop(text);
+        one.hold_answer(1).unwrap_err();
+        drop(part);
+        drop(one.hold_answer(1).unwrap());
+        two.hold_answer(60).unwrap();
     }
 }

@@ -13,6 +13,7 @@ use std::sync::{Arc, Weak};
 use http::Extensions;
 use serde_json::{Map, Value};
 
+use crate::budget::Client;
 use crate::change::Notify;
 use crate::input::Input;
 use crate::jsonrpc::RequestId;
@@ -52,6 +53,8 @@ pub struct Context {
     /// Who may come back for what this request leaves behind, besides the authenticated principal: the session or the
     /// connection it came by.
     pub(crate) peer: Option<Arc<str>>,
+    /// Who holds what the request makes; `None` where nobody counts it.
+    pub(crate) client: Option<Client>,
     /// What the client has answered so far; `None` in the first round.
     pub(crate) input: Option<Arc<Input>>,
     /// What the call has to do with tasks.
@@ -76,6 +79,7 @@ pub(crate) struct Incoming {
     pub(crate) outbox: Outbox,
     pub(crate) extensions: Extensions,
     pub(crate) peer: Option<Arc<str>>,
+    pub(crate) client: Option<Client>,
 }
 
 /// What a request knows of its client: from its own `_meta` (modern), or from its session.
@@ -102,6 +106,7 @@ impl Context {
             outbox: Outbox::closed(),
             extensions: Extensions::new(),
             peer: None,
+            client: None,
             input: None,
             task: TaskMode::None,
             server: None,
@@ -152,6 +157,7 @@ impl Context {
             outbox: incoming.outbox,
             extensions: incoming.extensions,
             peer: incoming.peer,
+            client: incoming.client,
             input: None,
             task: TaskMode::None,
             server: None,

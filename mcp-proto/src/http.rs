@@ -206,23 +206,21 @@ impl StreamableHttpService {
         let Inner {
             endpoint, legacy, ..
         } = &*self.0;
-        if let Some(session) = legacy.batch_session(head, text.as_ref()).await? {
+        if let Some(session) = legacy.batch_session(head, text.as_slice()).await? {
             return legacy
                 .call_batch(head, accepts, &client, &session, text)
                 .await;
         }
-        let meter = Meter::new(endpoint.config.max_body_memory);
-        let message =
-            Message::from_slice_within(text.as_ref(), &meter).map_err(Rejection::of_unread)?;
-        // The call may take its time; the text is not needed for it, and what was read from it is.
-        let held = text
-            .read_as(meter.used())
-            .map_err(|over| (over.into(), None))?;
+        let read = |text: &[u8], meter: &Meter| {
+            Message::from_slice_within(text, meter).map_err(Rejection::of_unread)
+        };
+        let max = endpoint.config.max_body_memory;
+        let (message, arrived) = text.parse(max, read).await?;
         match message {
             Message::Request(request) if modern::is_modern(&head.headers, &request) => {
                 let id = request.id.clone();
                 let called = endpoint
-                    .call_modern(head, accepts, client, held, request)
+                    .call_modern(head, accepts, client, arrived, request)
                     .await;
                 called.map_err(|rejection| (rejection, Some(id)))
             }
@@ -233,7 +231,7 @@ impl StreamableHttpService {
                     .map_err(|error| (error.into(), None))?;
                 Ok(answer::accepted())
             }
-            message => legacy.post(head, accepts, client, held, message).await,
+            message => legacy.post(head, accepts, client, arrived, message).await,
         }
     }
 }

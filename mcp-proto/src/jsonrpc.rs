@@ -10,10 +10,12 @@ mod write;
 use std::fmt;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
+use crate::budget::{Client, Held, Over};
 use crate::json::{self, JsonError, MAX_TREE_BYTES, Meter, Strict, quoted};
 use members::{Members, ReadMembers};
 
@@ -74,7 +76,11 @@ pub struct Response {
 
 /// A `result`, kept as the JSON text that goes onto the wire: it is serialised once and copied from then on.
 #[derive(Debug, Clone)]
-pub struct Payload(Text);
+pub struct Payload {
+    text: Text,
+    /// What its client holds for it, if it is large.
+    held: Option<Arc<Held>>,
+}
 
 #[derive(Debug, Clone)]
 enum Text {
@@ -371,7 +377,10 @@ impl Payload {
     /// −32603 when the value cannot be written as JSON (a map whose keys are no strings, or the type's own refusal).
     pub fn of(value: &impl Serialize) -> Result<Self, ErrorObject> {
         serde_json::value::to_raw_value(value)
-            .map(|json| Self(Text::Own(json)))
+            .map(|json| Self {
+                text: Text::Own(json),
+                held: None,
+            })
             .map_err(|error| {
                 tracing::error!(%error, "a result could not be serialised");
                 ErrorObject::internal()
@@ -381,14 +390,39 @@ impl Payload {
     /// The same payload, of which clones share the text.
     #[must_use]
     pub(crate) fn shared(self) -> Self {
-        Self(match self.0 {
+        let text = match self.text {
             Text::Own(json) => Text::Shared(json.into()),
             shared @ Text::Shared(_) => shared,
-        })
+        };
+        Self { text, ..self }
+    }
+
+    /// The same payload, which is counted until it is written.
+    #[must_use]
+    pub(crate) fn held_by(self, held: Held) -> Self {
+        Self {
+            held: Some(Arc::new(held)),
+            ..self
+        }
+    }
+
+    /// The JSON text for a body, counted until it is written: as long as it was, or from now on by `client`.
+    ///
+    /// # Errors
+    /// When the client holds as much as it may.
+    pub(crate) fn into_counted(self, client: &Client) -> Result<Bytes, Over> {
+        let text = match self.text {
+            Text::Own(json) => Bytes::from(String::from(Box::<str>::from(json))),
+            Text::Shared(json) => Bytes::from_owner(SharedText(json)),
+        };
+        match self.held.and_then(Arc::into_inner) {
+            Some(held) => Ok(held.keep(text)),
+            None => client.keep(text),
+        }
     }
 
     fn json(&self) -> &RawValue {
-        match &self.0 {
+        match &self.text {
             Text::Own(json) => json,
             Text::Shared(json) => json,
         }
@@ -404,6 +438,15 @@ impl Payload {
     #[must_use]
     pub fn to_value(&self) -> Value {
         serde_json::from_str(self.as_str()).unwrap_or_default()
+    }
+}
+
+/// The bytes of a payload that many answers share.
+struct SharedText(Arc<RawValue>);
+
+impl AsRef<[u8]> for SharedText {
+    fn as_ref(&self) -> &[u8] {
+        self.0.get().as_bytes()
     }
 }
 

@@ -146,8 +146,9 @@
 struct ReadMe;
 
 mod accept;
+mod apart;
 mod app;
-mod budget;
+pub mod budget;
 mod cache;
 mod change;
 pub mod client;
@@ -177,7 +178,6 @@ mod uri_template;
 mod version;
 
 pub use app::{UI_EXTENSION, UI_MIME_TYPE, UiCsp, UiPermission, UiResource, UiVisibility};
-pub use budget::{Bound, BudgetConfig};
 pub use cache::{CacheHint, CacheScope};
 pub use change::{Change, ResourceUpdate};
 pub use completion::{Completion, CompletionRequest, MAX_COMPLETIONS};

@@ -1,5 +1,7 @@
 //! What may be set about budgets, and the defaults.
 
+use super::Kind;
+
 /// How much of one kind of thing may be held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
@@ -41,6 +43,17 @@ impl Bound {
     /// How much is next to nothing: a hundredth of the total, and at least one.
     pub(super) fn little(self) -> usize {
         (self.total / 100).max(1)
+    }
+}
+
+impl BudgetConfig {
+    pub(crate) fn bounds(&self) -> [(Kind, Bound); 4] {
+        [
+            (Kind::Calls, self.calls),
+            (Kind::Listeners, self.listeners),
+            (Kind::RequestBytes, self.request_bytes),
+            (Kind::AnswerBytes, self.answer_bytes),
+        ]
     }
 }
 

@@ -70,6 +70,8 @@ impl Context {
             self.log_level = None;
         }
         self.outbox = outbox;
+        // What a task makes is kept as part of the task, not as an answer.
+        self.client = None;
         self.task = TaskMode::Running(task);
         self
     }

@@ -1,11 +1,13 @@
 //! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
 
+use std::iter;
+
 use bytes::Bytes;
 use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
 
-use super::body::{ResponseBody, counted};
+use super::body::{ResponseBody, in_parts, is_large};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
 use super::rejection::{Refused, Rejection};
@@ -26,7 +28,7 @@ impl Exchange {
         }
         while let Some(step) = self.next().await {
             match step {
-                Step::Answer(answer) => return self.answered(&answer),
+                Step::Answer(answer) => return self.answered(answer),
                 Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
                     return self.stream(Some(step));
                 }
@@ -39,34 +41,43 @@ impl Exchange {
     }
 
     /// One JSON body, or why there is no room for it.
-    fn answered(self, answer: &Response) -> HttpResponse<ResponseBody> {
+    fn answered(self, answer: Response) -> HttpResponse<ResponseBody> {
+        let (status, id) = (status(&answer), answer.id.clone());
         match ResponseBody::answer(answer, self.into_held()) {
-            Ok(body) => json(status(answer), body),
-            Err(over) => refusal((over.into(), answer.id.clone())),
+            Ok(body) => json(status, body),
+            Err(over) => refusal((over.into(), id)),
         }
     }
 
     fn stream(self, first: Option<Step>) -> HttpResponse<ResponseBody> {
         let client = self.client();
         let steps = stream::iter(first).chain(self);
-        let events = steps.filter_map(move |step| {
-            std::future::ready(match step {
-                Step::Said(Outgoing::Notification(said)) => Some(sse::message(&said)),
-                Step::Said(_) => None,
-                Step::Quiet => Some(sse::KEEP_ALIVE),
-                Step::Answer(answer) => Some(answer_event(answer, &client)),
+        let events = steps.flat_map(move |step| {
+            stream::iter(match step {
+                Step::Said(Outgoing::Notification(said)) => vec![sse::message(&said)],
+                Step::Said(_) => Vec::new(),
+                Step::Quiet => vec![sse::KEEP_ALIVE],
+                Step::Answer(answer) if is_large(&answer) => large_event(answer, &client),
+                Step::Answer(answer) => vec![sse::answer(&answer)],
             })
         });
         event_stream(ResponseBody::events(events))
     }
 }
 
-/// An answer as an event, or as one that says why there is no room for it.
-fn answer_event(answer: Response, client: &Client) -> Bytes {
-    counted(sse::answer(&answer), client).unwrap_or_else(|over| {
-        let error = Rejection::from(over).error();
-        sse::answer(&Response::error(answer.id, error))
-    })
+/// A large answer as an event in parts, or as one that says why there is no room for it.
+fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
+    let id = answer.id.clone();
+    match in_parts(answer, client) {
+        Ok(parts) => iter::once(sse::BEGIN)
+            .chain(parts)
+            .chain([sse::END])
+            .collect(),
+        Err(over) => {
+            let error = Rejection::from(over).error();
+            vec![sse::answer(&Response::error(id, error))]
+        }
+    }
 }
 
 /// The answer to a request that is refused, with its id if that could be read.

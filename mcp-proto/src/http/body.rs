@@ -9,9 +9,10 @@ use bytes::Bytes;
 use futures_util::Stream;
 use http_body::{Body, Frame, SizeHint};
 use serde::Serialize;
+use serde_json::json;
 
 use super::exchange::Holding;
-use crate::budget::{self, Client, Held, Over};
+use crate::budget::{Client, Held, Over};
 use crate::jsonrpc::Response;
 
 /// The body of every response: nothing, one JSON text, or an event stream that owns the call it tells of.
@@ -23,18 +24,16 @@ pub struct ResponseBody {
 }
 
 enum Kind {
-    Full(Bytes),
+    /// One text in parts, those that are left.
+    Full(Parts),
     Events(Pin<Box<dyn Stream<Item = Bytes> + Send>>),
 }
 
-/// A text that is counted until the last byte of it is written.
-struct Counted {
-    text: Vec<u8>,
-    _held: Held,
-}
+/// A text: what stands before a large result, the result, and what stands behind it. A short text is one part.
+type Parts = [Bytes; 3];
 
 /// How long a text is before it is counted until it is written. Shorter ones are within what a connection may buffer.
-const COUNTED: usize = 16 * 1024;
+pub(crate) const COUNTED: usize = 16 * 1024;
 
 impl ResponseBody {
     pub(crate) fn empty() -> Self {
@@ -47,17 +46,12 @@ impl ResponseBody {
 
     /// A value of about this size as JSON.
     pub(crate) fn write(answer: &impl Serialize, size: usize) -> Self {
-        let mut text = Vec::with_capacity(size);
-        if let Err(error) = serde_json::to_writer(&mut text, answer) {
-            // An answer is made of strings and JSON values; this cannot fail short of a bug.
-            tracing::error!(%error, "an answer could not be serialised");
-        }
-        Self::full(text.into())
+        Self::full(to_text(answer, size))
     }
 
     fn full(text: Bytes) -> Self {
         Self {
-            kind: Kind::Full(text),
+            kind: Kind::Full([text, Bytes::new(), Bytes::new()]),
             held: None,
         }
     }
@@ -71,14 +65,50 @@ impl ResponseBody {
 
     /// The answer of a call, with what is held for it: its place until the answer is given to the connection, and the
     /// memory of a large one until it is written.
-    pub(crate) fn answer(answer: &Response, held: Holding) -> Result<Self, Over> {
-        let mut body = Self::json(answer);
-        if let Kind::Full(text) = &mut body.kind {
-            *text = counted(std::mem::take(text), &held.client())?;
-        }
+    pub(crate) fn answer(answer: Response, held: Holding) -> Result<Self, Over> {
+        let mut body = match is_large(&answer) {
+            false => Self::json(&answer),
+            true => Self {
+                kind: Kind::Full(in_parts(answer, &held.client())?),
+                held: None,
+            },
+        };
         body.held = Some(held);
         Ok(body)
     }
+
+    /// Several answers as one array, which is held until it is written.
+    pub(crate) fn answers(answers: &[Response], mut held: Held) -> Self {
+        let text = to_text(&answers, answers.iter().map(size).sum());
+        held.shrink_to(text.len());
+        Self::full(held.keep(text))
+    }
+}
+
+/// Whether an answer is counted until it is written.
+pub(crate) fn is_large(answer: &Response) -> bool {
+    answer
+        .outcome
+        .as_ref()
+        .is_ok_and(|payload| payload.as_str().len() >= COUNTED)
+}
+
+/// The text of a large answer, whose result is not copied.
+pub(crate) fn in_parts(answer: Response, client: &Client) -> Result<Parts, Over> {
+    let Response { id, outcome } = answer;
+    let payload = match outcome {
+        Ok(payload) => payload,
+        Err(error) => {
+            let text = to_text(&Response::error(id, error), COUNTED);
+            return Ok([text, Bytes::new(), Bytes::new()]);
+        }
+    };
+    let id = id.map_or_else(String::new, |id| format!(r#","id":{}"#, json!(id)));
+    Ok([
+        format!(r#"{{"jsonrpc":"2.0"{id},"result":"#).into(),
+        payload.into_counted(client)?,
+        Bytes::from_static(b"}"),
+    ])
 }
 
 /// A text that a client holds until it is written; a short one as it is.
@@ -86,17 +116,17 @@ pub(crate) fn counted(text: Bytes, client: &Client) -> Result<Bytes, Over> {
     if text.len() < COUNTED {
         return Ok(text);
     }
-    let held = client.hold(budget::Kind::AnswerBytes, text.len())?;
-    Ok(Bytes::from_owner(Counted {
-        text: text.into(),
-        _held: held,
-    }))
+    client.keep(text)
 }
 
-impl AsRef<[u8]> for Counted {
-    fn as_ref(&self) -> &[u8] {
-        &self.text
+/// A value of about this size as JSON.
+fn to_text(value: &impl Serialize, size: usize) -> Bytes {
+    let mut text = Vec::with_capacity(size);
+    if let Err(error) = serde_json::to_writer(&mut text, value) {
+        // An answer is made of strings and JSON values; this cannot fail short of a bug.
+        tracing::error!(%error, "an answer could not be serialised");
     }
+    text.into()
 }
 
 impl Body for ResponseBody {
@@ -108,8 +138,10 @@ impl Body for ResponseBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         match &mut self.kind {
-            Kind::Full(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Kind::Full(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Kind::Full(parts) => {
+                let part = parts.iter_mut().find(|part| !part.is_empty());
+                Poll::Ready(part.map(|part| Ok(Frame::data(std::mem::take(part)))))
+            }
             Kind::Events(events) => events
                 .as_mut()
                 .poll_next(context)
@@ -118,12 +150,12 @@ impl Body for ResponseBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(&self.kind, Kind::Full(bytes) if bytes.is_empty())
+        matches!(&self.kind, Kind::Full(parts) if length(parts) == 0)
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Full(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Kind::Full(parts) => SizeHint::with_exact(length(parts)),
             Kind::Events(_) => SizeHint::default(),
         }
     }
@@ -132,10 +164,14 @@ impl Body for ResponseBody {
 impl fmt::Debug for Kind {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Full(bytes) => write!(formatter, "Full({} bytes)", bytes.len()),
+            Self::Full(parts) => write!(formatter, "Full({} bytes)", length(parts)),
             Self::Events(_) => formatter.write_str("Events"),
         }
     }
+}
+
+fn length(parts: &Parts) -> u64 {
+    parts.iter().map(|part| part.len() as u64).sum()
 }
 
 /// About how long an answer is as JSON text, so that it is written without growing.

@@ -33,7 +33,7 @@ pub(crate) struct Holding {
     /// Its place among the listeners, if it is a listen.
     pub(crate) _listener: Option<Held>,
     /// The memory of its request.
-    pub(crate) _request: Held,
+    pub(crate) _request: Option<Held>,
 }
 
 impl Holding {

@@ -9,8 +9,9 @@ use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Holding};
 use super::head::{self, Accepts};
 use super::params;
+use super::reading::Arrived;
 use super::rejection::Rejection;
-use crate::budget::{Client, Held, Kind};
+use crate::budget::{Client, Kind};
 use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Notification, Request};
 use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
@@ -69,7 +70,7 @@ impl Endpoint {
         head: &mut request::Parts,
         accepts: Accepts,
         client: Client,
-        held: Held,
+        arrived: Arrived,
         mut request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let headers = &head.headers;
@@ -101,12 +102,13 @@ impl Endpoint {
         if listens && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
+        client.may_answer()?;
         let held = Holding {
             call: client.hold(Kind::Calls, 1)?,
             _listener: listens
                 .then(|| client.hold(Kind::Listeners, 1))
                 .transpose()?,
-            _request: held,
+            _request: arrived.held,
         };
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
@@ -116,11 +118,12 @@ impl Endpoint {
             outbox,
             extensions: std::mem::take(&mut head.extensions),
             peer: None,
+            client: Some(client),
         };
         let context = Context::modern(incoming, modern);
         let call = self.server.handle_owned(request, context);
         let exchange = Exchange::new(call, notifications, self.config.keep_alive, held);
-        Ok(exchange.respond(accepts).await)
+        Ok(arrived.turn.begin(exchange.respond(accepts)).await)
     }
 }
 

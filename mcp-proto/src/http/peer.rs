@@ -33,6 +33,11 @@ impl Peer {
         self.0.address
     }
 
+    /// The account of the address with the service that was first asked by it; `None` before.
+    pub(super) fn client(&self) -> Option<&Client> {
+        self.0.account.get()
+    }
+
     /// The account of the address with a budget.
     pub(super) fn account(&self, budget: &Budget) -> Client {
         let name = || ClientName::of_address(self.0.address);

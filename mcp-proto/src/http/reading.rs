@@ -1,8 +1,9 @@
 //! Reading the body of a request under a limit.
 
 use std::fmt::Display;
-use std::future::poll_fn;
+use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
+use std::task::Poll;
 
 use bytes::{Buf, BufMut as _, Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
@@ -10,8 +11,10 @@ use http_body::Body;
 
 use super::config::HttpConfig;
 use super::deadline::Deadline;
-use super::rejection::Rejection;
-use crate::budget::{Client, Held, Kind, Over};
+use super::rejection::{Refused, Rejection};
+use crate::apart::apart;
+use crate::budget::{Client, Held, Kind, Turn};
+use crate::json::Meter;
 
 /// A body that was read, and its part of the memory for requests.
 #[derive(Debug)]
@@ -20,17 +23,71 @@ pub(crate) struct Text {
     held: Held,
 }
 
-impl Text {
-    /// Gives the text up for what was read from it, which takes so much memory.
-    pub(crate) fn read_as(mut self, memory: usize) -> Result<Held, Over> {
-        self.held.set(memory)?;
-        Ok(self.held)
+/// What a request holds once it was read.
+#[derive(Debug)]
+pub(crate) struct Arrived {
+    /// The memory of what was read.
+    pub(crate) held: Option<Held>,
+    /// Its client's turn to keep a processor busy, if the request is large.
+    pub(crate) turn: LongTurn,
+}
+
+/// A turn that lasts until what a large request begins has to wait for something: judging it takes as long as reading it.
+#[derive(Debug)]
+pub(crate) struct LongTurn(Option<Turn>);
+
+impl LongTurn {
+    /// Runs `work`; the turn ends when it first waits.
+    pub(crate) async fn begin<F: Future>(self, work: F) -> F::Output {
+        let Some(turn) = self.0 else {
+            return work.await;
+        };
+        let mut work = pin!(work);
+        let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+        drop(turn);
+        match first {
+            Poll::Ready(done) => done,
+            Poll::Pending => work.await,
+        }
     }
 }
 
-impl AsRef<[u8]> for Text {
-    fn as_ref(&self) -> &[u8] {
+/// From how many bytes on reading a body is work that others should not wait for: it takes about a millisecond.
+const LARGE: usize = 64 * 1024;
+
+impl Text {
+    pub(crate) fn as_slice(&self) -> &[u8] {
         &self.bytes
+    }
+
+    /// Makes something of the text, which then takes at most `max` bytes of memory, and gives the text up.
+    ///
+    /// A large one is read on a blocking thread, few at once for one client.
+    pub(crate) async fn parse<T: Send + 'static>(
+        self,
+        max: usize,
+        read: impl FnOnce(&[u8], &Meter) -> Result<T, Refused> + Send + 'static,
+    ) -> Result<(T, Arrived), Refused> {
+        let Self { bytes, held } = self;
+        let is_large = bytes.len() > LARGE;
+        let turn = match is_large {
+            true => held.client().turn().await,
+            false => None,
+        };
+        let parse = move || {
+            let meter = Meter::held_by(held, max);
+            let parsed = read(&bytes, &meter);
+            // The text is not needed for what was read, which may take its time.
+            drop(bytes);
+            (parsed, meter.into_held())
+        };
+        let (parsed, held) = match is_large {
+            false => parse(),
+            true => apart(parse).await.ok_or((Rejection::BodyBroken, None))?,
+        };
+        let held = held.map_err(|over| (over.into(), None))?;
+        let turn = LongTurn(turn);
+        Ok((parsed?, Arrived { held, turn }))
     }
 }
 

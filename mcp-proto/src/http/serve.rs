@@ -2,7 +2,9 @@
 
 mod connection;
 mod stall;
+mod streams;
 mod table;
+mod tracked;
 
 use std::convert::Infallible;
 use std::future::Future;

@@ -9,6 +9,10 @@ use crate::jsonrpc::Response;
 /// The comment line that keeps a quiet stream alive.
 pub(crate) const KEEP_ALIVE: Bytes = Bytes::from_static(b": keep-alive\n\n");
 
+/// How an event with a message begins, and how each event ends.
+pub(super) const BEGIN: Bytes = Bytes::from_static(b"event: message\ndata: ");
+pub(super) const END: Bytes = Bytes::from_static(b"\n\n");
+
 /// What a stream may begin with.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
@@ -24,13 +28,13 @@ pub(crate) fn answer(answer: &Response) -> Bytes {
 
 /// One message as an event. JSON text has no line break outside strings and none inside, so one `data` line is enough.
 pub(crate) fn event(mut event: Vec<u8>, message: &impl Serialize) -> Bytes {
-    event.extend_from_slice(b"event: message\ndata: ");
+    event.extend_from_slice(&BEGIN);
     if let Err(error) = serde_json::to_writer(&mut event, message) {
         // Messages are made of strings and JSON values; this cannot fail short of a bug.
         tracing::error!(%error, "a message could not be serialised");
         return KEEP_ALIVE;
     }
-    event.extend_from_slice(b"\n\n");
+    event.extend_from_slice(&END);
     event.into()
 }
 

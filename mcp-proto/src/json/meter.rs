@@ -3,10 +3,12 @@
 //! A text and its tree differ in size: `{"":0}` has 6 bytes, and an object with one member takes a node of 640. The count
 //! is that of the blocks that a usual allocator (glibc) hands out for the tree, headers included.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use serde::de::Error;
 use serde_json::Value;
+
+use crate::budget::{Held, Over};
 
 /// What the tree of one message may cost in memory by default, in bytes: 128 MiB. A text of 10 MiB with 100,000 objects
 /// of nine members stays below it.
@@ -21,12 +23,22 @@ const INNER: usize = LEAF + (NODE_SLOTS + 1) * size_of::<usize>();
 /// A node of a set of names.
 const NAMES: usize = block(NODE_SLOTS * size_of::<String>() + 16);
 
+/// How much more a client holds at once while a text is read.
+const STEP: usize = 64 * 1024;
+
 /// Counts what is built of a text, and stops above an allowance.
 #[derive(Debug)]
 pub struct Meter {
+    /// How much of `granted` is not used yet.
     left: Cell<usize>,
+    /// How much of `max` may be used without asking.
+    granted: Cell<usize>,
     max: usize,
     is_over: Cell<bool>,
+    /// What a client holds for it; `None` where nobody counts.
+    held: Option<RefCell<Held>>,
+    /// Why the client could not hold more.
+    over: Cell<Option<Over>>,
 }
 
 impl Meter {
@@ -35,15 +47,41 @@ impl Meter {
     pub fn new(max: usize) -> Self {
         Self {
             left: Cell::new(max),
+            granted: Cell::new(max),
             max,
             is_over: Cell::new(false),
+            held: None,
+            over: Cell::new(None),
         }
+    }
+
+    /// The same for a text for which a client holds so much already. It holds what is built as well, as it is built.
+    pub(crate) fn held_by(held: Held, max: usize) -> Self {
+        Self {
+            left: Cell::new(0),
+            granted: Cell::new(0),
+            held: Some(RefCell::new(held)),
+            ..Self::new(max)
+        }
+    }
+
+    /// What the client holds for what was built, once its text is gone; or why it cannot hold more.
+    pub(crate) fn into_held(self) -> Result<Option<Held>, Over> {
+        if let Some(over) = self.over.get() {
+            return Err(over);
+        }
+        let used = self.used();
+        let mut held = self.held.map(RefCell::into_inner);
+        if let Some(held) = &mut held {
+            held.set(used)?;
+        }
+        Ok(held)
     }
 
     /// What has been built so far costs so many bytes.
     #[must_use]
     pub fn used(&self) -> usize {
-        self.max - self.left.get()
+        self.granted.get() - self.left.get()
     }
 
     /// The allowance.
@@ -89,7 +127,7 @@ impl Meter {
 
     /// What was counted since is gone again.
     pub(crate) fn go_back_to(&self, used: usize) {
-        self.left.set(self.max.saturating_sub(used));
+        self.left.set(self.granted.get().saturating_sub(used));
     }
 
     fn give_back(&self, bytes: usize) {
@@ -103,9 +141,37 @@ impl Meter {
                 self.left.set(left);
                 Ok(())
             }
-            None => {
-                self.is_over.set(true);
-                Err(E::custom("the message takes too much memory"))
+            None => match self.has_grant(bytes) {
+                true => Ok(()),
+                false => Err(E::custom("the message takes too much memory")),
+            },
+        }
+    }
+
+    /// Whether so much more than is left may be used: it is, if so.
+    #[cold]
+    fn has_grant(&self, bytes: usize) -> bool {
+        let more = bytes - self.left.get();
+        let (granted, ahead) = (self.granted.get(), more.max(STEP));
+        let (Some(held), true) = (&self.held, more <= self.max - granted) else {
+            self.is_over.set(true);
+            return false;
+        };
+        let (mut held, ahead) = (held.borrow_mut(), ahead.min(self.max - granted));
+        let grown = match held.grow(ahead) {
+            Ok(()) => Ok(ahead),
+            // Near the bound just what is needed.
+            Err(_) => held.grow(more).map(|()| more),
+        };
+        match grown {
+            Ok(grown) => {
+                self.granted.set(granted + grown);
+                self.left.set(self.left.get() + grown - bytes);
+                true
+            }
+            Err(over) => {
+                self.over.set(Some(over));
+                false
             }
         }
     }

@@ -29,6 +29,7 @@ use crate::http::endpoint::Endpoint;
 use crate::http::exchange::{Exchange as Running, Holding};
 use crate::http::head::{self, Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
+use crate::http::reading::Arrived;
 use crate::http::rejection::{Refused, Rejection};
 use crate::http::sse;
 use crate::jsonrpc::{Message, Notification, Request, Response as RpcResponse};
@@ -94,13 +95,13 @@ impl Legacy {
         head: &mut request::Parts,
         accepts: Accepts,
         client: Client,
-        held: Held,
+        arrived: Arrived,
         message: Message,
     ) -> Result<Response<ResponseBody>, Refused> {
         match message {
             Message::Request(request) => {
                 let id = request.id.clone();
-                let called = self.call(head, accepts, client, held, request).await;
+                let called = self.call(head, accepts, client, arrived, request).await;
                 called.map_err(|rejection| (rejection, Some(id)))
             }
             Message::Notification(notification) => {
@@ -138,9 +139,10 @@ impl Legacy {
         head: &mut request::Parts,
         accepts: Accepts,
         client: Client,
-        held: Held,
+        arrived: Arrived,
         request: Request,
     ) -> Result<Response<ResponseBody>, Rejection> {
+        let Arrived { held, turn } = arrived;
         if request.method == "initialize" {
             return self.initialize(head, accepts, &client, request).await;
         }
@@ -152,8 +154,8 @@ impl Legacy {
         let entered = entered?;
         let extensions = std::mem::take(&mut head.extensions);
         let mut call = self.begin(&session, request, extensions, entered, held, accepts);
-        match call.first(accepts).await {
-            First::Answer(answer) => Ok(json(StatusCode::OK, call.answered(&answer)?)),
+        match turn.begin(call.first(accepts)).await {
+            First::Answer(answer) => Ok(json(StatusCode::OK, call.answered(answer)?)),
             First::Stream(first) => Calls::from(call).stream(first, self.resumable(&session)),
             First::Cancelled => Ok(cancelled(accepts)),
         }
@@ -167,6 +169,7 @@ impl Legacy {
         client: &Client,
     ) -> Result<Entered, Rejection> {
         let endpoint = &self.0.endpoint;
+        client.may_answer()?;
         let call = client.hold(Kind::Calls, 1)?;
         let max_calls = endpoint.config.legacy.max_calls_per_session;
         let (guard, cancelled) = self.0.live.begin_call(session, &request.id, max_calls)?;
@@ -184,7 +187,7 @@ impl Legacy {
         mut request: Request,
         extensions: Extensions,
         entered: Entered,
-        held: Held,
+        held: Option<Held>,
         accepts: Accepts,
     ) -> Exchange {
         let endpoint = &self.0.endpoint;
@@ -196,6 +199,7 @@ impl Legacy {
             outbox,
             extensions,
             peer: Some(session.id.shared()),
+            client: Some(entered.call.client()),
         };
         let context = Context::new(incoming, ClientSide::from(&**session));
         let call = match SessionChange::of(&request) {
@@ -281,7 +285,7 @@ impl Legacy {
         let result = self.0.endpoint.server.initialize(version)?;
         let mut session = Session::new(version, params.client_info, params.capabilities);
         session.principal = principal(head);
-        session.client = client.name();
+        session.client = client.name().text();
         // An id of ours is a UUID: always a header value.
         let header =
             HeaderValue::from_str(session.id.as_str()).map_err(|_| Refusal::StoreUnavailable)?;

@@ -93,6 +93,7 @@ impl Legacy {
         });
         let incoming = Incoming {
             peer: Some(Arc::clone(&self.peer)),
+            client: None,
             ..incoming
         };
         Ok(Context::new(incoming, client))

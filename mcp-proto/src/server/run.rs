@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
-use tokio::runtime::Handle;
 
 use super::{Method, Server, wire};
+use crate::apart::apart;
+use crate::budget::{Client, Over};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
@@ -28,13 +29,14 @@ impl Server {
             Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
             Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
             _ => {
-                let version = context.protocol_version;
+                let (version, client) = (context.protocol_version, context.client.clone());
                 let result = self.0.tools.call(params, context).await?;
-                if result.size() <= INLINE_BYTES {
+                let size = result.size();
+                if size <= INLINE_BYTES {
                     return Ok(self.tool_result(&result, version)?);
                 }
                 let write = move |server: &Self| server.tool_result(&result, version);
-                Ok(Box::pin(self.written(write)).await?)
+                Ok(Box::pin(self.written(client, size, write)).await?)
             }
         }
     }
@@ -48,17 +50,17 @@ impl Server {
             let error = "resources/read needs params.uri, a string";
             return Err(ErrorObject::invalid_params(error).into());
         };
-        let era = context.era();
+        let (era, client) = (context.era(), context.client.clone());
         let read = match self.read_skill(&uri) {
             Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
             None => self.0.resources.read(&uri, context).await?,
         };
-        let is_large = read.size() > INLINE_BYTES;
+        let size = read.size();
         let write =
             move |server: &Self| server.complete(&read, Some(read.cache), read.meta.as_ref(), era);
-        Ok(match is_large {
-            false => write(self),
-            true => self.written(write).await,
+        Ok(match size <= INLINE_BYTES {
+            true => write(self),
+            false => self.written(client, size, write).await,
         }?)
     }
 
@@ -67,16 +69,16 @@ impl Server {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
-        let version = context.protocol_version;
+        let (version, client) = (context.protocol_version, context.client.clone());
         let prompt = self.0.prompts.fill_in(params, context).await?;
-        let is_large = prompt.size() > INLINE_BYTES;
+        let size = prompt.size();
         let write = move |server: &Self| {
             let prompt = older::prompt(prompt, version);
             server.complete(&prompt, None, prompt.meta.as_ref(), version.era())
         };
-        Ok(match is_large {
-            false => write(self),
-            true => self.written(write).await,
+        Ok(match size <= INLINE_BYTES {
+            true => write(self),
+            false => self.written(client, size, write).await,
         }?)
     }
 
@@ -92,25 +94,43 @@ impl Server {
         ))
     }
 
-    /// Writes a result on a blocking thread, so many at once as there are processors; in place where there is no
-    /// runtime.
+    /// Writes a result of about this size on a blocking thread, so many at once as there are processors; in place where
+    /// there is no runtime. The result and its text are counted from here on: others may have to be written first.
     async fn written(
+        &self,
+        client: Option<Client>,
+        size: usize,
+        write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
+    ) -> Result<Payload, ErrorObject> {
+        let held = client.map(|client| client.hold_answer(2 * size));
+        let held = held.transpose().map_err(|over| no_room(size, over))?;
+        let payload = self.write_apart(write).await?;
+        Ok(match held {
+            None => payload,
+            Some(mut held) => {
+                held.shrink_to(payload.as_str().len());
+                payload.held_by(held)
+            }
+        })
+    }
+
+    async fn write_apart(
         &self,
         write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
     ) -> Result<Payload, ErrorObject> {
-        let Ok(runtime) = Handle::try_current() else {
-            return write(self);
-        };
         let turn = Arc::clone(&self.0.writers).acquire_owned().await;
         let server = self.clone();
-        let written = runtime.spawn_blocking(move || {
+        let written = apart(move || {
             // Kept until it is done, whether or not somebody still waits.
             let _turn = turn;
             write(&server)
         });
-        written.await.unwrap_or_else(|error| {
-            tracing::error!(%error, "a result could not be written");
-            Err(ErrorObject::internal())
-        })
+        written.await.unwrap_or_else(|| Err(ErrorObject::internal()))
     }
+}
+
+/// The error of a call that has run and whose answer cannot be kept until it is read.
+fn no_room(size: usize, over: Over) -> ErrorObject {
+    let problem = format!("the call has run, but its answer of {size} bytes finds no room: {over}");
+    ErrorObject::new(ErrorObject::INTERNAL, problem)
 }

@@ -279,6 +279,7 @@ impl Connection {
             outbox,
             extensions: self.extensions.clone(),
             peer: None,
+            client: None,
         };
         let (context, legacy) = match modern {
             Some(modern) => (

@@ -10,7 +10,8 @@ use http::Request;
 use http_body::Frame;
 use http_body_util::StreamBody;
 use mcp_proto::http::{HttpConfig, Peer};
-use mcp_proto::{Bound, MemorySessions, MemorySessionsConfig, StreamableHttpService};
+use mcp_proto::budget::Bound;
+use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
 use serde_json::json;
 
 use crate::common::{PATIENCE, Raw, builder, call, open_session, probe, say, server};

@@ -88,7 +88,7 @@ async fn a_head_has_bounds() {
 #[tokio::test]
 async fn an_idle_connection_gives_way_and_a_busy_one_does_not() {
     let mut serving = ServeConfig::default();
-    serving.connections = mcp_proto::Bound { total: 1, share: 1 };
+    serving.connections = mcp_proto::budget::Bound { total: 1, share: 1 };
     let served = Served::with(server(), HttpConfig::default(), serving).await;
     let mut idle = TcpStream::connect(served.address).await.unwrap();
     let url = served.url();
@@ -288,7 +288,7 @@ async fn a_client_that_does_not_read_is_closed() {
         .build()
         .unwrap();
     let mut serving = ServeConfig::default();
-    serving.connections = mcp_proto::Bound { total: 1, share: 1 };
+    serving.connections = mcp_proto::budget::Bound { total: 1, share: 1 };
     serving.write_timeout = SHORT;
     let served = Served::with(big, HttpConfig::default(), serving).await;
     let raw = Raw::modern("tools/call", call("big"));

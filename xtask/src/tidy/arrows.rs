@@ -24,10 +24,11 @@ const CRATES: [(&str, &[&str]); 9] = [
 ];
 
 /// The rooms of `mcp-proto` by storey, the lowest first. A room uses those of lower storeys alone.
-const STOREYS: [&[&str]; 11] = [
+const STOREYS: [&[&str]; 12] = [
+    &["budget"],
     &[
         "accept",
-        "budget",
+        "apart",
         "cache",
         "change",
         "json",

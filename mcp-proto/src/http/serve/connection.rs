@@ -1,16 +1,15 @@
 //! One connection, from its first byte to its end: one on which nothing runs for a while is ended.
 
 use std::convert::Infallible;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
 use bytes::Bytes;
-use http::{Request, Response};
-use http_body::{Body, Frame, SizeHint};
+use http::{Request, Response, Version};
+use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
@@ -18,19 +17,17 @@ use tokio::time::Instant;
 
 use super::ServeConfig;
 use super::stall::Socket;
-use super::table::{Admitted, Running};
-
-/// A body that tells when it is done with.
-struct Tracked<B> {
-    body: B,
-    _running: Running,
-}
+use super::streams::Streams;
+use super::table::Admitted;
+use super::tracked::Tracked;
 
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
 const MAX_BUFFER: usize = 64 * 1024;
 
-pub(super) fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
-    let mut builder = auto::Builder::new(TokioExecutor::new());
+pub(super) fn builder(config: &ServeConfig) -> auto::Builder<Streams> {
+    let mut builder = auto::Builder::new(Streams {
+        write_timeout: config.write_timeout,
+    });
     builder
         .http1()
         .timer(TokioTimer::new())
@@ -47,7 +44,7 @@ pub(super) fn builder(config: &ServeConfig) -> auto::Builder<TokioExecutor> {
 
 /// Serves a connection until it ends, or until `closing` and then what runs on it has ended.
 pub(super) async fn run<S, B>(
-    builder: auto::Builder<TokioExecutor>,
+    builder: auto::Builder<Streams>,
     stream: TcpStream,
     admitted: Admitted,
     service: S,
@@ -63,13 +60,16 @@ pub(super) async fn run<S, B>(
     let tracking = Arc::clone(activity);
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = tracking.begin();
-        request.extensions_mut().insert(tracking.peer.clone());
+        let peer = tracking.peer.clone();
+        // HTTP/1 has no streams: hyper writes one answer after the other.
+        let in_streams = request.version() == Version::HTTP_2;
+        request.extensions_mut().insert(peer.clone());
         let answer = service.call(request);
         async move {
             answer.await.map(|response| {
-                response.map(|body| Tracked {
-                    body,
-                    _running: running,
+                response.map(|body| match in_streams {
+                    true => Tracked::in_chunks(body, running, peer),
+                    false => Tracked::whole(body, running),
                 })
             })
         }
@@ -114,25 +114,5 @@ pub(super) async fn run<S, B>(
                 }
             }
         }
-    }
-}
-
-impl<B: Body + Unpin> Body for Tracked<B> {
-    type Data = B::Data;
-    type Error = B::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        Pin::new(&mut self.body).poll_frame(context)
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        self.body.size_hint()
     }
 }

@@ -46,7 +46,7 @@ pub(super) struct Running(Arc<Connection>);
 impl Table {
     pub(super) fn new(bound: Bound) -> Arc<Self> {
         Arc::new(Self {
-            budget: Budget::of_connections(bound),
+            budget: Budget::new(&[(Kind::Connections, bound)]),
             open: Mutex::default(),
         })
     }
@@ -57,7 +57,7 @@ impl Table {
         let client = ClientName::of_address(address);
         let account = self.budget.client(client.clone());
         let mut open = self.open();
-        let place = match account.hold(Kind::Calls, 1) {
+        let place = match account.hold(Kind::Connections, 1) {
             Ok(place) => place,
             Err(over) => {
                 let own = give_way(&mut open, &client);
@@ -65,7 +65,7 @@ impl Table {
                     return None;
                 }
                 drop(own.or_else(|| most(&open).and_then(|most| give_way(&mut open, &most)))?);
-                account.hold(Kind::Calls, 1).ok()?
+                account.hold(Kind::Connections, 1).ok()?
             }
         };
         let connection = Arc::new(Connection {

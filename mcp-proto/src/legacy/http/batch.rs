@@ -8,12 +8,12 @@ use http::{Response, StatusCode, request};
 use super::calls::Calls;
 use super::exchange::Step;
 use super::{Entered, Legacy};
-use crate::budget::{Client, Kind};
+use crate::budget::{Client, Held, Kind};
 use crate::http::answer::{accepted, json};
 use crate::http::body::{ResponseBody, size};
 use crate::http::head::{Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
-use crate::http::reading::Text;
+use crate::http::reading::{Arrived, Text};
 use crate::http::rejection::{Refused, Rejection};
 use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
@@ -60,12 +60,13 @@ impl Legacy {
         text: Text,
     ) -> Result<Response<ResponseBody>, Refused> {
         let config = &self.0.endpoint.config;
-        let meter = Meter::new(config.max_body_memory);
-        let messages = read_batch(text.as_ref(), config.legacy.max_batch_messages, &meter)
-            .map_err(|broken| (Rejection::from(broken.error), broken.id))?;
-        let mut held = text
-            .read_as(meter.used())
-            .map_err(|over| (over.into(), None))?;
+        let max = config.legacy.max_batch_messages;
+        let read = move |text: &[u8], meter: &Meter| {
+            read_batch(text, max, meter)
+                .map_err(|broken| (Rejection::from(broken.error), broken.id))
+        };
+        let (messages, arrived) = text.parse(config.max_body_memory, read).await?;
+        let Arrived { mut held, turn } = arrived;
         let mut taken = Taken::default();
         for message in messages {
             match message {
@@ -101,14 +102,12 @@ impl Legacy {
         for (request, entered) in taken.entered.drain(..) {
             let extensions = head.extensions.clone();
             // The first holds for all: they share one body, and most end together.
-            let none = client.hold(Kind::RequestBytes, 0);
-            let none = none.map_err(|over| (over.into(), None))?;
-            let held = std::mem::replace(&mut held, none);
+            let held = held.take();
             calls.push(self.begin(session, request, extensions, entered, held, accepts));
         }
-        self.respond_to_batch(accepts, session, calls, taken)
-            .await
-            .map_err(|rejection| (rejection, None))
+        let answering = self.respond_to_batch(accepts, client, session, calls, taken);
+        let answered = turn.begin(answering).await;
+        answered.map_err(|rejection| (rejection, None))
     }
 
     fn enter_in_batch(
@@ -135,6 +134,7 @@ impl Legacy {
     async fn respond_to_batch(
         &self,
         accepts: Accepts,
+        client: &Client,
         session: &Session,
         mut calls: Calls,
         taken: Taken,
@@ -150,9 +150,14 @@ impl Legacy {
         if !accepts.json && !quiet {
             return stream(calls, answers, None);
         }
+        let mut held = HeldAnswers(client.hold(Kind::AnswerBytes, 0)?);
         while let Some(step) = calls.next().await {
             match step {
-                Step::Answer(answer) => answers.push(answer),
+                Step::Answer(answer) => {
+                    answers.push(held.add(answer));
+                    // The calls of others come between.
+                    tokio::task::yield_now().await;
+                }
                 // Nothing is sent for it.
                 Step::Cancelled => {}
                 step if accepts.events => return stream(calls, answers, Some(step)),
@@ -167,7 +172,19 @@ impl Legacy {
             true => StatusCode::OK,
             false => StatusCode::BAD_REQUEST,
         };
-        let bytes = answers.iter().map(size).sum();
-        Ok(json(status, ResponseBody::write(&answers, bytes)))
+        Ok(json(status, ResponseBody::answers(&answers, held.0)))
+    }
+}
+
+/// The memory of answers that wait for the others of their batch.
+struct HeldAnswers(Held);
+
+impl HeldAnswers {
+    /// Holds an answer, and as much again for its part of the text; one that finds no room becomes an error.
+    fn add(&mut self, answer: RpcResponse) -> RpcResponse {
+        match self.0.grow(2 * size(&answer)) {
+            Ok(()) => answer,
+            Err(over) => RpcResponse::error(answer.id, Rejection::from(over).error()),
+        }
     }
 }

@@ -93,10 +93,10 @@ impl Exchange {
     }
 
     /// The body of its answer, or why there is no room for it.
-    pub(super) fn answered(mut self, answer: &Response) -> Result<ResponseBody, Over> {
+    pub(super) fn answered(mut self, answer: Response) -> Result<ResponseBody, Over> {
         match self.call.take() {
             Some(call) => ResponseBody::answer(answer, call.into_held()),
-            None => Ok(ResponseBody::json(answer)),
+            None => Ok(ResponseBody::json(&answer)),
         }
     }
 

@@ -62,7 +62,7 @@ impl Arguments {
 #[must_use]
 pub fn host() -> Host {
     let mut host = Host::default();
-    host.http.budget.calls = mcp_proto::Bound {
+    host.http.budget.calls = mcp_proto::budget::Bound {
         total: mcp::MAX_REQUESTS,
         share: mcp::MAX_REQUESTS,
     };
