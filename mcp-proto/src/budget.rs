@@ -174,8 +174,13 @@ impl Client {
     /// # Errors
     /// Which bound is in the way.
     pub fn hold_answer(&self, bytes: usize) -> Result<Held, Over> {
-        self.0.take(Kind::AnswerBytes, bytes, true)?;
-        Ok(self.held(Kind::AnswerBytes, bytes))
+        self.hold_alone(Kind::AnswerBytes, bytes)
+    }
+
+    /// Holds so much, which may be more than the bounds when nothing else of its kind is held.
+    pub(crate) fn hold_alone(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
+        self.0.take(kind, amount, true)?;
+        Ok(self.held(kind, amount))
     }
 
     /// Refuses a call before it runs when half of what its client may have of answers waits to be read: its own answer

@@ -33,7 +33,7 @@ enum Kind {
 type Parts = [Bytes; 3];
 
 /// How long a text is before it is counted until it is written. Shorter ones are within what a connection may buffer.
-pub(crate) const COUNTED: usize = 16 * 1024;
+const COUNTED: usize = 16 * 1024;
 
 impl ResponseBody {
     pub(crate) fn empty() -> Self {
@@ -109,14 +109,6 @@ pub(crate) fn in_parts(answer: Response, client: &Client) -> Result<Parts, Over>
         payload.into_counted(client)?,
         Bytes::from_static(b"}"),
     ])
-}
-
-/// A text that a client holds until it is written; a short one as it is.
-pub(crate) fn counted(text: Bytes, client: &Client) -> Result<Bytes, Over> {
-    if text.len() < COUNTED {
-        return Ok(text);
-    }
-    client.keep(text)
 }
 
 /// A value of about this size as JSON.

@@ -20,7 +20,7 @@ pub(crate) struct Endpoint {
 
 impl Endpoint {
     pub(super) fn new(server: Server, config: HttpConfig) -> Self {
-        let budget = Budget::new(&config.budget.bounds());
+        let budget = Budget::new(&[&config.budget.bounds()[..], &config.legacy.bounds()].concat());
         Self {
             server,
             config,

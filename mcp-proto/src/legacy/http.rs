@@ -156,7 +156,9 @@ impl Legacy {
         let mut call = self.begin(&session, request, extensions, entered, held, accepts);
         match turn.begin(call.first(accepts)).await {
             First::Answer(answer) => Ok(json(StatusCode::OK, call.answered(answer)?)),
-            First::Stream(first) => Calls::from(call).stream(first, self.resumable(&session)),
+            First::Stream(first) => {
+                Calls::from(call).stream(first, self.resumable(&session, client))
+            }
             First::Cancelled => Ok(cancelled(accepts)),
         }
     }
@@ -231,10 +233,11 @@ impl Legacy {
     }
 
     /// What a stream of this session needs to be resumed.
-    fn resumable(&self, session: &Session) -> Resumable {
+    fn resumable(&self, session: &Session, client: Client) -> Resumable {
         Resumable {
             streams: Arc::clone(&self.0.streams),
             session: session.id.clone(),
+            client,
             detached: self.0.detached.clone(),
             primes: session.protocol_version.has_polling(),
         }

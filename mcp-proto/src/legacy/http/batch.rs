@@ -144,7 +144,7 @@ impl Legacy {
         } = taken;
         let stream = |calls: Calls, answers: Vec<RpcResponse>, last: Option<Step>| {
             let done = answers.into_iter().map(Step::Answer).chain(last);
-            calls.stream(done, self.resumable(session))
+            calls.stream(done, self.resumable(session, client.clone()))
         };
         let quiet = calls.is_empty() && answers.is_empty();
         if !accepts.json && !quiet {

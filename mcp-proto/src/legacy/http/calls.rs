@@ -14,9 +14,11 @@ use super::detached::{Detached, Driver};
 use super::events;
 use super::exchange::{Exchange, Step};
 use super::streams::{Audience, Opened, Streams};
+use crate::budget::Client;
 use crate::http::answer::event_stream;
 use crate::http::body::ResponseBody;
 use crate::http::rejection::Rejection;
+use crate::jsonrpc::Response as RpcResponse;
 use crate::legacy::session::SessionId;
 
 /// Calls side by side.
@@ -27,6 +29,7 @@ pub(super) struct Calls(SelectAll<Exchange>);
 pub(super) struct Resumable {
     pub(super) streams: Arc<Streams>,
     pub(super) session: SessionId,
+    pub(super) client: Client,
     pub(super) detached: Detached,
     /// Whether the client takes events that say nothing but their id.
     pub(super) primes: bool,
@@ -89,10 +92,11 @@ impl Calls {
         let Resumable {
             streams,
             session,
+            client,
             detached,
             primes,
         } = resumable;
-        let stream = streams.open(&session);
+        let stream = streams.open(&session, &client);
         let reader = stream.read()?;
         let mut driving = Driving {
             calls: self,
@@ -210,6 +214,10 @@ impl Driving {
             }
             Step::Answer(answer) => {
                 self.answered = true;
+                let answer = match self.stream.has_room(answer.size_hint()) {
+                    Ok(()) => answer,
+                    Err(over) => RpcResponse::error(answer.id, Rejection::from(over).error()),
+                };
                 self.stream.push(|id| events::answer_with_id(id, &answer));
             }
             Step::Release(retry) => {

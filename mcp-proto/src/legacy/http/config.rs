@@ -2,14 +2,16 @@
 
 use std::time::Duration;
 
+use crate::budget::{Bound, Kind};
+
 /// The bounds of the revisions up to 2025-11-25 over HTTP: sessions, calls without their clients, resumable streams.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LegacyConfig {
     /// The most calls of one legacy session that run at once; one more gets 429. 1,024 by default.
     pub max_calls_per_session: usize,
-    /// The most calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
-    pub max_detached_calls: usize,
+    /// Calls of legacy clients that went away and still run; one more is cancelled. 1,024 by default.
+    pub detached_calls: Bound,
     /// The most of these that belong to one session. 16 by default.
     pub max_detached_calls_per_session: usize,
     /// How long a call may run on after its legacy client went away. 30 minutes by default.
@@ -22,13 +24,13 @@ pub struct LegacyConfig {
     pub max_kept_events: usize,
     /// The most bytes of these events, and always the last event, which may be the answer. 1 MiB by default.
     pub max_kept_bytes_per_stream: usize,
-    /// The most bytes of events that all streams together keep; streams that nobody hears make room, the oldest first,
+    /// Bytes of events that are kept; a client's streams that nobody hears make room for its others, the oldest first,
     /// and then nothing more is kept. What open connections have yet to read, at most 16 messages of each, is not
     /// given up for it. 64 MiB by default.
-    pub max_kept_bytes: usize,
-    /// The most streams that are kept without a client: those whose calls have ended, and GET streams. One more takes
-    /// the place of the oldest. 1,024 by default.
-    pub max_kept_streams: usize,
+    pub kept_bytes: Bound,
+    /// Streams that are kept without a connection: those whose calls have ended, and GET streams. One more takes the
+    /// place of the oldest of its client. 1,024 by default.
+    pub kept_streams: Bound,
     /// The most of these that belong to one session. 16 by default.
     pub max_kept_streams_per_session: usize,
     /// How long a stream is kept after the end of its calls. 5 minutes by default.
@@ -42,18 +44,28 @@ pub struct LegacyConfig {
     pub store_timeout: Duration,
 }
 
+impl LegacyConfig {
+    /// What of it is counted for each client.
+    pub(crate) fn bounds(&self) -> [(Kind, Bound); 2] {
+        [
+            (Kind::DetachedCalls, self.detached_calls),
+            (Kind::KeptBytes, self.kept_bytes),
+        ]
+    }
+}
+
 impl Default for LegacyConfig {
     fn default() -> Self {
         Self {
             max_calls_per_session: 1_024,
-            max_detached_calls: 1_024,
+            detached_calls: Bound::of(1_024),
             max_detached_calls_per_session: 16,
             max_detached_time: Duration::from_secs(30 * 60),
             max_detached_time_after_close: Duration::from_secs(5),
             max_kept_events: 256,
             max_kept_bytes_per_stream: 1024 * 1024,
-            max_kept_bytes: 64 * 1024 * 1024,
-            max_kept_streams: 1_024,
+            kept_bytes: Bound::of(64 * 1024 * 1024),
+            kept_streams: Bound::of(1_024),
             max_kept_streams_per_session: 16,
             keep_ended_streams: Duration::from_secs(5 * 60),
             keep_listening: Duration::from_secs(60),

@@ -4,10 +4,11 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::config::LegacyConfig;
 use super::live::CallGuard;
+use crate::budget::{Client, Held, Kind};
 
 /// How such calls are bounded. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -15,8 +16,6 @@ pub(super) struct Detached(Arc<Bounds>);
 
 #[derive(Debug)]
 struct Bounds {
-    permits: Arc<Semaphore>,
-    max_calls: u32,
     max_per_session: usize,
     max_time: Duration,
     closing_time: Duration,
@@ -33,16 +32,13 @@ pub(super) struct Driver(Detached);
 #[derive(Debug)]
 pub(super) struct Place {
     bounds: Detached,
-    _permit: OwnedSemaphorePermit,
+    _held: Held,
+    _driver: Driver,
 }
 
 impl Detached {
     pub(super) fn new(config: &LegacyConfig) -> Self {
-        let max_calls = config.max_detached_calls.min(Semaphore::MAX_PERMITS);
-        let max_calls = u32::try_from(max_calls).unwrap_or(u32::MAX);
         Self(Arc::new(Bounds {
-            permits: Arc::new(Semaphore::new(max_calls as usize)),
-            max_calls,
             max_per_session: config.max_detached_calls_per_session,
             max_time: config.max_detached_time,
             closing_time: config.max_detached_time_after_close,
@@ -53,14 +49,15 @@ impl Detached {
 
     /// A place for a call to run on; `None` when its session has ended or has its share already, when every place is
     /// taken, and once closed.
-    pub(super) fn place(&self, call: &CallGuard) -> Option<Place> {
+    pub(super) fn place(&self, call: &CallGuard, client: &Client) -> Option<Place> {
         if *self.0.closed.borrow() {
             return None;
         }
-        let permit = Arc::clone(&self.0.permits).try_acquire_owned().ok()?;
+        let held = client.hold(Kind::DetachedCalls, 1).ok()?;
         call.detach(self.0.max_per_session).then(|| Place {
             bounds: self.clone(),
-            _permit: permit,
+            _held: held,
+            _driver: self.driver(),
         })
     }
 
@@ -80,8 +77,6 @@ impl Detached {
         let mut drivers = self.0.drivers.subscribe();
         // Fails only without a sender, and this is one.
         drop(drivers.wait_for(|drivers| *drivers == 0).await);
-        // Nobody closes the semaphore.
-        let _all = self.0.permits.acquire_many(self.0.max_calls).await;
     }
 
     /// Waits until the time is over that a call has without its client.

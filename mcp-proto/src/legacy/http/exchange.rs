@@ -109,12 +109,12 @@ impl Exchange {
 
     /// Its client went away: whether it may run on. One that may not is cancelled.
     pub(super) fn leave(&mut self, detached: &Detached) -> bool {
-        let running = self.call.as_ref().is_some_and(|call| call.is_running());
-        let (true, Some(hold)) = (running, &mut self.hold) else {
+        let running = self.call.as_ref().filter(|call| call.is_running());
+        let (Some(client), Some(hold)) = (running.map(|call| call.client()), &mut self.hold) else {
             return true;
         };
         if hold.away.is_none() {
-            hold.away = detached.place(&hold.guard);
+            hold.away = detached.place(&hold.guard, &client);
         }
         hold.away.is_some()
     }
@@ -218,7 +218,7 @@ impl Drop for Exchange {
             return;
         };
         let (Some(place), Ok(runtime)) = (
-            detached.place(&hold.guard),
+            detached.place(&hold.guard, &call.client()),
             tokio::runtime::Handle::try_current(),
         ) else {
             tracing::debug!(

@@ -69,7 +69,7 @@ impl Legacy {
             }
         }
         // In the table before the session is looked up: whoever ends it after that finds the stream.
-        let standalone = self.0.streams.standalone(&id);
+        let standalone = self.0.streams.standalone(&id, client);
         // What there is already of a session is told to nobody but its owner.
         let session = self.load(head, &id).await?;
         match standalone? {

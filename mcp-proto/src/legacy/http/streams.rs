@@ -17,9 +17,9 @@ use tokio::sync::watch;
 
 use super::config::LegacyConfig;
 use super::events;
+use crate::budget::{Bound, Client, Over};
 use crate::legacy::http::refusal::Refusal;
 use crate::legacy::session::SessionId;
-use ring::Budget;
 use stream::Stream;
 use table::Table;
 
@@ -31,7 +31,6 @@ pub(super) use stream::Audience;
 #[derive(Debug)]
 pub(super) struct Streams {
     table: Mutex<Table>,
-    budget: Arc<Budget>,
     bounds: Bounds,
 }
 
@@ -39,7 +38,7 @@ pub(super) struct Streams {
 struct Bounds {
     events: usize,
     stream_bytes: usize,
-    streams: usize,
+    streams: Bound,
     streams_per_session: usize,
     ended_time: Duration,
 }
@@ -64,11 +63,10 @@ impl Streams {
     pub(super) fn new(config: &LegacyConfig) -> Arc<Self> {
         Arc::new(Self {
             table: Mutex::default(),
-            budget: Budget::new(config.max_kept_bytes),
             bounds: Bounds {
                 events: config.max_kept_events,
                 stream_bytes: config.max_kept_bytes_per_stream,
-                streams: config.max_kept_streams,
+                streams: config.kept_streams,
                 streams_per_session: config.max_kept_streams_per_session,
                 ended_time: config.keep_ended_streams,
             },
@@ -76,17 +74,21 @@ impl Streams {
     }
 
     /// Opens a stream for calls.
-    pub(super) fn open(self: &Arc<Self>, session: &SessionId) -> Opened {
-        let stream = self.stream(StreamName::of_calls());
+    pub(super) fn open(self: &Arc<Self>, session: &SessionId, client: &Client) -> Opened {
+        let stream = Arc::new(Stream::new(StreamName::of_calls(), client));
         self.table().insert(session, &stream);
         self.opened(session, stream)
     }
 
     /// The standalone stream of a session; there is one at a time.
-    pub(super) fn standalone(self: &Arc<Self>, session: &SessionId) -> Result<Standalone, Refusal> {
+    pub(super) fn standalone(
+        self: &Arc<Self>,
+        session: &SessionId,
+        client: &Client,
+    ) -> Result<Standalone, Refusal> {
         let mut table = self.table();
         let Some(stream) = table.standalone(session) else {
-            let stream = self.stream(StreamName::standalone());
+            let stream = Arc::new(Stream::new(StreamName::standalone(), client));
             // Before anybody else can find it: whoever opens a stream may still fail, and ends it then.
             let reader = Reader::take_up(Arc::clone(&stream))?;
             let changed = table.insert_standalone(session, &stream);
@@ -106,10 +108,6 @@ impl Streams {
     /// how: of two changes at once, the store alone knows which was the last.
     pub(super) fn session_changed(&self, session: &SessionId) {
         self.table().session_changed(session);
-    }
-
-    fn stream(&self, name: StreamName) -> Arc<Stream> {
-        Arc::new(Stream::new(name, Arc::clone(&self.budget)))
     }
 
     fn opened(self: &Arc<Self>, session: &SessionId, stream: Arc<Stream>) -> Opened {
@@ -144,10 +142,10 @@ impl Streams {
         }
     }
 
-    /// Makes room while the streams together keep too much; the oldest that nobody needs go first.
-    fn make_room(&self) {
-        while self.budget.is_over() {
-            let Some(oldest) = self.table().forget_oldest() else {
+    /// Makes room for a stream while there is too little; the oldest of its client that nobody needs go first.
+    fn make_room(&self, client: &Client, is_over: impl Fn() -> bool) {
+        while is_over() {
+            let Some(oldest) = self.table().forget_oldest_of(client) else {
                 return;
             };
             oldest.forget(false);
@@ -179,15 +177,23 @@ impl Opened {
         number
     }
 
+    /// Makes room for a large event by what nobody needs; or says why there is none.
+    pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
+        let has_none = || self.stream.has_room(event).is_err();
+        self.streams.make_room(&self.stream.client(), has_none);
+        self.stream.has_room(event)
+    }
+
     /// Forgets what is more than may be kept. What a connection has yet to read goes when it has read it, or is gone.
     pub(super) fn trim(&self) {
         let bounds = &self.streams.bounds;
         self.stream.trim(bounds.events, bounds.stream_bytes);
-        if !self.streams.budget.is_over() {
+        if !self.stream.is_over() {
             return;
         }
-        self.streams.make_room();
-        if self.streams.budget.is_over() {
+        let is_over = || self.stream.is_over();
+        self.streams.make_room(&self.stream.client(), is_over);
+        if self.stream.is_over() {
             tracing::warn!(
                 "the events of a stream are not kept: the memory for all of them is full"
             );
@@ -223,7 +229,7 @@ impl Opened {
         let bounds = &self.streams.bounds;
         let forgotten = self.streams.table().keep(
             &self.session,
-            self.stream.name(),
+            &self.stream,
             bounds.streams,
             bounds.streams_per_session,
         );

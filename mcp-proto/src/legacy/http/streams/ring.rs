@@ -1,20 +1,13 @@
-//! The last events of one stream, and the memory that all streams share.
+//! The last events of one stream, which its client holds.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
+use crate::budget::{Client, Held, Kind, Over};
+
 /// What an event takes besides its text.
 const OVERHEAD: usize = 64;
-
-/// How many bytes of events all streams keep together.
-#[derive(Debug)]
-pub(super) struct Budget {
-    used: AtomicUsize,
-    max: usize,
-}
 
 /// The last events of a stream, numbered from 1 without a gap.
 #[derive(Debug)]
@@ -22,35 +15,31 @@ pub(super) struct Ring {
     events: VecDeque<Bytes>,
     /// The number of the first event that is kept, or of the next one where none is.
     first: u64,
-    bytes: usize,
-    budget: Arc<Budget>,
-}
-
-impl Budget {
-    pub(super) fn new(max: usize) -> Arc<Self> {
-        Arc::new(Self {
-            used: AtomicUsize::new(0),
-            max,
-        })
-    }
-
-    pub(super) fn is_over(&self) -> bool {
-        self.used() > self.max
-    }
-
-    pub(super) fn used(&self) -> usize {
-        self.used.load(Ordering::Relaxed)
-    }
+    held: Held,
 }
 
 impl Ring {
-    pub(super) fn new(budget: Arc<Budget>) -> Self {
+    pub(super) fn new(client: &Client) -> Self {
         Self {
             events: VecDeque::new(),
             first: 1,
-            bytes: 0,
-            budget,
+            held: client.overdraw(Kind::KeptBytes, 0),
         }
+    }
+
+    /// Whose it is.
+    pub(super) fn client(&self) -> Client {
+        self.held.client()
+    }
+
+    /// Whether its client, or all together, keep more than they may.
+    pub(super) fn is_over(&self) -> bool {
+        self.held.is_over()
+    }
+
+    /// Why there is no room for a large event.
+    pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
+        self.held.client().hold_alone(Kind::KeptBytes, event).map(drop)
     }
 
     /// The number of the next event.
@@ -64,9 +53,8 @@ impl Ring {
     }
 
     pub(super) fn push(&mut self, event: Bytes) {
-        let size = event.len() + OVERHEAD;
-        self.bytes += size;
-        self.budget.used.fetch_add(size, Ordering::Relaxed);
+        // Small ones are never refused: what an open connection has yet to read is a few.
+        self.held.overdraw(event.len() + OVERHEAD);
         self.events.push_back(event);
     }
 
@@ -77,7 +65,7 @@ impl Ring {
 
     /// Forgets the oldest until so much is left, but none from `kept` on, and never the last: it may be the answer.
     pub(super) fn trim(&mut self, max_events: usize, max_bytes: usize, kept: u64) {
-        while (self.events.len() > max_events || self.bytes > max_bytes)
+        while (self.events.len() > max_events || self.held.amount() > max_bytes)
             && self.events.len() > 1
             && self.first < kept
         {
@@ -95,15 +83,7 @@ impl Ring {
     fn forget_first(&mut self) {
         if let Some(event) = self.events.pop_front() {
             self.first += 1;
-            let size = event.len() + OVERHEAD;
-            self.bytes -= size;
-            self.budget.used.fetch_sub(size, Ordering::Relaxed);
+            self.held.shrink(event.len() + OVERHEAD);
         }
-    }
-}
-
-impl Drop for Ring {
-    fn drop(&mut self) {
-        self.budget.used.fetch_sub(self.bytes, Ordering::Relaxed);
     }
 }

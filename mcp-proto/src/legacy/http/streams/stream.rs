@@ -1,13 +1,14 @@
 //! One stream of a session: what was said on it lately, who says it, and the one connection that hears it.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
 use super::event_id::{EventId, StreamName};
-use super::ring::{Budget, Ring};
+use super::ring::Ring;
+use crate::budget::{Client, Over};
 use crate::http::sse::KEEP_ALIVE;
 use crate::legacy::http::refusal::Refusal;
 
@@ -71,11 +72,11 @@ pub(super) enum Found {
 }
 
 impl Stream {
-    pub(super) fn new(name: StreamName, budget: Arc<Budget>) -> Self {
+    pub(super) fn new(name: StreamName, client: &Client) -> Self {
         Self {
             name,
             state: Mutex::new(State {
-                ring: Ring::new(budget),
+                ring: Ring::new(client),
                 reader: None,
                 next_key: 0,
                 unheard: 1,
@@ -91,6 +92,21 @@ impl Stream {
 
     pub(super) fn name(&self) -> StreamName {
         self.name
+    }
+
+    /// Whose it is.
+    pub(super) fn client(&self) -> Client {
+        self.state().ring.client()
+    }
+
+    /// Whether its client, or all together, keep more than they may.
+    pub(super) fn is_over(&self) -> bool {
+        self.state().ring.is_over()
+    }
+
+    /// Why there is no room for a large event.
+    pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
+        self.state().ring.has_room(event)
     }
 
     /// The key of a reader of everything after the event of this number that is still kept. It takes the place of another one.

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use super::event_id::StreamName;
 use super::stream::Stream;
+use crate::budget::{Bound, Client};
 use crate::legacy::session::SessionId;
 
 #[derive(Debug, Default)]
@@ -14,7 +15,7 @@ pub(super) struct Table {
     /// A session is listed as long as it has a stream.
     sessions: HashMap<SessionId, OfSession>,
     /// The streams that are kept for clients that may come back, by age.
-    kept: BTreeMap<u64, (SessionId, StreamName)>,
+    kept: BTreeMap<u64, Kept>,
     next_age: u64,
 }
 
@@ -24,6 +25,14 @@ struct OfSession {
     standalone: Option<Listening>,
     /// The ages of those that are kept.
     kept: BTreeSet<u64>,
+}
+
+/// A stream that is kept.
+#[derive(Debug)]
+struct Kept {
+    session: SessionId,
+    name: StreamName,
+    client: Client,
 }
 
 /// The standalone stream.
@@ -99,11 +108,11 @@ impl Table {
     pub(super) fn keep(
         &mut self,
         session: &SessionId,
-        name: StreamName,
-        max: usize,
+        stream: &Stream,
+        bound: Bound,
         max_per_session: usize,
     ) -> Vec<Arc<Stream>> {
-        let age = self.next_age;
+        let (age, name, client) = (self.next_age, stream.name(), stream.client());
         let Some(of_session) = self.sessions.get_mut(session) else {
             return Vec::new();
         };
@@ -115,11 +124,18 @@ impl Table {
         let too_many = of_session.kept.len() > max_per_session;
         let oldest = of_session.kept.first().copied().filter(|_| too_many);
         self.next_age += 1;
-        self.kept.insert(age, (session.clone(), name));
+        let kept = Kept {
+            session: session.clone(),
+            name,
+            client: client.clone(),
+        };
+        self.kept.insert(age, kept);
         let mut forgotten = Vec::new();
         forgotten.extend(oldest.and_then(|age| self.forget(age)));
-        while self.kept.len() > max {
-            forgotten.extend(self.forget_oldest());
+        let is_one_too_many = self.kept.len() > bound.total
+            || self.kept.len() > bound.share && self.of(&client).count() > bound.share;
+        if is_one_too_many {
+            forgotten.extend(self.forget_oldest_of(&client));
         }
         forgotten
     }
@@ -143,8 +159,21 @@ impl Table {
         self.forget(age)
     }
 
+    /// The same of those of one client.
+    pub(super) fn forget_oldest_of(&mut self, client: &Client) -> Option<Arc<Stream>> {
+        let age = self.of(client).next()?;
+        self.forget(age)
+    }
+
+    /// The ages of a client's streams.
+    fn of(&self, client: &Client) -> impl Iterator<Item = u64> {
+        let kept = self.kept.iter();
+        let own = kept.filter(|(_, kept)| kept.client.name() == client.name());
+        own.map(|(age, _)| *age)
+    }
+
     fn forget(&mut self, age: u64) -> Option<Arc<Stream>> {
-        let (session, name) = self.kept.remove(&age)?;
+        let Kept { session, name, .. } = self.kept.remove(&age)?;
         self.remove(&session, name)
     }
 
