@@ -17,7 +17,7 @@ use std::error::Error;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use mcp_proto::http::{ServeConfig, serve};
+use mcp_proto::http::{ServeConfig, listen, serve};
 use mcp_proto::{
     CallToolResult, Change, Completion, CompletionRequest, ContentBlock, Context, GetPromptResult,
     LogLevel, Prompt, PromptMessage, RequestError, Resource, ResourceContents, ResourceTemplate,
@@ -27,6 +27,10 @@ use mcp_proto::{
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+
+/// Gives memory back soon after it is freed, which not every allocator does.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// A picture and a sound, as small as they can be.
 const PNG: &[u8] = include_bytes!("everything/pixel.png");
@@ -52,7 +56,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         (Some("--listen"), Some(address)) => address,
         _ => return Err("usage: everything --listen ADDRESS:PORT | --stdio".into()),
     };
-    let listener = tokio::net::TcpListener::bind(&address).await?;
+    let listener = listen(address.parse()?)?;
     eprintln!("listening on http://{}/mcp", listener.local_addr()?);
     // One service for every path. To mount it beside others, match on the path and call `StreamableHttpService::handle`.
     let service = StreamableHttpService::new(server);

@@ -63,8 +63,11 @@ pub(crate) enum ClientName {
 #[derive(Debug, Clone)]
 pub struct Client(Arc<Account>);
 
-/// A client's turn to keep a processor busy.
-pub(crate) type Turn = OwnedSemaphorePermit;
+/// A client's turn to keep a processor busy, until it is dropped.
+#[derive(Debug)]
+pub struct Turn {
+    _permit: OwnedSemaphorePermit,
+}
 
 #[derive(Debug)]
 struct Account {
@@ -193,9 +196,13 @@ impl Client {
     }
 
     /// Waits for this client's turn to do long work: it may keep half of the processors busy.
-    pub(crate) async fn turn(&self) -> Option<Turn> {
-        // Nothing closes the semaphore.
-        Arc::clone(&self.0.turns).acquire_owned().await.ok()
+    pub async fn turn(&self) -> Turn {
+        loop {
+            // Nothing closes the semaphore.
+            if let Ok(permit) = Arc::clone(&self.0.turns).acquire_owned().await {
+                return Turn { _permit: permit };
+            }
+        }
     }
 
     /// Holds so much whatever the bounds say; whether they are met is to be asked then.
@@ -213,9 +220,21 @@ impl Client {
         }
     }
 
+    /// How much of a kind it holds.
+    #[cfg(test)]
+    pub(crate) fn amount(&self, kind: Kind) -> usize {
+        let counts = self.0.counts(kind);
+        counts.map_or(0, |(_, own, _)| own.load(Ordering::Relaxed))
+    }
+
     /// Who it is.
     pub(crate) fn name(&self) -> &ClientName {
         &self.0.name
+    }
+
+    /// How much of a bound it may have: a client of which nothing is known may have all.
+    pub(crate) fn share(&self, bound: &Bound) -> usize {
+        self.0.share(bound)
     }
 
     /// Whether it belongs to that budget.
@@ -264,7 +283,13 @@ impl Account {
             return Ok(());
         };
         let share = self.share(bound);
-        let over = |is_share, max| Err(Over { kind, is_share, max });
+        let over = |is_share, max| {
+            Err(Over {
+                kind,
+                is_share,
+                max,
+            })
+        };
         let own = own.load(Ordering::Relaxed);
         if own > share / 2 {
             return over(share < bound.total, share);
@@ -292,7 +317,11 @@ impl Account {
     /// The bound of a kind, and how much of it this client and all together hold.
     fn counts(&self, kind: Kind) -> Option<(&Bound, &AtomicUsize, &AtomicUsize)> {
         let (budget, at) = (&self.budget, kind.index());
-        Some((budget.bounds.get(at)?, self.held.get(at)?, budget.held.get(at)?))
+        Some((
+            budget.bounds.get(at)?,
+            self.held.get(at)?,
+            budget.held.get(at)?,
+        ))
     }
 
     fn give(&self, kind: Kind, amount: usize) {
@@ -365,7 +394,8 @@ impl Held {
     }
 
     /// The text that it is held for: it is given back when the last part of that is dropped.
-    pub(crate) fn keep(self, text: Bytes) -> Bytes {
+    #[must_use]
+    pub fn keep(self, text: Bytes) -> Bytes {
         Bytes::from_owner(Kept { text, _held: self })
     }
 }
@@ -457,8 +487,8 @@ mod tests {
 
     /// How much of the calls one client holds, and all together.
     fn held(client: &Client) -> (usize, usize) {
-        let (_, own, all) = client.0.counts(Kind::Calls).unwrap();
-        (own.load(Ordering::Relaxed), all.load(Ordering::Relaxed))
+        let (_, _, all) = client.0.counts(Kind::Calls).unwrap();
+        (client.amount(Kind::Calls), all.load(Ordering::Relaxed))
     }
 
     fn budget(total: usize, share: usize) -> Budget {

@@ -15,6 +15,7 @@ mod cors;
 pub(crate) mod deadline;
 pub(crate) mod endpoint;
 pub(crate) mod exchange;
+mod forwarded;
 pub(crate) mod head;
 pub(crate) mod modern;
 mod params;
@@ -49,8 +50,9 @@ use strangers::Strangers;
 pub use crate::legacy::http::config::LegacyConfig;
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, InvalidName, Origins};
+pub use forwarded::{InvalidProxy, Proxies};
 pub use peer::Peer;
-pub use serve::{ServeConfig, serve};
+pub use serve::{ServeConfig, listen, serve};
 pub use sse::{Event, EventReader, EventTooLarge};
 
 /// The endpoint of a [`Server`], both eras at once. Cheap to clone; clones share sessions.
@@ -135,6 +137,14 @@ impl StreamableHttpService {
         response
     }
 
+    /// The account of the client that a request comes from: of its [`Principal`](crate::Principal), or of its
+    /// [`Peer`]'s address, or of the address that one of [`HttpConfig::proxies`] forwards it for. For endpoints beside
+    /// this one that share its [`HttpConfig::budget`].
+    #[must_use]
+    pub fn client(&self, head: &request::Parts) -> Client {
+        self.0.endpoint.client(head)
+    }
+
     /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's
     /// graceful shutdown until its deadline.
     ///
@@ -171,7 +181,7 @@ impl StreamableHttpService {
             endpoint, legacy, ..
         } = &*self.0;
         let config = &endpoint.config;
-        let client = endpoint.client(&head.extensions);
+        let client = endpoint.client(&head);
         let (verb, accepts) = match head::judge(&head, config) {
             Ok(judged) => judged,
             Err(rejection) => {

@@ -55,6 +55,16 @@ pub(crate) fn parse<'t, S: DeserializeSeed<'t>>(
         })
 }
 
+/// Reads one JSON text and counts by `meter` what its tree costs in memory.
+///
+/// # Errors
+/// A sentence: not JSON, not UTF-8, too deep, a member twice, or over the meter's allowance.
+pub fn read(text: &[u8], meter: &Meter) -> Result<Value, String> {
+    parse(text, Strict(meter)).map_err(|error| match error {
+        JsonError::Syntax(problem) | JsonError::Refused(problem) => problem,
+    })
+}
+
 /// Builds a [`Value`] as far as the meter allows, and refuses repeated member names. serde_json's own recursion limit
 /// bounds the depth.
 #[derive(Debug, Clone, Copy)]

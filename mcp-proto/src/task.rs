@@ -21,6 +21,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::budget::Bound;
+
 pub(crate) use entry::{Entry, Open, Stage, State};
 pub(crate) use owner::Owner;
 pub(crate) use size::json_size;
@@ -50,12 +52,9 @@ pub enum TaskSupport {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TasksConfig {
-    /// The most tasks, running and over together. None is put out before its time: when all places are taken a call that
-    /// would become one more is answered −32603. 10,000 by default.
-    pub max_tasks: usize,
-    /// The most tasks of one principal or one legacy session; modern clients without a principal have none of their own
-    /// to count. 1,000 by default.
-    pub max_tasks_per_owner: usize,
+    /// How many tasks are kept, running and over together; a client's share is that of its principal, or of its address.
+    /// None is put out before its time: a call that would become one more is answered −32603. 10,000 and 1,000 by default.
+    pub tasks: Bound,
     /// How long a task is kept after its creation, unless a client of 2025-11-25 asks for another time. Also the longest
     /// that its handler may run. 1 hour by default.
     pub ttl: Duration,
@@ -66,10 +65,8 @@ pub struct TasksConfig {
     /// The most that is kept of one task, in bytes as JSON: its arguments and the answers of its client while it runs,
     /// its result afterwards. A larger result makes it fail. 1 MiB by default.
     pub max_task_bytes: usize,
-    /// The same of all tasks of one principal or one legacy session. 32 MiB by default.
-    pub max_bytes_per_owner: usize,
-    /// The same of all tasks together. 256 MiB by default.
-    pub max_bytes: usize,
+    /// The same of all tasks together, and of those of one client. 256 MiB and 32 MiB by default.
+    pub bytes: Bound,
     /// How long tasks may run on once the server is closed. 10 seconds by default.
     pub max_time_after_close: Duration,
 }
@@ -109,14 +106,18 @@ impl Default for TasksConfig {
         const MIB: usize = 1024 * 1024;
         const HOUR: Duration = Duration::from_secs(60 * 60);
         Self {
-            max_tasks: 10_000,
-            max_tasks_per_owner: 1_000,
+            tasks: Bound {
+                total: 10_000,
+                share: 1_000,
+            },
             ttl: HOUR,
             max_ttl: HOUR * 24,
             poll_interval: Duration::from_secs(1),
             max_task_bytes: MIB,
-            max_bytes_per_owner: 32 * MIB,
-            max_bytes: 256 * MIB,
+            bytes: Bound {
+                total: 256 * MIB,
+                share: 32 * MIB,
+            },
             max_time_after_close: Duration::from_secs(10),
         }
     }

@@ -38,8 +38,8 @@ impl App {
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
         let (closing, closed) = watch::channel(false);
         Self(Arc::new(Inner {
+            rest: Rest::new(service, rest, mcp.clone(), closed),
             mcp,
-            rest: Rest::new(service, rest, closed),
             closing,
         }))
     }

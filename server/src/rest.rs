@@ -12,7 +12,10 @@ use std::time::Duration;
 
 use http::{Method, Request, Response, request};
 use http_body::Body;
+use mcp_proto::StreamableHttpService;
+use mcp_proto::budget::{Client, Kind};
 use mcp_proto::http::{Hosts, Origins};
+use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -34,14 +37,13 @@ pub struct RestConfig {
     pub origins: Origins,
     /// The largest body in bytes; a larger one gets 413. 10 MiB by default.
     pub max_body_bytes: usize,
-    /// The most bytes of bodies being read and judged at once; what exceeds them gets 503. 256 MiB by default.
-    pub max_buffered_bytes: usize,
+    /// The most bytes of memory that a body may take once it is read as JSON; one that takes more gets 400.
+    /// [`MAX_TREE_BYTES`], 128 MiB, by default.
+    pub max_body_memory: usize,
     /// How long a body may take to arrive; then 408. 30 s by default.
     pub body_timeout: Duration,
     /// How often a quiet feed gets a comment line. 15 s by default.
     pub heartbeat: Duration,
-    /// The most open feeds; one more gets 503. 1,000 by default.
-    pub max_streams: usize,
 }
 
 /// The REST endpoints over a command service.
@@ -52,6 +54,8 @@ pub struct Rest {
     started: Instant,
     reading: Reading,
     streams: Streams,
+    /// Whose budget is shared.
+    mcp: StreamableHttpService,
 }
 
 /// Where a path leads.
@@ -65,20 +69,22 @@ enum Route {
 }
 
 impl Rest {
-    /// The endpoints. Feeds end when `closing` becomes true.
+    /// The endpoints. What they make the server hold is counted with that of `mcp`. Feeds end when `closing` becomes true.
     #[must_use]
     pub fn new(
         service: CommandService,
         config: RestConfig,
+        mcp: StreamableHttpService,
         closing: watch::Receiver<bool>,
     ) -> Self {
-        let streams = Streams::new(config.max_streams, config.heartbeat, closing);
+        let streams = Streams::new(config.heartbeat, closing);
         Self {
             reading: Reading::new(&config),
             service,
             config,
             started: Instant::now(),
             streams,
+            mcp,
         }
     }
 
@@ -89,20 +95,29 @@ impl Rest {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
-        let mut response = match self.answer(&head, body).await {
-            Ok(response) => response,
-            Err(failure) => failure.into_response(),
-        };
+        let client = self.mcp.client(&head);
+        let answered = self.answer(&head, body, &client).await;
+        let mut response = answered
+            .and_then(|response| answer::counted(response, &client))
+            .unwrap_or_else(Failure::into_response);
         cors::expose(&head, &mut response, &self.config.origins);
         response
     }
 
-    async fn answer<B>(&self, head: &request::Parts, body: B) -> Result<Response<RestBody>, Failure>
+    async fn answer<B>(
+        &self,
+        head: &request::Parts,
+        body: B,
+        client: &Client,
+    ) -> Result<Response<RestBody>, Failure>
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         cors::judge(head, &self.config)?;
+        // A refusal after the command has run would come too late.
+        client.may_answer()?;
+        let _call = client.hold(Kind::Calls, 1)?;
         let route = route(head.uri.path())?;
         // HEAD is GET whose body the connection leaves out.
         let method = if head.method == Method::HEAD {
@@ -114,18 +129,21 @@ impl Rest {
             ("OPTIONS", route) => Ok(cors::preflight(route.methods())),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Universes) => self.list(head).await,
-            ("POST", Route::Universes) => self.create(self.reading.body(head, body).await?).await,
+            ("POST", Route::Universes) => {
+                self.create(self.reading.body(head, body, client).await?)
+                    .await
+            }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
             ("PUT", Route::Universe(id)) => {
-                self.put(head, &id, self.reading.body(head, body).await?)
+                self.put(head, &id, self.reading.body(head, body, client).await?)
                     .await
             }
             ("DELETE", Route::Universe(id)) => self.delete(head, &id).await,
             ("POST", Route::Commands(id)) => {
-                self.command(head, &id, self.reading.body(head, body).await?)
+                self.command(head, &id, self.reading.body(head, body, client).await?)
                     .await
             }
-            ("GET", Route::Events(id)) => self.events(head, id).await,
+            ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(route.methods())),
         }
     }
@@ -179,10 +197,9 @@ impl Default for RestConfig {
             hosts: Hosts::Loopback,
             origins: Origins::Loopback,
             max_body_bytes: 10 * 1024 * 1024,
-            max_buffered_bytes: 256 * 1024 * 1024,
+            max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
-            max_streams: 1_000,
         }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Context;
+use crate::budget::ClientName;
 use crate::interrupt::{Interrupt, Reason};
 use crate::jsonrpc::ErrorObject;
 use crate::lifecycle::EXTENSION_TASKS;
@@ -60,6 +61,15 @@ impl Context {
             // The modern era knows no connections.
             (None, Some(peer)) if self.era() == Era::Legacy => Owner::Peer(Arc::clone(peer)),
             (None, _) => Owner::Anyone,
+        }
+    }
+
+    /// Whose share the tasks of this request are of.
+    pub(crate) fn client_name(&self) -> ClientName {
+        match (&self.client, self.principal()) {
+            (Some(client), _) => client.name().clone(),
+            (None, Some(principal)) => ClientName::Principal(principal.into()),
+            (None, None) => ClientName::Unknown,
         }
     }
 

@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use super::forwarded::Proxies;
 use crate::budget::BudgetConfig;
 use crate::json::MAX_TREE_BYTES;
 use crate::legacy::http::config::LegacyConfig;
@@ -28,6 +29,9 @@ pub struct HttpConfig {
     /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
     /// the client takes one. 15 s by default.
     pub keep_alive: Duration,
+    /// The proxies in front of the server, whose clients are told apart by `Forwarded` or `X-Forwarded-For`. None by
+    /// default.
+    pub proxies: Proxies,
     /// What clients may make the service hold, each and all together; more gets 429 or 503.
     pub budget: BudgetConfig,
     /// The bounds of the revisions up to 2025-11-25.
@@ -79,6 +83,7 @@ impl Default for HttpConfig {
             max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
             keep_alive: Duration::from_secs(15),
+            proxies: Proxies::default(),
             budget: BudgetConfig::default(),
             legacy: LegacyConfig::default(),
         }

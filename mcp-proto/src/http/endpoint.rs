@@ -1,6 +1,6 @@
 //! What all requests of one service share: the server, the bounds, and who holds how much.
 
-use http::Extensions;
+use http::request;
 
 use super::config::HttpConfig;
 use super::peer::Peer;
@@ -30,14 +30,18 @@ impl Endpoint {
     }
 
     /// The client that a request comes from.
-    pub(super) fn client(&self, extensions: &Extensions) -> Client {
+    pub(super) fn client(&self, head: &request::Parts) -> Client {
+        let extensions = &head.extensions;
         if let Some(principal) = extensions.get::<Principal>() {
             let name = ClientName::Principal(principal.0.as_str().into());
             return self.budget.client(name);
         }
-        match extensions.get::<Peer>() {
-            Some(peer) => peer.account(&self.budget),
-            None => self.unknown.clone(),
+        let Some(peer) = extensions.get::<Peer>() else {
+            return self.unknown.clone();
+        };
+        match self.config.proxies.client(peer.address(), &head.headers) {
+            Some(address) => self.budget.client(ClientName::of_address(address)),
+            None => peer.account(&self.budget),
         }
     }
 }

@@ -71,7 +71,7 @@ impl Text {
         let Self { bytes, held } = self;
         let is_large = bytes.len() > LARGE;
         let turn = match is_large {
-            true => held.client().turn().await,
+            true => Some(held.client().turn().await),
             false => None,
         };
         let parse = move || {

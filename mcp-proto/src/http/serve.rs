@@ -9,6 +9,7 @@ mod tracked;
 use std::convert::Infallible;
 use std::future::Future;
 use std::io;
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,20 +18,23 @@ use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::Service;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 
+use super::forwarded::Proxies;
 use crate::accept::accept_until;
 use crate::budget::Bound;
 use table::{Admitted, Table};
 
 /// The bounds of [`serve`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServeConfig {
     /// The most connections at once, of all clients and of one; 4,096 and 2,048 by default. One more takes the place of
     /// one that has no request, of the same client or of the client that has most. If no connection is idle, the new one is closed.
     pub connections: Bound,
+    /// The proxies in front of the server: one may have all connections. None by default.
+    pub proxies: Proxies,
     /// How long a client may take to send the head of a request. A connection on which no request runs is ended after
     /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
     pub header_timeout: Duration,
@@ -74,7 +78,7 @@ pub async fn serve<S, B>(
 {
     let (closing, closed) = watch::channel(false);
     let builder = connection::builder(&config);
-    let table = Table::new(config.connections);
+    let table = Table::new(config.connections, config.proxies.clone());
     let accept = || accept(&listener, &table);
     let run = |(stream, admitted)| {
         connection::run(
@@ -83,7 +87,8 @@ pub async fn serve<S, B>(
             admitted,
             service.clone(),
             closed.clone(),
-            config,
+            config.header_timeout,
+            config.write_timeout,
         )
     };
     // The table has the bound.
@@ -123,10 +128,30 @@ async fn accept(listener: &TcpListener, table: &Arc<Table>) -> io::Result<(TcpSt
     }
 }
 
+/// How many connections wait to be accepted; the system may allow fewer. A client beyond them is heard a second later.
+const BACKLOG: u32 = 4_096;
+
+/// Listens on an address, with room for a rush of connections.
+///
+/// # Errors
+/// Those of the system, such as [`AddrInUse`](io::ErrorKind::AddrInUse).
+pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = match address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    // As the standard library does: a port of connections that are closing can be taken again, except on Windows.
+    #[cfg(not(windows))]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
 impl Default for ServeConfig {
     fn default() -> Self {
         Self {
             connections: Bound::of(4_096),
+            proxies: Proxies::default(),
             header_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             max_headers: 100,

@@ -56,7 +56,8 @@ impl Meter {
     }
 
     /// The same for a text for which a client holds so much already. It holds what is built as well, as it is built.
-    pub(crate) fn held_by(held: Held, max: usize) -> Self {
+    #[must_use]
+    pub fn held_by(held: Held, max: usize) -> Self {
         Self {
             left: Cell::new(0),
             granted: Cell::new(0),
@@ -65,8 +66,11 @@ impl Meter {
         }
     }
 
-    /// What the client holds for what was built, once its text is gone; or why it cannot hold more.
-    pub(crate) fn into_held(self) -> Result<Option<Held>, Over> {
+    /// What the client holds for what was built, once its text is gone.
+    ///
+    /// # Errors
+    /// Why it could not hold more: reading ended for that.
+    pub fn into_held(self) -> Result<Option<Held>, Over> {
         if let Some(over) = self.over.get() {
             return Err(over);
         }

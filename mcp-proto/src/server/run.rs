@@ -125,7 +125,9 @@ impl Server {
             let _turn = turn;
             write(&server)
         });
-        written.await.unwrap_or_else(|| Err(ErrorObject::internal()))
+        written
+            .await
+            .unwrap_or_else(|| Err(ErrorObject::internal()))
     }
 }
 

@@ -56,6 +56,7 @@ impl Server {
             .map_or(0, |input| json_size(&input.all()));
         let (entry, registration) = tasks.create(NewTask {
             owner: context.owner(),
+            client: context.client_name(),
             version: context.protocol_version,
             ttl,
             bytes: json_size(&params).saturating_add(answers),

@@ -14,6 +14,7 @@ use tokio::time::Instant;
 
 use super::entry::{Entry, Stage, State};
 use super::{Owner, TasksConfig, json_size};
+use crate::budget::{Budget, ClientName, Kind, Over};
 use crate::jsonrpc::ErrorObject;
 use crate::version::{Era, ProtocolVersion};
 use table::Table;
@@ -28,6 +29,7 @@ const SWEEP: usize = 8;
 /// The tasks of a server. Dropping it drops the handlers that run.
 pub(crate) struct Tasks {
     config: TasksConfig,
+    budget: Budget,
     table: Mutex<Table>,
     running: watch::Sender<usize>,
     closed: watch::Sender<bool>,
@@ -36,6 +38,8 @@ pub(crate) struct Tasks {
 /// A task to be created.
 pub(crate) struct NewTask {
     pub(crate) owner: Owner,
+    /// Whose share it is of.
+    pub(crate) client: ClientName,
     pub(crate) version: ProtocolVersion,
     /// What the client asked for.
     pub(crate) ttl: Option<Duration>,
@@ -46,6 +50,7 @@ pub(crate) struct NewTask {
 impl Tasks {
     pub(crate) fn new(config: TasksConfig) -> Self {
         Self {
+            budget: Budget::new(&[(Kind::Tasks, config.tasks), (Kind::TaskBytes, config.bytes)]),
             config,
             table: Mutex::default(),
             running: watch::channel(0).0,
@@ -60,7 +65,8 @@ impl Tasks {
     ) -> Result<(Arc<Entry>, AbortRegistration), ErrorObject> {
         let config = &self.config;
         if *self.closed.borrow() {
-            return Err(busy("the server is closing and starts no more tasks"));
+            let problem = "the server is closing and starts no more tasks";
+            return Err(ErrorObject::new(ErrorObject::INTERNAL, problem));
         }
         if new.bytes > config.max_task_bytes {
             return Err(ErrorObject::invalid_params(format!(
@@ -73,14 +79,12 @@ impl Tasks {
         let longest = config.max_ttl.clamp(MIN_TTL, MAX_TTL);
         let ttl = new.ttl.unwrap_or(config.ttl).clamp(MIN_TTL, longest);
         let expires = now.checked_add(ttl).ok_or_else(ErrorObject::internal)?;
+        // First, since those that go make room.
+        put_out(self.table().take_expired(now, usize::MAX));
+        let client = self.budget.client(new.client);
+        let place = client.hold(Kind::Tasks, 1).map_err(busy)?;
+        let bytes = client.hold(Kind::TaskBytes, new.bytes).map_err(busy)?;
         let mut table = self.table();
-        let gone = table.take_expired(now, usize::MAX);
-        let refused = table.refuses(&new, config);
-        if let Some(refused) = refused {
-            drop(table);
-            put_out(gone);
-            return Err(refused);
-        }
         let (abort, registration) = AbortHandle::new_pair();
         let entry = Arc::new(Entry {
             id,
@@ -94,9 +98,8 @@ impl Tasks {
             state: watch::channel(State::new(created)).0,
             abort,
         });
-        table.insert(&entry, new.bytes);
+        table.insert(&entry, place, bytes);
         drop(table);
-        put_out(gone);
         Ok((entry, registration))
     }
 
@@ -125,7 +128,7 @@ impl Tasks {
         let mut table = self.table();
         let gone = table.take_expired(now, SWEEP);
         let owned = table.owned.get(owner).into_iter();
-        let later = owned.flat_map(|owned| owned.tasks.range(after.saturating_add(1)..));
+        let later = owned.flat_map(|owned| owned.range(after.saturating_add(1)..));
         let mut listed = later
             .map(|(_, entry)| entry)
             .filter(|entry| entry.version.era() == era && entry.expires > now);
@@ -154,7 +157,7 @@ impl Tasks {
         let answers = answers.filter(|((key, _), _)| open.iter().any(|open| open.key == *key));
         let (answers, sizes): (Vec<_>, Vec<usize>) = answers.unzip();
         let bytes = sizes.into_iter().fold(0, usize::saturating_add);
-        let kept = table.tasks.get(&entry.id).map_or(0, |filed| filed.bytes);
+        let kept = table.kept(&entry.id);
         let wanted = kept.saturating_add(bytes);
         if wanted > self.config.max_task_bytes {
             return Err(ErrorObject::invalid_params(format!(
@@ -162,11 +165,7 @@ impl Tasks {
                 self.config.max_task_bytes
             )));
         }
-        if !table.charge(&entry.id, wanted, &self.config) {
-            return Err(busy(
-                "the tasks of this server, or yours, have no room for more",
-            ));
-        }
+        table.charge(&entry.id, wanted).map_err(busy)?;
         entry.answer(answers.into_iter());
         Ok(())
     }
@@ -180,16 +179,17 @@ impl Tasks {
         if entry.state().stage.is_over() {
             return false;
         }
-        if bytes > max || !table.charge(&entry.id, bytes, &self.config) {
+        let problem = match table.charge(&entry.id, bytes) {
+            _ if bytes > max => Some(format!("a task keeps at most {max} bytes")),
+            charged => charged.err().map(|over| over.to_string()),
+        };
+        if let Some(problem) = problem {
             tracing::warn!(task = ?entry, bytes, "the result of a task is too large to be kept");
             stage = Stage::Failed(ErrorObject::new(
                 ErrorObject::INTERNAL,
-                format!(
-                    "the result has {bytes} bytes, for which there is no room: a task keeps at most {max}, those of one caller {}, all together {}",
-                    self.config.max_bytes_per_owner, self.config.max_bytes
-                ),
+                format!("the result has {bytes} bytes, for which there is no room: {problem}"),
             ));
-            table.charge(&entry.id, 0, &self.config);
+            table.empty(&entry.id);
         }
         entry.end(stage)
     }
@@ -266,14 +266,10 @@ impl Drop for Tasks {
 
 impl fmt::Debug for Tasks {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (tasks, bytes) = {
-            let table = self.table();
-            (table.tasks.len(), table.bytes)
-        };
+        let tasks = self.table().tasks.len();
         formatter
             .debug_struct("Tasks")
             .field("tasks", &tasks)
-            .field("bytes", &bytes)
             .finish_non_exhaustive()
     }
 }
@@ -288,8 +284,8 @@ fn random_id() -> Result<Arc<str>, ErrorObject> {
     Ok(data_encoding::HEXLOWER.encode(&bits).into())
 }
 
-fn busy(message: &str) -> ErrorObject {
-    ErrorObject::new(ErrorObject::INTERNAL, message)
+fn busy(over: Over) -> ErrorObject {
+    ErrorObject::new(ErrorObject::INTERNAL, over.to_string())
 }
 
 #[cfg(test)]

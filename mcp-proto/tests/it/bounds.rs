@@ -9,8 +9,8 @@ use futures_util::stream;
 use http::Request;
 use http_body::Frame;
 use http_body_util::StreamBody;
-use mcp_proto::http::{HttpConfig, Peer};
 use mcp_proto::budget::Bound;
+use mcp_proto::http::{HttpConfig, Peer};
 use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
 use serde_json::json;
 

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use mcp_proto::StreamableHttpService;
+use mcp_proto::budget::Bound;
 use mcp_proto::http::HttpConfig;
 use serde_json::json;
 use tokio::time::sleep;
@@ -127,12 +128,12 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
     let mut config = HttpConfig::default();
     assert_eq!(
         (
-            config.legacy.max_kept_streams,
+            config.legacy.kept_streams.total,
             config.legacy.max_kept_streams_per_session
         ),
         (1_024, 16)
     );
-    config.legacy.max_kept_streams = 3;
+    config.legacy.kept_streams = Bound::of(3);
     config.legacy.max_kept_streams_per_session = 2;
     let service = StreamableHttpService::with_config(server, config);
     let mut ended = Vec::new();
@@ -164,8 +165,8 @@ async fn only_so_many_streams_are_kept_for_a_session_and_in_all() {
 async fn only_so_many_bytes_are_kept_in_all_and_none_that_are_needed_now() {
     let (server, paces) = paced();
     let mut config = HttpConfig::default();
-    assert_eq!(config.legacy.max_kept_bytes, 64 << 20);
-    config.legacy.max_kept_bytes = 100_000;
+    assert_eq!(config.legacy.kept_bytes.total, 64 << 20);
+    config.legacy.kept_bytes = Bound::of(100_000);
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     let mut ended = Vec::new();

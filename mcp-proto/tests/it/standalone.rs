@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_proto::budget::Bound;
 use mcp_proto::http::HttpConfig;
 use mcp_proto::{Change, StreamableHttpService};
 use serde_json::Value;
@@ -123,7 +124,7 @@ async fn a_client_that_misses_more_than_is_kept_is_told_what_is_left_and_that_it
 async fn only_so_many_listen_for_clients_that_are_away() {
     let server = server();
     let mut config = HttpConfig::default();
-    config.legacy.max_kept_streams = 2;
+    config.legacy.kept_streams = Bound::of(2);
     let service = StreamableHttpService::with_config(server.clone(), config);
     let mut away = Vec::new();
     for _ in 0..3 {
@@ -187,7 +188,7 @@ async fn a_client_that_is_away_leaves_its_place_to_others() {
 async fn a_client_that_is_back_makes_no_room_for_another() {
     let server = server();
     let mut config = HttpConfig::default();
-    config.legacy.max_kept_streams = 1;
+    config.legacy.kept_streams = Bound::of(1);
     let service = StreamableHttpService::with_config(server.clone(), config);
     let (one, two) = (open_session(&service).await, open_session(&service).await);
     let mut stream = open(&service, get(&one, None)).await;

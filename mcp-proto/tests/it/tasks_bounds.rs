@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use mcp_proto::budget::Bound;
 use mcp_proto::{Server, StreamableHttpService, TasksConfig};
 use serde_json::json;
 use tokio::time::{Instant, advance};
@@ -134,7 +135,7 @@ async fn ten_thousand_tasks_are_the_most_and_their_places_come_back() {
 #[tokio::test]
 async fn one_owner_cannot_take_every_place() {
     let (probe, _events) = probe();
-    let server = builder(&probe, config(|config| config.max_tasks_per_owner = 2))
+    let server = builder(&probe, config(|config| config.tasks.share = 2))
         .build()
         .unwrap();
     let service = StreamableHttpService::new(server);
@@ -168,7 +169,7 @@ async fn what_is_kept_is_bounded_in_bytes() {
     let (probe, _events) = probe();
     let bounds = config(|config| {
         config.max_task_bytes = 1_000;
-        config.max_bytes = 2_500;
+        config.bytes = Bound::of(2_500);
         config.ttl = SECOND * 60;
     });
     let mut caller = modern(&builder(&probe, bounds).build().unwrap());
@@ -357,8 +358,10 @@ async fn one_owner_cannot_take_all_the_room() {
     let (probe, _events) = probe();
     let bounds = config(|config| {
         config.max_task_bytes = 1_000;
-        config.max_bytes = 10_000;
-        config.max_bytes_per_owner = 2_500;
+        config.bytes = Bound {
+            total: 10_000,
+            share: 2_500,
+        };
     });
     let service = StreamableHttpService::new(builder(&probe, bounds).build().unwrap());
     let by = |principal| {
@@ -376,7 +379,7 @@ async fn one_owner_cannot_take_all_the_room() {
     let refused = ann.answer("tools/call", &call("large", &arguments)).await;
     assert_eq!(refused["error"]["code"], -32603);
     let message = refused["error"]["message"].as_str().unwrap();
-    assert!(message.contains("of yours"), "{message}");
+    assert!(message.contains("for this client"), "{message}");
     for other in [Some("bob"), None] {
         let mut other = by(other);
         let id = other.start("large", arguments.clone()).await;

@@ -6,8 +6,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderValue, RETRY_AFTER};
 use http::{HeaderName, Response, StatusCode};
+use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
+use mcp_proto::budget::{Client, Over};
 use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::{Value, json};
@@ -15,6 +17,9 @@ use serde_json::{Value, json};
 use crate::commands::{CommandResult, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Record, Revision};
+
+/// How many bytes a body has before it is counted until it is written.
+const COUNTED: u64 = 16 * 1024;
 
 /// The body of every REST response.
 pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
@@ -118,6 +123,27 @@ pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<
     }
 }
 
+/// A large body, counted by its client until the last part of it is written; others as they are.
+pub(super) fn counted(
+    response: Response<RestBody>,
+    client: &Client,
+) -> Result<Response<RestBody>, Failure> {
+    let size = response.body().size_hint().exact().unwrap_or_default();
+    if size < COUNTED {
+        return Ok(response);
+    }
+    // Such a body is one frame.
+    let mut held = Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?);
+    let mut count = move |data| match held.take() {
+        Some(held) => held.keep(data),
+        None => data,
+    };
+    Ok(response.map(|body| {
+        body.map_frame(move |frame| frame.map_data(&mut count))
+            .boxed_unsync()
+    }))
+}
+
 pub(super) fn json_text(status: StatusCode, json: Vec<u8>) -> Response<RestBody> {
     let mut response = with_body(status, Full::new(Bytes::from(json)).boxed_unsync());
     let json = HeaderValue::from_static("application/json");
@@ -213,6 +239,17 @@ impl Failure {
         let mut response = json_body(self.status, &self.body);
         response.headers_mut().extend(self.header);
         response
+    }
+}
+
+impl From<Over> for Failure {
+    fn from(over: Over) -> Self {
+        let status = match over.is_share() {
+            true => StatusCode::TOO_MANY_REQUESTS,
+            false => StatusCode::SERVICE_UNAVAILABLE,
+        };
+        let failure = Self::new(status, over.to_string());
+        failure.with_header(RETRY_AFTER, HeaderValue::from_static("1"))
     }
 }
 

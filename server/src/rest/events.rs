@@ -2,7 +2,6 @@
 //!
 //! The id of each event is its revision, so a reader that comes back with `Last-Event-ID` goes on without a gap.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -12,8 +11,9 @@ use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode, request};
 use http_body::Frame;
 use http_body_util::{BodyExt as _, StreamBody};
+use mcp_proto::budget::{Client, Held, Kind};
 use serde_json::json;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::answer::{self, Failure, RestBody};
 use super::{Rest, read};
@@ -28,7 +28,6 @@ const HEARTBEAT: Bytes = Bytes::from_static(b":heartbeat\n\n");
 /// The bounds of the open feeds.
 #[derive(Debug)]
 pub(super) struct Streams {
-    permits: Arc<Semaphore>,
     heartbeat: Duration,
     closing: watch::Receiver<bool>,
 }
@@ -39,16 +38,13 @@ struct Feed {
     entries: BoxStream<'static, Result<Entry, TailError>>,
     heartbeat: Duration,
     closing: watch::Receiver<bool>,
-    _permit: OwnedSemaphorePermit,
+    client: Client,
+    _place: Held,
 }
 
 impl Streams {
-    pub(super) fn new(max: usize, heartbeat: Duration, closing: watch::Receiver<bool>) -> Self {
-        Self {
-            permits: Arc::new(Semaphore::new(max.min(Semaphore::MAX_PERMITS))),
-            heartbeat,
-            closing,
-        }
+    pub(super) fn new(heartbeat: Duration, closing: watch::Receiver<bool>) -> Self {
+        Self { heartbeat, closing }
     }
 }
 
@@ -58,6 +54,7 @@ impl Rest {
         &self,
         head: &request::Parts,
         id: UniverseId,
+        client: &Client,
     ) -> Result<Response<RestBody>, Failure> {
         let wanted = read::revision_header(head, &LAST_EVENT_ID)?;
         let record = self.service.store().record(&id).await;
@@ -65,9 +62,7 @@ impl Rest {
             .map_err(|error| ServiceError::reading(&id, &error))?
             .head
             .revision;
-        let permit = Arc::clone(&self.streams.permits)
-            .try_acquire_owned()
-            .map_err(|_| Failure::unavailable("too many feeds are open: try again later"))?;
+        let place = client.hold(Kind::Listeners, 1)?;
         // An id from beyond the present is of another universe: its reader must read this one anew.
         let (after, opening) = match wanted {
             Some(wanted) if wanted > present => (present, format!("{OPENING}{}", reset(present))),
@@ -79,7 +74,8 @@ impl Rest {
             id,
             heartbeat: self.streams.heartbeat,
             closing: self.streams.closing.clone(),
-            _permit: permit,
+            client: client.clone(),
+            _place: place,
         };
         let events = stream::unfold(Some(feed), |feed| async move {
             let mut feed = feed?;
@@ -111,7 +107,8 @@ impl Feed {
             () = tokio::time::sleep(self.heartbeat) => return Some((HEARTBEAT, true)),
         };
         match entry {
-            Ok(entry) => Some((event(&entry)?, true)),
+            // A reader that leaves as much unread as it may comes back for the rest.
+            Ok(entry) => Some((self.client.keep(event(&entry)?).ok()?, true)),
             Err(TailError::Deleted | TailError::NotFound) => {
                 let data = json!({ "id": self.id.as_str() });
                 Some((format!("event: deleted\ndata: {data}\n\n").into(), false))

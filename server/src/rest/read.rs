@@ -1,67 +1,64 @@
 //! Reading requests: bodies under a limit, preconditions, query parameters.
 
-use std::sync::Arc;
+use std::pin::pin;
 use std::time::Duration;
 
-use bytes::Bytes;
+use bytes::{Buf as _, BufMut as _, Bytes, BytesMut};
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderName, StatusCode, request};
 use http_body::Body;
-use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
+use mcp_proto::budget::{Client, Held, Kind};
+use mcp_proto::json::{self, Meter};
 use serde_json::Value;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::RestConfig;
 use super::answer::Failure;
 use crate::offload;
 use crate::store::Revision;
 
-/// Bounds what is read and judged at once, of all requests together.
+/// Bounds what is read and judged of one request.
 #[derive(Debug)]
 pub(super) struct Reading {
     max_body_bytes: usize,
+    max_body_memory: usize,
     timeout: Duration,
-    /// One for each KiB.
-    budget: Arc<Semaphore>,
 }
 
-/// A body, and its share of the budget until it has been judged.
+/// A body, held by its client until it has been judged.
 #[derive(Debug)]
 pub(super) struct Received {
     text: Bytes,
-    _share: OwnedSemaphorePermit,
+    held: Held,
+    max_memory: usize,
 }
 
 impl Reading {
     pub(super) fn new(config: &RestConfig) -> Self {
-        let budget = (config.max_buffered_bytes / 1024).min(Semaphore::MAX_PERMITS);
         Self {
             max_body_bytes: config.max_body_bytes,
+            max_body_memory: config.max_body_memory,
             timeout: config.body_timeout,
-            budget: Arc::new(Semaphore::new(budget)),
         }
     }
 
     /// The whole body of a request that must be JSON.
-    pub(super) async fn body<B>(&self, head: &request::Parts, body: B) -> Result<Received, Failure>
+    pub(super) async fn body<B>(
+        &self,
+        head: &request::Parts,
+        body: B,
+        client: &Client,
+    ) -> Result<Received, Failure>
     where
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        // A body of no announced length may be as long as any.
-        let announced = body
-            .size_hint()
-            .exact()
-            .unwrap_or(self.max_body_bytes as u64);
-        let share = announced.min(self.max_body_bytes as u64) / 1024 + 1;
-        let share = u32::try_from(share).unwrap_or(u32::MAX);
-        let share = Arc::clone(&self.budget)
-            .try_acquire_many_owned(share)
-            .map_err(|_| Failure::unavailable("too much is being read at once: try again later"))?;
-        let text = self::body(head, body, self.max_body_bytes, self.timeout).await?;
+        let mut held = client.hold(Kind::RequestBytes, 0)?;
+        let text = self::body(head, body, self.max_body_bytes, self.timeout, &mut held).await?;
         Ok(Received {
             text,
-            _share: share,
+            held,
+            max_memory: self.max_body_memory,
         })
     }
 }
@@ -70,11 +67,23 @@ impl Received {
     /// Makes something of the body, where it does not hold up others.
     pub(super) async fn parse<T: Send + 'static>(
         self,
-        read: fn(&[u8]) -> Result<T, Failure>,
+        read: fn(&[u8], &Meter) -> Result<T, Failure>,
     ) -> Result<T, Failure> {
         let small = self.text.len() <= offload::INLINE_BYTES;
-        let parsed = offload::run(small, move || read(&self.text)).await;
-        parsed.unwrap_or_else(|error| Err(Failure::internal(&error)))
+        let turn = match small {
+            true => None,
+            false => Some(self.held.client().turn().await),
+        };
+        let parsed = offload::run(small, move || {
+            let meter = Meter::held_by(self.held, self.max_memory);
+            let parsed = read(&self.text, &meter);
+            drop(turn);
+            // What it makes of the tree is the service's: bounded by the size of a universe.
+            meter.into_held().map_err(Failure::from).and(parsed)
+        });
+        parsed
+            .await
+            .unwrap_or_else(|error| Err(Failure::internal(&error)))
     }
 }
 
@@ -83,6 +92,7 @@ async fn body<B>(
     body: B,
     max_bytes: usize,
     timeout: Duration,
+    held: &mut Held,
 ) -> Result<Bytes, Failure>
 where
     B: Body,
@@ -117,24 +127,36 @@ where
     if body.size_hint().lower() > max_bytes as u64 {
         return Err(too_large());
     }
-    let read = tokio::time::timeout(timeout, Limited::new(body, max_bytes).collect());
-    match read.await {
-        Ok(Ok(body)) => Ok(body.to_bytes()),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(too_large()),
-        Ok(Err(_)) => Err(Failure::bad_request(
-            "the body could not be read to its end",
-        )),
-        Err(_) => Err(Failure::new(
-            StatusCode::REQUEST_TIMEOUT,
-            "the body did not arrive in time",
-        )),
-    }
+    let read = async {
+        let mut body = pin!(body);
+        let mut text = BytesMut::new();
+        while let Some(frame) = body.frame().await {
+            let broken = |_| Failure::bad_request("the body could not be read to its end");
+            let Ok(data) = frame.map_err(broken)?.into_data() else {
+                continue;
+            };
+            if data.remaining() > max_bytes - text.len() {
+                return Err(too_large());
+            }
+            held.grow(data.remaining())?;
+            text.put(data);
+        }
+        Ok(text.freeze())
+    };
+    tokio::time::timeout(timeout, read)
+        .await
+        .unwrap_or_else(|_| {
+            Err(Failure::new(
+                StatusCode::REQUEST_TIMEOUT,
+                "the body did not arrive in time",
+            ))
+        })
 }
 
 /// A body as JSON.
-pub(super) fn json(body: &[u8]) -> Result<Value, Failure> {
-    serde_json::from_slice(body)
-        .map_err(|problem| Failure::bad_request(format!("the body is not JSON: {problem}")))
+pub(super) fn json(body: &[u8], meter: &Meter) -> Result<Value, Failure> {
+    json::read(body, meter)
+        .map_err(|problem| Failure::bad_request(problem.replacen("the message", "the body", 1)))
 }
 
 /// The revision that `If-Match` demands; `None` when any will do (RFC 9110 §13.1.1).

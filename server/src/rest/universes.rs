@@ -2,6 +2,7 @@
 
 use http::header::{ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode, request};
+use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
 use universe_core::{Command, State};
@@ -181,14 +182,14 @@ impl Rest {
     }
 }
 
-fn read_command(body: &[u8]) -> Result<Command, Failure> {
-    Command::from_value(read::json(body)?)
+fn read_command(body: &[u8], meter: &Meter) -> Result<Command, Failure> {
+    Command::from_value(read::json(body, meter)?)
         .map_err(|malformed| Failure::findings("malformed command", malformed.findings()))
 }
 
 /// Any of `{name, state}`.
-fn read_replacement(body: &[u8]) -> Result<Replacement, Failure> {
-    let Value::Object(mut members) = read::json(body)? else {
+fn read_replacement(body: &[u8], meter: &Meter) -> Result<Replacement, Failure> {
+    let Value::Object(mut members) = read::json(body, meter)? else {
         return Err(Failure::bad_request("the body must be a JSON object"));
     };
     let name = match members.remove("name") {

@@ -4,8 +4,7 @@ use std::net::SocketAddr;
 
 use http::uri::Authority;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::http::{ServeConfig, serve};
-use tokio::net::TcpListener;
+use mcp_proto::http::{ServeConfig, listen, serve};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -26,9 +25,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         address: arguments.listen,
         error,
     };
-    let listener = TcpListener::bind(arguments.listen)
-        .await
-        .map_err(listening)?;
+    let listener = listen(arguments.listen).map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     // After the address is ours, so that a start that fails for it has touched nothing.
     let Some(hold) = take(arguments, &config, &stop).await? else {

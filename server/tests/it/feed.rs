@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Request;
 use http_body_util::{BodyExt as _, Empty};
+use mcp_proto::budget::{Bound, BudgetConfig};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use universe_core::State;
@@ -183,25 +184,20 @@ async fn a_slow_reader_loses_nothing() {
 
 #[tokio::test]
 async fn there_are_only_so_many_places() {
-    let rest = RestConfig {
-        max_streams: 2,
-        ..RestConfig::default()
-    };
-    let server = Local::with_service(
-        CommandService::new(memory(), ServiceLimits::default()),
-        rest,
-    )
-    .await;
+    let mut budget = BudgetConfig::default();
+    budget.listeners = Bound { total: 9, share: 2 };
+    let service = CommandService::new(memory(), ServiceLimits::default());
+    let server = Local::with_budget(service, budget).await;
     let client = server.client;
     let id = client.create("u", json!({})).await;
     let path = format!("/universes/{id}/events");
     let first = client.feed(&id, None).await;
     let _second = client.feed(&id, None).await;
     let reply = client.get(&path).await;
-    assert_eq!((reply.status, reply.header("retry-after")), (503, "1"));
+    assert_eq!((reply.status, reply.header("retry-after")), (429, "1"));
     // HEAD takes no place for longer than its answer.
     let head = client.call("HEAD", &path, &[], &Value::Null).await;
-    assert_eq!(head.status, 503);
+    assert_eq!(head.status, 429);
     // The place is free as soon as the server sees the connection close.
     drop(first);
     soon(async {

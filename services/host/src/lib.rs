@@ -6,6 +6,7 @@
 
 mod door;
 mod files;
+mod process;
 mod run;
 mod watch;
 

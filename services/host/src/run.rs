@@ -14,16 +14,16 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, serve};
+use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, listen, serve};
 use mcp_proto::stdio::{self, StdioConfig};
 use mcp_proto::{Principal, Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tracing_subscriber::EnvFilter;
 
 use crate::door::{Door, DoorError};
+use crate::process;
 
 /// Where MCP is on a server that listens.
 const MCP_PATH: &str = "/mcp";
@@ -86,7 +86,7 @@ impl Host {
         door.guard(address, &mut self.http)?;
         let token = door.token()?;
         let failed = |error| HostError::Listen { address, error };
-        let listener = TcpListener::bind(address).await.map_err(failed)?;
+        let listener = listen(address).map_err(failed)?;
         greet(program, listener.local_addr().map_err(failed)?);
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
@@ -150,10 +150,8 @@ pub fn block_on<E: Error>(
         tell(&format!("{program}: {error}"));
         ExitCode::FAILURE
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let runtime = match runtime {
+    process::raise_file_limit();
+    let runtime = match process::runtime() {
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
     };

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, Version};
@@ -49,7 +50,8 @@ pub(super) async fn run<S, B>(
     admitted: Admitted,
     service: S,
     mut closing: watch::Receiver<bool>,
-    config: ServeConfig,
+    header_timeout: Duration,
+    write_timeout: Duration,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
@@ -74,9 +76,9 @@ pub(super) async fn run<S, B>(
             })
         }
     });
-    let stream = TokioIo::new(Socket::new(stream, config.write_timeout));
+    let stream = TokioIo::new(Socket::new(stream, write_timeout));
     let mut connection = pin!(builder.serve_connection(stream, service));
-    let mut check = pin!(tokio::time::sleep(config.header_timeout));
+    let mut check = pin!(tokio::time::sleep(header_timeout));
     let mut begun_before = 0;
     let (mut told, mut told_for_idling) = (false, false);
     loop {
@@ -98,7 +100,7 @@ pub(super) async fn run<S, B>(
                 return;
             }
             () = check.as_mut() => {
-                check.as_mut().reset(Instant::now() + config.header_timeout);
+                check.as_mut().reset(Instant::now() + header_timeout);
                 let begun = activity.begun();
                 let idle = begun == begun_before && activity.running() == 0;
                 begun_before = begun;

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::Notify;
 
 use crate::budget::{Bound, Budget, ClientName, Held, Kind};
+use crate::http::forwarded::Proxies;
 use crate::http::peer::Peer;
 
 /// How many of a client's oldest connections are looked at for one without a request.
@@ -17,6 +18,7 @@ const LOOK_AT: usize = 64;
 #[derive(Debug)]
 pub(super) struct Table {
     budget: Budget,
+    proxies: Proxies,
     open: Mutex<HashMap<ClientName, Vec<Arc<Connection>>>>,
 }
 
@@ -44,9 +46,10 @@ pub(super) struct Admitted {
 pub(super) struct Running(Arc<Connection>);
 
 impl Table {
-    pub(super) fn new(bound: Bound) -> Arc<Self> {
+    pub(super) fn new(bound: Bound, proxies: Proxies) -> Arc<Self> {
         Arc::new(Self {
             budget: Budget::new(&[(Kind::Connections, bound)]),
+            proxies,
             open: Mutex::default(),
         })
     }
@@ -54,7 +57,11 @@ impl Table {
     /// Takes a connection in. Where its client has its share, or all places are taken, one without a request gives way:
     /// the client's own, or one of the client that has most. `None` where none does.
     pub(super) fn admit(self: &Arc<Self>, address: IpAddr) -> Option<Admitted> {
-        let client = ClientName::of_address(address);
+        let client = match self.proxies.has(address) {
+            // All of its clients come by it.
+            true => ClientName::Unknown,
+            false => ClientName::of_address(address),
+        };
         let account = self.budget.client(client.clone());
         let mut open = self.open();
         let place = match account.hold(Kind::Connections, 1) {
@@ -178,10 +185,11 @@ mod tests {
 
     #[test]
     fn a_client_over_its_share_gives_way_to_itself() {
-        let table = Table::new(Bound {
+        let bound = Bound {
             total: 10,
             share: 2,
-        });
+        };
+        let table = Table::new(bound, Proxies::default());
         let first = table.admit(address(2)).unwrap();
         let second = table.admit(address(2)).unwrap();
         let busy = second.connection.begin();
@@ -198,10 +206,11 @@ mod tests {
 
     #[test]
     fn where_all_places_are_taken_the_client_that_has_most_gives_way() {
-        let table = Table::new(Bound {
+        let bound = Bound {
             total: 10,
             share: 9,
-        });
+        };
+        let table = Table::new(bound, Proxies::default());
         let many: Vec<_> = (0..9).map(|_| table.admit(address(2)).unwrap()).collect();
         let _one = table.admit(address(3)).unwrap();
         let newcomer = table.admit(address(1));

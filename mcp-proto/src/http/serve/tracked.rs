@@ -107,12 +107,18 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        let has_rest = self.stream.as_ref().is_some_and(|stream| !stream.rest.is_empty());
+        let has_rest = self
+            .stream
+            .as_ref()
+            .is_some_and(|stream| !stream.rest.is_empty());
         !has_rest && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        let rest = self.stream.as_ref().map_or(0, |stream| stream.rest.len() as u64);
+        let rest = self
+            .stream
+            .as_ref()
+            .map_or(0, |stream| stream.rest.len() as u64);
         let hint = self.body.size_hint();
         let mut whole = SizeHint::new();
         whole.set_lower(hint.lower() + rest);

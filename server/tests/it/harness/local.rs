@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use mcp_proto::StreamableHttpService;
+use mcp_proto::budget::BudgetConfig;
 use mcp_proto::http::{HttpConfig, ServeConfig, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
@@ -31,7 +32,17 @@ impl Local {
     }
 
     pub(crate) async fn with_service(service: CommandService, rest: RestConfig) -> Self {
-        let app = app(service, rest);
+        Self::with_app(app(service, rest)).await
+    }
+
+    /// One with bounds of its own on what clients hold.
+    pub(crate) async fn with_budget(service: CommandService, budget: BudgetConfig) -> Self {
+        let mut http = HttpConfig::default();
+        http.budget = budget;
+        Self::with_app(app_with(service, RestConfig::default(), http)).await
+    }
+
+    async fn with_app(app: App) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client(listener.local_addr().unwrap());
         let task = tokio::spawn(async move {
@@ -59,12 +70,16 @@ pub(crate) fn memory() -> Arc<MemoryStore> {
 
 /// Both dialects without a socket.
 pub(crate) fn app(service: CommandService, rest: RestConfig) -> App {
-    let server = mcp::server(service.clone(), None).unwrap();
     let mut config = HttpConfig::default();
     config.max_body_bytes = rest.max_body_bytes;
+    app_with(service, rest, config)
+}
+
+fn app_with(service: CommandService, rest: RestConfig, http: HttpConfig) -> App {
+    let server = mcp::server(service.clone(), None).unwrap();
     App::new(
         service,
-        StreamableHttpService::with_config(server, config),
+        StreamableHttpService::with_config(server, http),
         rest,
     )
 }

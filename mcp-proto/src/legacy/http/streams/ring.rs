@@ -39,7 +39,10 @@ impl Ring {
 
     /// Why there is no room for a large event.
     pub(super) fn has_room(&self, event: usize) -> Result<(), Over> {
-        self.held.client().hold_alone(Kind::KeptBytes, event).map(drop)
+        self.held
+            .client()
+            .hold_alone(Kind::KeptBytes, event)
+            .map(drop)
     }
 
     /// The number of the next event.

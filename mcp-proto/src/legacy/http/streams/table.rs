@@ -132,8 +132,9 @@ impl Table {
         self.kept.insert(age, kept);
         let mut forgotten = Vec::new();
         forgotten.extend(oldest.and_then(|age| self.forget(age)));
+        let share = client.share(&bound);
         let is_one_too_many = self.kept.len() > bound.total
-            || self.kept.len() > bound.share && self.of(&client).count() > bound.share;
+            || self.kept.len() > share && self.of(&client).count() > share;
         if is_one_too_many {
             forgotten.extend(self.forget_oldest_of(&client));
         }

@@ -6,6 +6,7 @@ use http::{HeaderValue, Method, Request, Response};
 use http_body_util::{BodyExt as _, Full};
 use serde_json::{Map, Value, json};
 
+use crate::budget::Bound;
 use crate::context::Context;
 use crate::http::{HttpConfig, ResponseBody, StreamableHttpService};
 use crate::legacy::session::SessionId;
@@ -82,7 +83,13 @@ async fn call(service: &StreamableHttpService, session: &str, seconds: u64) -> R
 fn sizes(service: &StreamableHttpService) -> (usize, usize, usize) {
     let streams = &service.legacy().0.streams;
     let (sessions, kept) = streams.table().sizes();
-    (sessions, kept, streams.budget.used())
+    let (head, ()) = Request::new(()).into_parts();
+    let client = service.client(&head);
+    (
+        sessions,
+        kept,
+        client.amount(crate::budget::Kind::KeptBytes),
+    )
 }
 
 /// Lets every task go on as far as it can at this instant.
@@ -120,7 +127,7 @@ async fn a_thousand_dropped_streams_leave_bounded_memory_and_then_nothing() {
 #[tokio::test(start_paused = true)]
 async fn streams_that_lose_their_clients_while_they_run_leave_nothing_in_the_end() {
     let mut config = HttpConfig::default();
-    config.legacy.max_kept_streams = 10;
+    config.legacy.kept_streams = Bound::of(10);
     let service = service(config);
     let mut left = Vec::new();
     for at in 0..50 {

@@ -1,0 +1,36 @@
+//! What a server among strangers sets up for its process: the allocator, file descriptors, threads.
+
+use mimalloc::MiMalloc;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use tokio::runtime::{Builder, Runtime};
+
+/// Gives memory back to the system soon after it is freed: what one client made a server hold is not held for ever. (The
+/// C library's keeps it for each thread.)
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
+/// How many threads do blocking work at once. Further work waits.
+const BLOCKING_THREADS: usize = 64;
+
+/// A runtime for a server's whole life.
+pub(crate) fn runtime() -> std::io::Result<Runtime> {
+    Builder::new_multi_thread()
+        .enable_all()
+        .max_blocking_threads(BLOCKING_THREADS)
+        .build()
+}
+
+/// Lets the process open as many files as the system allows it: each connection is one.
+pub(crate) fn raise_file_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: limit.maximum,
+            maximum: limit.maximum,
+        },
+    );
+    if let Err(error) = raised {
+        tracing::debug!(%error, "the limit of open files stays as it is");
+    }
+}
