@@ -172,7 +172,7 @@ impl Client {
         Ok(held.keep(text))
     }
 
-    /// Holds the bytes of an answer. One that is larger than the bounds is given when no other answer waits.
+    /// Holds the bytes of an answer. One that is larger than the bounds is given when next to nothing else waits.
     ///
     /// # Errors
     /// Which bound is in the way.
@@ -180,7 +180,7 @@ impl Client {
         self.hold_alone(Kind::AnswerBytes, bytes)
     }
 
-    /// Holds so much, which may be more than the bounds when nothing else of its kind is held.
+    /// Holds so much, which may be more than the bounds when next to nothing of its kind is held.
     pub(crate) fn hold_alone(&self, kind: Kind, amount: usize) -> Result<Held, Over> {
         self.0.take(kind, amount, true)?;
         Ok(self.held(kind, amount))
@@ -244,7 +244,7 @@ impl Client {
 }
 
 impl Account {
-    /// `alone`: whether more than the bounds allow may be held by one who holds nothing else.
+    /// `alone`: whether more than the bounds allow may be held where next to nothing is held yet.
     fn take(&self, kind: Kind, amount: usize, alone: bool) -> Result<(), Over> {
         let Some((bound, own, all)) = self.counts(kind) else {
             return Ok(());
@@ -252,7 +252,8 @@ impl Account {
         let share = self.share(bound);
         let before = own.fetch_add(amount, Ordering::Relaxed);
         let held = before.saturating_add(amount);
-        if held > share && !(alone && before == 0) {
+        let is_alone = |before| alone && before <= bound.little();
+        if held > share && !is_alone(before) {
             own.fetch_sub(amount, Ordering::Relaxed);
             return Err(Over {
                 kind,
@@ -266,7 +267,7 @@ impl Account {
             false => bound.total - bound.total / 10,
         };
         let before = all.fetch_add(amount, Ordering::Relaxed);
-        if before.saturating_add(amount) > total && !(alone && before == 0) {
+        if before.saturating_add(amount) > total && !is_alone(before) {
             self.give(kind, amount);
             return Err(Over {
                 kind,
@@ -584,5 +585,7 @@ mod tests {
         drop(part);
         drop(one.hold_answer(1).unwrap());
         two.hold_answer(60).unwrap();
+        let _little = one.hold_answer(1).unwrap();
+        one.hold_answer(70).unwrap();
     }
 }

@@ -91,8 +91,6 @@ impl Text {
     }
 }
 
-/// The most bytes that are made room for because they were announced.
-const MAX_AHEAD: usize = 256 * 1024;
 /// The most bytes of a refused body that are read to no purpose but the client's hearing of it.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 
@@ -113,7 +111,7 @@ where
         return Err(Rejection::BodyTooLarge(config.max_body_bytes));
     }
     let mut body = pin!(body);
-    let read = collect(body.as_mut(), headers, config, client).await;
+    let read = collect(body.as_mut(), config, client).await;
     if let Err(Rejection::BodyTooLarge(_) | Rejection::Over(_)) = read {
         skip(body, config).await;
     }
@@ -122,7 +120,6 @@ where
 
 async fn collect<B>(
     mut body: Pin<&mut B>,
-    headers: &HeaderMap,
     config: &HttpConfig,
     client: &Client,
 ) -> Result<Text, Rejection>
@@ -158,8 +155,6 @@ where
             continue;
         }
         if whole.is_empty() {
-            let ahead = announced(headers).unwrap_or(0).min(MAX_AHEAD);
-            whole.reserve(ahead.max(read + more));
             whole.extend_from_slice(&std::mem::take(&mut first));
         }
         whole.put(data);

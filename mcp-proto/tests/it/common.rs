@@ -8,7 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use mcp_proto::client::{Client, ClientConfig, ClientError};
-use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, serve};
+use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, listen, serve};
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, Context, Era, Server, ServerBuilder, StreamableHttpService, Tool, ToolError,
@@ -16,7 +16,6 @@ use mcp_proto::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
-use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -390,7 +389,7 @@ impl Served {
     }
 
     pub(crate) async fn with(server: Server, config: HttpConfig, serving: ServeConfig) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
         let address = listener.local_addr().unwrap();
         let service = StreamableHttpService::with_config(server, config);
         let (stop, stopped) = oneshot::channel::<()>();

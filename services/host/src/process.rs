@@ -1,5 +1,7 @@
 //! What a server among strangers sets up for its process: the allocator, file descriptors, threads.
 
+use std::time::Duration;
+
 use mimalloc::MiMalloc;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Runtime};
@@ -12,11 +14,15 @@ static ALLOCATOR: MiMalloc = MiMalloc;
 /// How many threads do blocking work at once. Further work waits.
 const BLOCKING_THREADS: usize = 64;
 
+/// How long such a thread waits for further work: while it is idle, what it freed is not given back.
+const IDLE_THREAD: Duration = Duration::from_secs(2);
+
 /// A runtime for a server's whole life.
 pub(crate) fn runtime() -> std::io::Result<Runtime> {
     Builder::new_multi_thread()
         .enable_all()
         .max_blocking_threads(BLOCKING_THREADS)
+        .thread_keep_alive(IDLE_THREAD)
         .build()
 }
 
