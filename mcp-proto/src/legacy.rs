@@ -8,6 +8,7 @@ pub(crate) mod asking;
 pub(crate) mod batch;
 pub(crate) mod dispatch;
 pub(crate) mod handshake;
+#[cfg(feature = "http")]
 pub(crate) mod http;
 pub(crate) mod method;
 pub(crate) mod older;

@@ -129,6 +129,15 @@
 //! # }
 //! ```
 //!
+//! # Features
+//!
+//! All are on by default. A server on stdin and stdout needs none of them and takes half of the crates.
+//!
+//! - `http`: Streamable HTTP ([`http`]).
+//! - `client`: the client ([`client`]); needs `http`.
+//! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without it
+//!   the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
+//!
 //! # Bounds
 //!
 //! Whatever comes from outside is bounded, and each bound is a documented field: [`http::HttpConfig`],
@@ -139,6 +148,12 @@
 //! [`OUTBOX_CAPACITY`], [`json::MAX_DEPTH`], [`json::MAX_TREE_BYTES`], [`jsonrpc::MAX_REQUEST_ID_BYTES`], [`Keys::MAX`],
 //! [`UriTemplate::MAX_URI_BYTES`] and its kin. Input that is refused is answered with what was wrong and
 //! what would be right; none makes the library panic.
+
+// What only another feature uses is not reported in a lean build.
+#![cfg_attr(
+    not(all(feature = "client", feature = "http", feature = "validate")),
+    allow(dead_code, unused_imports)
+)]
 
 /// The examples of the README are run.
 #[cfg(doctest)]
@@ -151,11 +166,13 @@ mod app;
 pub mod budget;
 mod cache;
 mod change;
+#[cfg(feature = "client")]
 pub mod client;
 mod completion;
 mod content;
 mod context;
 pub mod guide;
+#[cfg(feature = "http")]
 pub mod http;
 mod input;
 mod interrupt;
@@ -186,6 +203,7 @@ pub use content::{
     ResourceContents, Role, TextContent,
 };
 pub use context::{Answers, Context, Principal};
+#[cfg(feature = "http")]
 pub use http::StreamableHttpService;
 pub use input::{
     Choice, CreateMessage, CreateMessageResult, ElicitAction, ElicitForm, ElicitResult, ElicitUrl,

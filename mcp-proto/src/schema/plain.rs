@@ -68,17 +68,6 @@ pub(super) fn bounded(
     Ok(nodes)
 }
 
-/// Whether alternatives stand anywhere in the schema.
-pub(super) fn has_choices(schema: &Value) -> bool {
-    let found = walk(schema, |part, _| {
-        match part.get("anyOf").or_else(|| part.get("oneOf")) {
-            Some(_) => Err(()),
-            None => Ok(()),
-        }
-    });
-    found.is_err()
-}
-
 /// A recursive type cannot be inlined; schemars leaves a reference, which clients reject.
 fn refuse_references(schema: &Value) -> Result<(), SchemaError> {
     let mut open = vec![schema];

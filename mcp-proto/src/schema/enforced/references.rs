@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
-use super::SchemaError;
-use super::walk::{subschemas, walk};
+use crate::schema::SchemaError;
+use crate::schema::walk::{subschemas, walk};
 
 /// The most schema nodes when every reference is replaced by what it refers to. A handful of definitions that each
 /// refer twice to the next would take that much to validate.

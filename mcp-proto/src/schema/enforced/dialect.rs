@@ -3,8 +3,8 @@
 use jsonschema::Draft;
 use serde_json::Value;
 
-use super::SchemaError;
-use super::walk::walk;
+use crate::schema::SchemaError;
+use crate::schema::walk::walk;
 
 /// The dialect of a schema, which must be the same all over.
 ///

@@ -1,0 +1,173 @@
+//! Enforcing a schema: arguments and results are judged by the very schema that clients see.
+
+mod dialect;
+mod explain;
+mod references;
+mod unique;
+
+use serde_json::Value;
+
+use super::mirror::{self, MirroredParam};
+use super::walk::walk;
+use super::{Finding, Nulls, SchemaError, Unfit, plain};
+use crate::json;
+
+/// The most schema nodes and the deepest nesting that are compiled: a bound against schema bombs.
+const MAX_NODES: usize = 20_000;
+const MAX_DEPTH: usize = 64;
+
+/// The most values in an instance whose findings are told one by one, and the most bytes of their paths together. The
+/// validator collects every finding with its path before it gives one, so this bounds its work, not just its answer.
+const MAX_EXPLAINED: usize = 10_000;
+const MAX_EXPLAINED_PATHS: usize = 1024 * 1024;
+/// Each value may fail many keywords (required members, alternatives), so a large schema explains fewer values: about
+/// this many by the nodes of the schema, but no fewer than [`MIN_EXPLAINED`].
+const MAX_EXPLAINED_WORK: usize = 200_000;
+const MIN_EXPLAINED: usize = 256;
+
+/// A published schema together with its compiled form: what is listed is what is enforced.
+#[derive(Debug)]
+pub(crate) struct CompiledSchema {
+    schema: Value,
+    validator: jsonschema::Validator,
+    /// The schema has alternatives. A failed one brings the findings of each of them along, all at once.
+    has_choices: bool,
+    /// The most values of an instance whose findings are told one by one.
+    max_explained: usize,
+    /// How many times as often a part of an instance is looked at as what it is in ([`references::check`]).
+    again: usize,
+}
+
+/// Checks one value against a small schema, formats included.
+pub(crate) fn check_once(schema: &Value, value: &Value) -> Result<(), Unfit> {
+    let validator = jsonschema::options()
+        .offline()
+        .should_validate_formats(true)
+        .build(schema)
+        .map_err(|error| Unfit::Schema(error.to_string()))?;
+    validator
+        .validate(value)
+        .map_err(|error| Unfit::Value(error.masked_with("the value").to_string()))
+}
+
+impl CompiledSchema {
+    /// Compiles a schema of arguments: its root must describe an object.
+    pub(crate) fn of_arguments(schema: Value) -> Result<Self, SchemaError> {
+        if schema.get("type").and_then(Value::as_str) != Some("object") {
+            return Err(SchemaError(
+                "the root of the schema must say \"type\": \"object\"".to_owned(),
+            ));
+        }
+        Self::compile(schema)
+    }
+
+    /// Compiles a schema of results, of any kind (since 2026-07-28; older clients are not told of others than objects).
+    pub(crate) fn of_results(schema: Value) -> Result<Self, SchemaError> {
+        if !schema.is_object() {
+            return Err(SchemaError(
+                "the output schema must be an object of keywords: {} allows everything".to_owned(),
+            ));
+        }
+        Self::compile(schema)
+    }
+
+    /// The parameters that clients mirror into headers.
+    pub(crate) fn mirrored(&self) -> Result<Vec<MirroredParam>, SchemaError> {
+        mirror::params_to_publish(&self.schema)
+    }
+
+    /// Never reaches for the network or a file.
+    fn compile(schema: Value) -> Result<Self, SchemaError> {
+        let nodes = plain::bounded(&schema, MAX_NODES, MAX_DEPTH)?;
+        let dialect = dialect::of(&schema)?;
+        let again = references::check(&schema)?;
+        let validator = jsonschema::options()
+            .with_draft(dialect)
+            .offline()
+            .with_keyword(unique::KEYWORD, |_, wanted, _| {
+                Ok(Box::new(unique::UniqueItems::new(wanted)))
+            })
+            .build(&schema)
+            .map_err(|error| SchemaError(format!("the schema does not compile: {error}")))?;
+        let has_choices = has_choices(&schema);
+        Ok(Self {
+            schema,
+            validator,
+            has_choices,
+            max_explained: (MAX_EXPLAINED_WORK / nodes).clamp(MIN_EXPLAINED, MAX_EXPLAINED),
+            again,
+        })
+    }
+
+    /// What is wrong with `instance`, at most [`explain::MAX_FINDINGS`] findings.
+    pub(crate) fn check(&self, instance: &Value) -> Result<(), Vec<Finding>> {
+        if self.validator.is_valid(instance) {
+            return Ok(());
+        }
+        if !self.explains(instance) {
+            return Err(vec![self.first_finding(instance)]);
+        }
+        let errors: Vec<_> = self.validator.iter_errors(instance).collect();
+        Err(explain::findings(&errors))
+    }
+
+    /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
+    /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
+    /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested too
+    /// deep for a schema that refers back to itself in several alternatives, they are findings like others.
+    pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
+        if self.validator.is_valid(&instance) {
+            return Ok(instance);
+        }
+        if !self.explains(&instance) {
+            return Err(vec![self.first_finding(&instance)]);
+        }
+        let errors: Vec<_> = self.validator.iter_errors(&instance).collect();
+        let paths = explain::nulls(&self.schema, &errors);
+        if paths.is_empty() {
+            return Err(explain::findings(&errors));
+        }
+        drop(errors);
+        let mut without = instance.clone();
+        for path in paths {
+            explain::remove(&mut without, &path);
+        }
+        self.check(&without)?;
+        Ok(match nulls {
+            Nulls::Keep => instance,
+            Nulls::TakeOut => without,
+        })
+    }
+
+    /// The one finding of an instance that is too large for all of them; it names the first wrong place unless even
+    /// that could bring the findings of a whole instance along.
+    fn first_finding(&self, instance: &Value) -> Finding {
+        if !references::is_quick(instance, self.again) {
+            return explain::too_deep();
+        }
+        let first = if self.has_choices {
+            None
+        } else {
+            self.validator.validate(instance).err()
+        };
+        explain::too_large(first.as_ref(), self.max_explained)
+    }
+
+    /// Whether it takes bounded work to find all that is wrong with it. To find that something is always does: the
+    /// validator remembers what it has seen, but not when it collects.
+    fn explains(&self, instance: &Value) -> bool {
+        json::is_small(instance, self.max_explained, MAX_EXPLAINED_PATHS)
+            && references::is_quick(instance, self.again)
+    }
+}
+
+/// Whether alternatives stand anywhere in the schema.
+fn has_choices(schema: &Value) -> bool {
+    let found = walk(schema, |part, _| {
+        match part.get("anyOf").or_else(|| part.get("oneOf")) {
+            Some(_) => Err(()),
+            None => Ok(()),
+        }
+    });
+    found.is_err()
+}
