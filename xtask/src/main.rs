@@ -4,6 +4,7 @@ mod bench;
 mod fixture;
 mod install;
 mod interop;
+mod lean;
 mod oracle;
 mod process;
 mod programs;

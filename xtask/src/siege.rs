@@ -116,6 +116,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(failed == 0)
 }
 
+/// All attacks on both servers, as `cargo xtask siege` runs them.
+pub(crate) fn whole() -> Result<bool> {
+    run(&Arguments {
+        server: Which::Both,
+        seconds: 10,
+        only: Vec::new(),
+        list: false,
+        address_space: None,
+        json: None,
+        part: None,
+    })
+}
+
 impl Which {
     fn kinds(self) -> &'static [Kind] {
         match self {

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
-use crate::{Result, interop, oracle, root, say, semantic, soak, suites};
+use crate::{Result, interop, lean, oracle, root, say, semantic, siege, soak, suites};
 
 // Its group would have the name of the one it contains.
 #[derive(Debug, Args)]
@@ -17,7 +17,7 @@ use crate::{Result, interop, oracle, root, say, semantic, soak, suites};
 pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,
-    /// Run what takes long, too: `soak`, memory under a long load (Linux).
+    /// Run what takes long, too: `soak`, memory under a long load, and `siege`, attacks on the servers (Linux).
     #[arg(long)]
     full: bool,
 }
@@ -81,7 +81,10 @@ const INSTALLED: [(Toolbox, &str); 5] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 1] = [("soak: memory under a long load", soak::whole)];
+const LONG: [(&str, Chore); 2] = [
+    ("soak: memory under a long load", soak::whole),
+    ("siege: attacks on the servers", siege::whole),
+];
 
 /// `true` when nothing failed.
 type Chore = fn() -> Result<bool>;
@@ -107,7 +110,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     timed("clients, suites and tools that are installed", || {
         Ok(installing.join().is_ok())
     })?;
-    let mut passed = timed("transcripts against the binaries, in both eras", replay)?;
+    let mut passed = timed("the smallest server", lean::run)?;
+    passed &= timed("transcripts against the binaries, in both eras", replay)?;
     passed &= timed("conformance suites", || {
         suites::run(&suites::Arguments::whole(ci))
     })?;

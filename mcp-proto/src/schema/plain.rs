@@ -6,7 +6,6 @@ use schemars::transform::RecursiveTransform;
 use serde_json::{Map, Value};
 
 use super::SchemaError;
-use super::walk::walk;
 
 /// Generates a schema by `root` and makes it plain. `nulls` says what becomes of a value that may be null.
 pub(super) fn make(
