@@ -13,10 +13,10 @@ use std::sync::{Arc, Weak};
 use http::Extensions;
 use serde_json::{Map, Value};
 
-use crate::budget::Client;
+use crate::budget::{Client, Turn};
 use crate::change::Notify;
 use crate::input::Input;
-use crate::jsonrpc::RequestId;
+use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::lifecycle::{ClientCapabilities, Implementation, ModernMeta};
 use crate::logging::LogLevel;
 use crate::outbox::Outbox;
@@ -124,6 +124,24 @@ impl Context {
     #[must_use]
     pub fn extension<T: Send + Sync + 'static>(&self) -> Option<&T> {
         self.extensions.get()
+    }
+
+    /// Waits for the caller's turn to keep a processor busy, for a handler that does so for milliseconds (on a blocking
+    /// thread): one caller has at most half of the processors, so that others are served meanwhile. Drop it when the
+    /// work is done. `None` where callers are not counted, as on stdin and stdout.
+    ///
+    /// # Errors
+    /// The caller leaves so much of its answers unread that it should get no further large one.
+    pub async fn turn(&self) -> Result<Option<Turn>, ErrorObject> {
+        let Some(client) = &self.client else {
+            return Ok(None);
+        };
+        let turn = client.turn().await;
+        // It may have been a long time.
+        client
+            .may_answer()
+            .map_err(|over| ErrorObject::new(ErrorObject::INTERNAL, over.to_string()))?;
+        Ok(Some(turn))
     }
 
     /// The caller as the embedding service authenticated it.

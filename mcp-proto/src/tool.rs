@@ -60,6 +60,9 @@ pub struct Tool {
         skip_serializing_if = "TaskSupport::is_forbidden"
     )]
     pub task_support: TaskSupport,
+    /// Whether its handler may ask the client something; see [`Tool::asking`].
+    #[serde(skip)]
+    pub asks: bool,
     /// How long a call may take before it becomes a [`ToolError`] of code `TIMEOUT`; no limit by default.
     #[serde(skip)]
     pub timeout: Option<Duration>,
@@ -105,6 +108,7 @@ impl Tool {
             icons: Vec::new(),
             meta: None,
             task_support: TaskSupport::Forbidden,
+            asks: false,
             timeout: None,
             trusted_output: false,
         }
@@ -147,6 +151,14 @@ impl Tool {
     #[must_use]
     pub fn with_trusted_output(mut self) -> Self {
         self.trusted_output = true;
+        self
+    }
+
+    /// The same, able to ask the client ([`Context::elicit`](crate::Context::elicit) and its kin): its handler is called
+    /// again with the answers, so its arguments are kept meanwhile. A tool that asks without this fails (−32603).
+    #[must_use]
+    pub fn asking(mut self) -> Self {
+        self.asks = true;
         self
     }
 

@@ -11,6 +11,7 @@ mod resources;
 mod tree;
 mod updates;
 
+use mcp_proto::budget::Turn;
 use mcp_proto::{BuildError, CallToolResult, Context, Server, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
 use universe_core::{Command, CommandError, catalog};
@@ -185,13 +186,14 @@ fn state_schema() -> Value {
 async fn get_universe_state(
     service: CommandService,
     arguments: Map<String, Value>,
-    _context: Context,
+    context: Context,
 ) -> Result<CallToolResult, ToolError> {
     let id = universe_id(&arguments)?;
     match service.get(&id).await {
         Ok(universe) => {
             let state = universe.state;
             let small = state.star_count() <= offload::INLINE_BODIES;
+            let _turn = turn(&context, small).await?;
             written(offload::run(small, move || CallToolResult::structured(&state)).await)
         }
         Err(error) => Err(failure(&service, &id, error).await),
@@ -215,7 +217,7 @@ async fn list_universe_commands(
 async fn send_universe_command(
     service: CommandService,
     mut arguments: Map<String, Value>,
-    _context: Context,
+    context: Context,
 ) -> Result<CallToolResult, ToolError> {
     let id = universe_id(&arguments)?;
     let command = arguments.remove("command").unwrap_or_default();
@@ -225,9 +227,18 @@ async fn send_universe_command(
         Ok(processed) => {
             let small = processed.state.star_count() <= offload::INLINE_BODIES;
             let write = move || CallToolResult::structured(&CommandResult::of(&processed));
+            let _turn = turn(&context, small).await?;
             written(offload::run(small, write).await)
         }
         Err(error) => Err(failure(&service, &id, error).await),
+    }
+}
+
+/// The caller's turn to have something large written.
+async fn turn(context: &Context, small: bool) -> Result<Option<Turn>, ToolError> {
+    match small {
+        true => Ok(None),
+        false => Ok(context.turn().await?),
     }
 }
 

@@ -27,27 +27,27 @@ struct Elicitation {
 pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
     let builder = builder
         .content_tool(
-            Tool::new("test_sampling", "Asks the client's model."),
+            Tool::new("test_sampling", "Asks the client's model.").asking(),
             sampling,
         )
         .content_tool(
-            Tool::new("test_elicitation", "Asks the user for a name."),
+            Tool::new("test_elicitation", "Asks the user for a name.").asking(),
             elicitation,
         )
         .content_tool(
-            Tool::new("test_elicitation_sep1034_defaults", "Asks with defaults."),
+            Tool::new("test_elicitation_sep1034_defaults", "Asks with defaults.").asking(),
             defaults,
         )
         .content_tool(
-            Tool::new("test_elicitation_sep1330_enums", "Asks for choices."),
+            Tool::new("test_elicitation_sep1330_enums", "Asks for choices.").asking(),
             choices,
         )
         .content_tool(
-            Tool::new("test_missing_capability", "Needs the client's model."),
+            Tool::new("test_missing_capability", "Needs the client's model.").asking(),
             async |_app, Nothing {}, context: Context| say(model_says(&context, "Hello")),
         )
         .content_tool(
-            Tool::new("test_streaming_elicitation", "Asks the user."),
+            Tool::new("test_streaming_elicitation", "Asks the user.").asking(),
             async |_app, Nothing {}, context: Context| greet(&context),
         );
     input_required(builder).prompt(
@@ -67,7 +67,9 @@ pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
 
 /// The tools that the suite calls in the modern era; they work in the legacy era just as well.
 fn input_required(builder: ServerBuilder<App>) -> ServerBuilder<App> {
-    let tool = |name: &str| Tool::new(format!("test_input_required_result_{name}"), "Asks first.");
+    let tool = |name: &str| {
+        Tool::new(format!("test_input_required_result_{name}"), "Asks first.").asking()
+    };
     builder
         .content_tool(
             tool("elicitation"),

@@ -36,12 +36,18 @@ struct ConfirmDelete {
 }
 
 pub(super) fn tools(builder: ServerBuilder<App>) -> ServerBuilder<App> {
-    let optional =
-        |name, description| Tool::new(name, description).with_task_support(TaskSupport::Optional);
-    let required =
-        |name, description| Tool::new(name, description).with_task_support(TaskSupport::Required);
+    let optional = |name, description| {
+        Tool::new(name, description)
+            .asking()
+            .with_task_support(TaskSupport::Optional)
+    };
+    let required = |name, description| {
+        Tool::new(name, description)
+            .asking()
+            .with_task_support(TaskSupport::Required)
+    };
     builder
-        .content_tool(Tool::new("greet", "Greets at once."), greet)
+        .content_tool(Tool::new("greet", "Greets at once.").asking(), greet)
         .content_tool(
             optional("slow_compute", "Sleeps, as a task where it can."),
             slow_compute,

@@ -51,9 +51,9 @@ pub(super) fn shared() -> Server {
 /// The same, not finished.
 pub(super) fn builder(input: InputConfig) -> ServerBuilder<()> {
     Server::builder("fuzzed", "1.0.0", ())
-        .tool(Tool::new("echo", "Says it back."), echo)
-        .tool(Tool::new("count", "Counts, and says so."), count)
-        .content_tool(Tool::new("pay", "Asks before it pays."), pay)
+        .tool(Tool::new("echo", "Says it back.").asking(), echo)
+        .tool(Tool::new("count", "Counts, and says so.").asking(), count)
+        .content_tool(Tool::new("pay", "Asks before it pays.").asking(), pay)
         .resource(Resource::new("note://first", "first"), async |(), _| {
             Ok(ResourceContents::text("note://first", "one"))
         })

@@ -106,7 +106,7 @@ impl ClientConfig {
     /// # #[tokio::main(flavor = "current_thread")]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
     /// let server = Server::builder("greeter", "0.1.0", ())
-    ///     .tool(Tool::new("greet", "Greets you."), greet)
+    ///     .tool(Tool::new("greet", "Greets you.").asking(), greet)
     ///     .build()?;
     /// for era in [Era::Legacy, Era::Modern] {
     ///     let mut config = ClientConfig::new(era).with_answers(async |question| {

@@ -37,6 +37,11 @@ pub(crate) struct Arrived {
 pub(crate) struct LongTurn(Option<Turn>);
 
 impl LongTurn {
+    /// A client's next turn.
+    pub(crate) async fn of(client: &Client) -> Self {
+        Self(Some(client.turn().await))
+    }
+
     /// Runs `work`; the turn ends when it first waits.
     pub(crate) async fn begin<F: Future>(self, work: F) -> F::Output {
         let Some(turn) = self.0 else {

@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use super::{Method, Server};
 use crate::context::Context;
+use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
@@ -40,8 +41,12 @@ impl Server {
         }
         // What is not called all the time is boxed, so that the future of a plain call is small.
         match method {
+            Method::CallTool if self.is_plain(&params) => {
+                let ran = self.run(method, params, context).await;
+                ran.map_err(Interrupt::into_error)
+            }
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
-                self.in_rounds(method, params, context).await
+                Box::pin(self.in_rounds(method, params, context)).await
             }
             Method::ListTools => self.list_tools(&params, &context),
             Method::ListPrompts => self.list_prompts(&params, &context),
@@ -58,6 +63,15 @@ impl Server {
             // It is ready whenever it is offered.
             Method::Discover => Err(ErrorObject::internal()),
         }
+    }
+
+    /// Whether a call is answered by its handler alone: of a tool that neither asks nor becomes a task, by a client that
+    /// brings no answers and wants no task.
+    fn is_plain(&self, params: &Map<String, Value>) -> bool {
+        let name = params.get("name").and_then(Value::as_str);
+        let wants_more = ["inputResponses", "requestState", "task"];
+        name.is_some_and(|name| self.0.tools.is_plain(name))
+            && !wants_more.iter().any(|member| params.contains_key(*member))
     }
 
     /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the params.

@@ -216,7 +216,9 @@ impl Interrupt {
             Reason::Error(error) => error,
             Reason::Ask(_) => {
                 // A client that can answer nothing is refused where the handler asks.
-                tracing::error!("a handler asked where the client cannot be asked");
+                tracing::error!(
+                    "a handler asked where the client cannot be asked; tools that ask are registered with Tool::asking"
+                );
                 ErrorObject::internal()
             }
             Reason::StartTask => {

@@ -102,9 +102,14 @@ impl Server {
         size: usize,
         write: impl FnOnce(&Self) -> Result<Payload, ErrorObject> + Send + 'static,
     ) -> Result<Payload, ErrorObject> {
-        let held = client.map(|client| client.hold_answer(2 * size));
+        let held = client.as_ref().map(|client| client.hold_answer(2 * size));
         let held = held.transpose().map_err(|over| no_room(size, over))?;
+        let turn = match &client {
+            Some(client) => Some(client.turn().await),
+            None => None,
+        };
         let payload = self.write_apart(write).await?;
+        drop(turn);
         Ok(match held {
             None => payload,
             Some(mut held) => {

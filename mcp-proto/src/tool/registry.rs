@@ -206,6 +206,12 @@ impl ToolRegistry {
             .unwrap_or_default()
     }
 
+    /// Whether a tool neither asks its client nor becomes a task; also of one that is not known.
+    pub(crate) fn is_plain(&self, name: &str) -> bool {
+        let registered = self.by_name.get(name).and_then(|at| self.tools.get(*at));
+        registered.is_none_or(|known| !known.tool.asks && known.tool.task_support.is_forbidden())
+    }
+
     /// Whether calls of a tool may become tasks, if there is such a tool.
     pub(crate) fn task_support(&self, name: &str) -> Option<TaskSupport> {
         let registered = self.tools.get(*self.by_name.get(name)?)?;

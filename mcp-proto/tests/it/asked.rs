@@ -16,7 +16,9 @@ use crate::resume::arguments;
 /// Says something, waits, asks for a name, and greets.
 fn server() -> (Server, Arc<Notify>) {
     let go = Arc::new(Notify::new());
-    let tool = Tool::new("greet", "").with_input_schema(json!({"type": "object"}));
+    let tool = Tool::new("greet", "")
+        .asking()
+        .with_input_schema(json!({"type": "object"}));
     let server = Server::builder("asking", "1", go.clone())
         .raw_tool(tool, greet)
         .build()

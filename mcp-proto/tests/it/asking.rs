@@ -358,7 +358,9 @@ fn a_type_that_is_no_form_is_told_by_its_member() {
 
 #[tokio::test]
 async fn a_thousand_calls_that_ask_at_once_get_their_own_answers() {
-    let tool = Tool::new("ask", "Asks.").with_input_schema(json!({ "type": "object" }));
+    let tool = Tool::new("ask", "Asks.")
+        .asking()
+        .with_input_schema(json!({ "type": "object" }));
     let server = Server::builder("asker", "1.0.0", ())
         .raw_tool(
             tool,

@@ -21,7 +21,11 @@ pub(crate) fn asker(
     ask: impl Fn(&Context) -> Result<Value, Interrupt> + Send + Sync + 'static,
 ) -> ServerBuilder<Ask> {
     let ask: Ask = Arc::new(ask);
-    let tool = |name| Tool::new(name, "Asks.").with_input_schema(json!({ "type": "object" }));
+    let tool = |name| {
+        Tool::new(name, "Asks.")
+            .asking()
+            .with_input_schema(json!({ "type": "object" }))
+    };
     let resource = Resource::new("test://ask", "ask");
     Server::builder("asker", "1.0.0", ask)
         .raw_tool(tool("ask"), by_tool)

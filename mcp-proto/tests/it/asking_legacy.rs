@@ -220,7 +220,7 @@ async fn what_is_no_tool_fails_as_a_request() {
 async fn a_typed_tool_tells_its_failure_as_text_alone() {
     let server = Server::builder("asker", "1.0.0", ())
         .tool(
-            Tool::new("echo", "Asks."),
+            Tool::new("echo", "Asks.").asking(),
             async |(), _: Echo, context: Context| {
                 context.elicit("who", &name_form())?;
                 Err::<Echo, _>(ToolError::internal())

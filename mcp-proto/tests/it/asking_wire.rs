@@ -166,6 +166,11 @@ async fn only_three_methods_can_ask() {
             ask(&context)?;
             Ok(Completion::all(vec!["a".to_owned()]))
         })
+        .raw_tool(
+            mcp_proto::Tool::new("plain", "Asks all the same.")
+                .with_input_schema(json!({ "type": "object" })),
+            async |ask: Ask, _, context| Ok(mcp_proto::CallToolResult::text(ask(&context)?)),
+        )
         .list_resources(async |ask: Ask, _, context| {
             ask(&context)?;
             Ok(Page::last(Vec::<Resource>::new()))
@@ -195,13 +200,19 @@ async fn only_three_methods_can_ask() {
             let logged = std::mem::take(&mut *errors.0.lock().unwrap());
             if fails {
                 assert_eq!(reply.refusal(), (200, -32603, Some(json!(7))), "{method}");
-                assert_eq!(logged, ["a handler asked where the client cannot be asked"]);
+                let [logged] = logged.as_slice() else {
+                    panic!("{logged:?}");
+                };
+                assert!(logged.starts_with("a handler asked where the client cannot be asked"));
             } else {
                 assert_eq!(reply.result()["resultType"], "complete", "{method}");
                 assert!(logged.is_empty(), "{logged:?}");
             }
         }
     }
+    // Nor does a tool that did not say so when it was registered.
+    let plain = send(&service, "tools/call", json!({ "name": "plain" })).await;
+    assert_eq!(plain.refusal(), (200, -32603, Some(json!(7))));
     for (method, params) in [
         ("tools/call", json!({ "name": "ask" })),
         ("prompts/get", json!({ "name": "ask" })),

@@ -30,7 +30,11 @@ fn urls() -> [ElicitUrl; 2] {
 }
 
 fn server(signed_in: &SignedIn) -> Server {
-    let tool = |name: &str| Tool::new(name, "").with_input_schema(json!({"type": "object"}));
+    let tool = |name: &str| {
+        Tool::new(name, "")
+            .asking()
+            .with_input_schema(json!({"type": "object"}))
+    };
     Server::builder("s", "1", Arc::clone(signed_in))
         .raw_tool(
             tool("files"),
@@ -243,7 +247,9 @@ fn as_role(role: Role, message: SamplingMessage) -> SamplingMessage {
 
 /// A server whose one tool asks the model to go on with this conversation.
 fn sampling(message: CreateMessage) -> Server {
-    let tool = Tool::new("ask", "").with_input_schema(json!({"type": "object"}));
+    let tool = Tool::new("ask", "")
+        .asking()
+        .with_input_schema(json!({"type": "object"}));
     Server::builder("s", "1", Arc::new(message))
         .raw_tool(
             tool,

@@ -264,7 +264,9 @@ async fn a_call_says_nothing_after_its_answer() {
     // A handler that leaves its outbox to a task that outlives it.
     let server = Server::builder("late", "1", ())
         .raw_tool(
-            mcp_proto::Tool::new("late", "").with_input_schema(json!({"type": "object"})),
+            mcp_proto::Tool::new("late", "")
+                .asking()
+                .with_input_schema(json!({"type": "object"})),
             async |(), _, context: mcp_proto::Context| {
                 context.progress(1.0, None, None).await;
                 tokio::spawn(async move {
@@ -293,7 +295,9 @@ async fn a_call_says_nothing_after_its_answer() {
 async fn a_modern_peer_is_written_no_requests_and_its_answers_are_passed_over() {
     let server = Server::builder("asks", "0", ())
         .raw_tool(
-            Tool::new("ask", "Asks.").with_input_schema(json!({"type": "object"})),
+            Tool::new("ask", "Asks.")
+                .asking()
+                .with_input_schema(json!({"type": "object"})),
             async |(), _, context: Context| {
                 let form = ElicitForm::new("Sure?").field("sure", Field::boolean());
                 let answer = context.elicit("sure", &form)?;

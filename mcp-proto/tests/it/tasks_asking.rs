@@ -104,6 +104,7 @@ async fn a_question_that_is_not_answered_in_time_fails_the_tool() {
 /// Asks once the gate is open.
 fn later(probe: &Probe) -> ServerBuilder<Probe> {
     let tool = Tool::new("later", "Asks later.")
+        .asking()
         .with_input_schema(json!({ "type": "object" }))
         .with_task_support(TaskSupport::Optional);
     let asks = async |probe: Probe, _, context: Context| {
@@ -212,7 +213,9 @@ async fn the_newest_result_that_still_waits_is_asked() {
 
 #[tokio::test]
 async fn an_answer_that_is_none_fails_the_tool_as_within_a_call() {
-    let typed = Tool::new("typed", "Says a word.").with_task_support(TaskSupport::Optional);
+    let typed = Tool::new("typed", "Says a word.")
+        .asking()
+        .with_task_support(TaskSupport::Optional);
     let asks = async |_: Probe, asked: Echo, context: Context| {
         let form = ElicitForm::new("Really?").field("word", Field::text().required());
         context.elicit("confirm", &form)?;
@@ -257,6 +260,7 @@ async fn an_answer_that_is_none_fails_the_tool_as_within_a_call() {
 async fn urls_that_are_required_again_are_asked_for_under_new_keys() {
     let (probe, _events) = probe();
     let tool = Tool::new("files", "Needs a login.")
+        .asking()
         .with_input_schema(json!({ "type": "object" }))
         .with_task_support(TaskSupport::Optional);
     let needs = async |_: Probe, _, context: Context| -> Result<CallToolResult, ToolError> {

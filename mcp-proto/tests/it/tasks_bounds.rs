@@ -291,6 +291,7 @@ async fn a_server_without_running_tasks_ends_at_once() {
 async fn a_tools_own_limit_holds_for_each_time_it_is_called() {
     let (probe, _events) = probe();
     let tool = mcp_proto::Tool::new("slow", "Slow.")
+        .asking()
         .with_input_schema(json!({ "type": "object" }))
         .with_task_support(mcp_proto::TaskSupport::Optional)
         .with_timeout(SECOND * 10);
@@ -312,6 +313,7 @@ async fn a_tools_own_limit_holds_for_each_time_it_is_called() {
 async fn a_handler_that_asks_without_end_fails_its_task() {
     let asked = std::sync::Arc::new(std::sync::atomic::AtomicUsize::new(0));
     let tool = mcp_proto::Tool::new("ask", "Asks.")
+        .asking()
         .with_input_schema(json!({ "type": "object" }))
         .with_task_support(mcp_proto::TaskSupport::Optional);
     let server = Server::builder("ask", "1", asked)

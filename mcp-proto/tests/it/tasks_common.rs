@@ -24,6 +24,7 @@ type Http = http::Request<http_body_util::Full<bytes::Bytes>>;
 pub(crate) fn builder(probe: &Probe, config: TasksConfig) -> ServerBuilder<Probe> {
     let tool = |name: &str, support| {
         Tool::new(name, "A tool.")
+            .asking()
             .with_input_schema(json!({ "type": "object" }))
             .with_task_support(support)
     };

@@ -17,6 +17,19 @@ const BLOCKING_THREADS: usize = 64;
 /// How long such a thread waits for further work: while it is idle, what it freed is not given back.
 const IDLE_THREAD: Duration = Duration::from_secs(2);
 
+/// How often memory that was freed is given back, also while nothing happens: the allocator does so when a large block
+/// is freed.
+const TIDY: Duration = Duration::from_secs(1);
+
+/// Gives freed memory back now and then, for ever.
+pub(crate) async fn give_memory_back() {
+    let mut ticks = tokio::time::interval(TIDY);
+    loop {
+        ticks.tick().await;
+        drop(std::hint::black_box(vec![1_u8; 1024 * 1024]));
+    }
+}
+
 /// A runtime for a server's whole life.
 pub(crate) fn runtime() -> std::io::Result<Runtime> {
     Builder::new_multi_thread()

@@ -155,6 +155,7 @@ pub fn block_on<E: Error>(
         Ok(runtime) => runtime,
         Err(error) => return fail(&error),
     };
+    runtime.spawn(process::give_memory_back());
     let outcome = runtime.block_on(main);
     runtime.shutdown_timeout(LINGER);
     outcome.unwrap_or_else(|error| fail(&error))

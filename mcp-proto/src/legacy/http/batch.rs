@@ -13,7 +13,7 @@ use crate::http::answer::{accepted, json};
 use crate::http::body::{ResponseBody, size};
 use crate::http::head::{Accepts, SESSION_ID};
 use crate::http::modern::names_modern;
-use crate::http::reading::{Arrived, Text};
+use crate::http::reading::{Arrived, LongTurn, Text};
 use crate::http::rejection::{Refused, Rejection};
 use crate::json::Meter;
 use crate::jsonrpc::{ErrorObject, Message, Request, RequestId, Response as RpcResponse};
@@ -66,7 +66,7 @@ impl Legacy {
                 .map_err(|broken| (Rejection::from(broken.error), broken.id))
         };
         let (messages, arrived) = text.parse(config.max_body_memory, read).await?;
-        let Arrived { mut held, turn } = arrived;
+        let Arrived { mut held, turn: _ } = arrived;
         let mut taken = Taken::default();
         for message in messages {
             match message {
@@ -105,9 +105,9 @@ impl Legacy {
             let held = held.take();
             calls.push(self.begin(session, request, extensions, entered, held, accepts));
         }
-        let answering = self.respond_to_batch(accepts, client, session, calls, taken);
-        let answered = turn.begin(answering).await;
-        answered.map_err(|rejection| (rejection, None))
+        self.respond_to_batch(accepts, client, session, calls, taken)
+            .await
+            .map_err(|rejection| (rejection, None))
     }
 
     fn enter_in_batch(
@@ -151,13 +151,9 @@ impl Legacy {
             return stream(calls, answers, None);
         }
         let mut held = HeldAnswers(client.hold(Kind::AnswerBytes, 0)?);
-        while let Some(step) = calls.next().await {
+        while let Some(step) = LongTurn::of(client).await.begin(calls.next()).await {
             match step {
-                Step::Answer(answer) => {
-                    answers.push(held.add(answer));
-                    // The calls of others come between.
-                    tokio::task::yield_now().await;
-                }
+                Step::Answer(answer) => answers.push(held.add(answer)),
                 // Nothing is sent for it.
                 Step::Cancelled => {}
                 step if accepts.events => return stream(calls, answers, Some(step)),
