@@ -14,7 +14,9 @@ use super::rejection::Rejection;
 use crate::budget::{Client, Kind};
 use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Notification, Request};
-use crate::lifecycle::{META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta};
+use crate::lifecycle::{
+    MAX_SUBSCRIPTION_BYTES, META_CLIENT_CAPABILITIES, META_PROTOCOL_VERSION, ModernMeta,
+};
 use crate::outbox::Outbox;
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
@@ -103,12 +105,17 @@ impl Endpoint {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
         client.may_answer()?;
+        let Arrived { mut held, turn } = arrived;
+        if let (true, Some(held)) = (listens, &mut held) {
+            // It drops the rest as soon as it has agreed, and may stay open for days.
+            held.shrink_to(MAX_SUBSCRIPTION_BYTES);
+        }
         let held = Holding {
             call: client.hold(Kind::Calls, 1)?,
             _listener: listens
                 .then(|| client.hold(Kind::Listeners, 1))
                 .transpose()?,
-            _request: arrived.held,
+            _request: held,
         };
         let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
@@ -123,7 +130,7 @@ impl Endpoint {
         let context = Context::modern(incoming, modern);
         let call = self.server.handle_owned(request, context);
         let exchange = Exchange::new(call, notifications, self.config.keep_alive, held);
-        Ok(arrived.turn.begin(exchange.respond(accepts)).await)
+        Ok(turn.begin(exchange.respond(accepts)).await)
     }
 }
 

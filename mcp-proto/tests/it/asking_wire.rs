@@ -169,7 +169,10 @@ async fn only_three_methods_can_ask() {
         .raw_tool(
             mcp_proto::Tool::new("plain", "Asks all the same.")
                 .with_input_schema(json!({ "type": "object" })),
-            async |ask: Ask, _, context| Ok(mcp_proto::CallToolResult::text(ask(&context)?)),
+            async |ask: Ask, _, context| {
+                ask(&context)?;
+                Ok(mcp_proto::CallToolResult::text("x"))
+            },
         )
         .list_resources(async |ask: Ask, _, context| {
             ask(&context)?;
