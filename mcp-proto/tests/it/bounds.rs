@@ -10,7 +10,7 @@ use http::Request;
 use http_body::Frame;
 use http_body_util::StreamBody;
 use mcp_proto::budget::Bound;
-use mcp_proto::http::{HttpConfig, Peer};
+use mcp_proto::http::{HttpConfig, Peer, Proxies};
 use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
 use serde_json::json;
 
@@ -225,6 +225,39 @@ async fn a_client_that_has_its_share_leaves_the_rest_to_others() {
     assert_eq!(service.handle(from(other, listen())).await.status(), 200);
     open.clear();
     assert_eq!(service.handle(from(greedy, listen())).await.status(), 200);
+}
+
+#[tokio::test]
+async fn clients_behind_a_named_proxy_have_shares_of_their_own() {
+    let (probe, mut events) = probe();
+    let proxy = [10, 0, 0, 7];
+    let mut config = HttpConfig::default();
+    config.budget.calls = Bound {
+        total: 10,
+        share: 1,
+    };
+    config.proxies = Proxies::from_names(&["10.0.0.0/8".to_owned()]).unwrap();
+    let service = StreamableHttpService::with_config(builder(&probe).build().unwrap(), config);
+    let status = async |by: [u8; 4], client: &str| {
+        let mut request = from(by, Raw::modern("tools/call", say("x")));
+        let client = client.parse().unwrap();
+        request.headers_mut().insert("x-forwarded-for", client);
+        service.handle(request).await.status()
+    };
+    let mut hanging = from(proxy, Raw::modern("tools/call", call("hang")));
+    let client = "192.0.2.1".parse().unwrap();
+    hanging.headers_mut().insert("x-forwarded-for", client);
+    let running = tokio::spawn({
+        let service = service.clone();
+        async move { service.handle(hanging).await }
+    });
+    events.expect("started").await;
+    assert_eq!(status(proxy, "192.0.2.1").await, 429);
+    assert_eq!(status(proxy, "192.0.2.2").await, 200);
+    // One that is not named is believed nothing.
+    assert_eq!(status([203, 0, 113, 9], "192.0.2.1").await, 200);
+    running.abort();
+    events.expect("dropped").await;
 }
 
 #[tokio::test]

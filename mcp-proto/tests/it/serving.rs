@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full};
-use hyper::client::conn::http2::{SendRequest, handshake};
+use hyper::client::conn::http2::{self, SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use mcp_proto::budget::Bound;
 use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::http::{HttpConfig, ServeConfig};
 use mcp_proto::{CallToolResult, Era, Tool};
@@ -305,6 +306,51 @@ async fn a_client_that_does_not_read_is_closed() {
     let tools = timeout(PATIENCE, client.unwrap().list_tools()).await;
     assert_eq!(tools.expect("it keeps its place").unwrap().len(), 1);
     drop(stream);
+}
+
+#[tokio::test]
+async fn an_http2_stream_that_is_not_read_is_reset_by_itself() {
+    let big = mcp_proto::Server::builder("big", "1", ())
+        .raw_tool(
+            Tool::new("big", "").with_input_schema(json!({"type": "object"})),
+            async |(), _, _| Ok(CallToolResult::text("x".repeat(1 << 20))),
+        )
+        .build()
+        .unwrap();
+    let mut serving = ServeConfig::default();
+    serving.write_timeout = SHORT;
+    let mut config = HttpConfig::default();
+    // One such answer is more than half of what its client may leave unread.
+    config.budget.answer_bytes = Bound::of(3 << 20);
+    let served = Served::with(big, config, serving).await;
+    let stream = TcpStream::connect(served.address).await.unwrap();
+    let (mut sender, connection) = http2::Builder::new(TokioExecutor::new())
+        .initial_stream_window_size(1_024)
+        .handshake(TokioIo::new(stream))
+        .await
+        .unwrap();
+    let connection = tokio::spawn(connection);
+    let large = || to(&served, Raw::modern("tools/call", call("big")));
+    let unread = sender.send_request(large()).await.unwrap();
+    assert_eq!(unread.status(), 200);
+    // Another stream of the connection goes on, and finds no room for as long as the first is there.
+    let mut refused = 0;
+    let answered = timeout(PATIENCE, async {
+        loop {
+            let answer = sender.send_request(large()).await.unwrap();
+            match answer.status().as_u16() {
+                429 => refused += 1,
+                status => break status,
+            }
+        }
+    });
+    assert_eq!(answered.await.expect("the stream is never reset"), 200);
+    assert!(refused > 0);
+    let list = to(&served, Raw::modern("tools/list", json!({})));
+    assert_eq!(sender.send_request(list).await.unwrap().status(), 200);
+    let rest = timeout(PATIENCE, unread.into_body().collect()).await;
+    assert!(rest.expect("it never ends").is_err(), "it was reset");
+    connection.abort();
 }
 
 #[tokio::test]

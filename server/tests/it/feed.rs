@@ -211,6 +211,27 @@ async fn there_are_only_so_many_places() {
     .await;
 }
 
+#[tokio::test]
+async fn rest_shares_the_budget_of_mcp() {
+    let mut budget = BudgetConfig::default();
+    budget.request_bytes = Bound {
+        total: 100_000,
+        share: 20_000,
+    };
+    let service = CommandService::new(memory(), ServiceLimits::default());
+    let client = Local::with_budget(service, budget).await.client;
+    // Few bytes, and many once they are read.
+    let bomb = json!({ "name": "u", "state": { "stars": vec![json!({ "": 0 }); 100] } });
+    let reply = client.post("/universes", &bomb).await;
+    assert_eq!((reply.status, reply.header("retry-after")), (429, "1"));
+    assert!(
+        String::from_utf8_lossy(&reply.body).contains("requests take 20000 bytes"),
+        "{:?}",
+        reply.body
+    );
+    client.create("small", json!({})).await;
+}
+
 /// Opens a feed without a socket, so that time can be paused.
 async fn open(app: &App, id: &str) -> Feed<AppBody> {
     let request = Request::get(format!("/universes/{id}/events"))
