@@ -190,7 +190,7 @@ impl SystemList {
         let columns = (detail == Detail::Summary).then(|| {
             let ends = ["name", "security"].into_iter();
             let all = ends.chain(columns.iter().copied());
-            all.chain(["region if it is another than before"]).collect()
+            all.chain(["new region"]).collect()
         });
         Self {
             names: None,

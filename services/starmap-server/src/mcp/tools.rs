@@ -32,13 +32,22 @@ struct Tools {
     arguments: HashMap<&'static str, Vec<String>>,
 }
 
-/// Adds the tools; those for what happens in the systems only where there may be an overlay.
-pub(crate) fn add(builder: ServerBuilder<Universe>, live: bool) -> ServerBuilder<Universe> {
-    let mut tools = Tools {
+/// The tools that only read the overlay: offered while there is one.
+pub(crate) const LIVE: [&str; 5] = [
+    "activity",
+    "hotspots",
+    "gatecamp_risk",
+    "fw_frontlines",
+    "activity_cache_status",
+];
+
+/// Adds all tools.
+pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    let tools = Tools {
         builder,
         arguments: HashMap::new(),
     };
-    tools = tools
+    let tools = tools
         .quick(
             "route",
             "The way between two systems. Can avoid systems, areas, security classes and kills, take connections \
@@ -86,9 +95,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>, live: bool) -> ServerBuilder
             "chokepoints",
             "Systems and gates without which the space around a place falls apart.",
             chokepoints::chokepoints,
-        );
-    if live {
-        tools = tools
+        )
             .quick(
                 "activity",
                 "Kills, jumps and ratting in systems in the last hour.",
@@ -114,8 +121,8 @@ pub(crate) fn add(builder: ServerBuilder<Universe>, live: bool) -> ServerBuilder
                 "What activity data is loaded, and how old it is.",
                 live::activity_cache_status,
             );
-    }
     let Tools { builder, arguments } = tools;
+    let builder = builder.tools_list_changed();
     builder.refuse_arguments(move |tool, findings| refused(arguments.get(tool), findings))
 }
 

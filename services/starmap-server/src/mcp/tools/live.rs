@@ -104,6 +104,7 @@ pub(super) struct StatusArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Status {
+    /// Always: without any this tool is not offered.
     loaded: bool,
     /// What it has.
     has: Kinds,
@@ -216,25 +217,22 @@ pub(super) fn activity_cache_status(
     now: &Snapshot,
     _: &StatusArguments,
 ) -> Result<Answer<Status>, UniverseError> {
-    let overlay = now.activity.as_deref();
+    let overlay = overlay(now, "activity_cache_status")?;
     let time = SystemTime::now();
-    let note = match overlay {
-        None => no_overlay("The live tools").to_string(),
-        Some(overlay) => old(overlay, time)
-            .unwrap_or_else(|| "The figures are of the hour before they were reported.".to_owned()),
-    };
-    let camps = overlay.into_iter().flat_map(Activity::camps);
-    let mut camps: Vec<String> = camps
+    let note = old(overlay, time)
+        .unwrap_or_else(|| "The figures are of the hour before they were reported.".to_owned());
+    let mut camps: Vec<String> = overlay
+        .camps()
         .filter_map(|id| now.map.system_by_id(id))
         .map(|system| now.map.system(system).name.to_string())
         .collect();
     camps.sort_unstable();
     let body = Status {
-        loaded: overlay.is_some(),
-        has: overlay.map(Activity::has).unwrap_or_default(),
-        systems: overlay.map_or(0, Activity::systems),
-        age_seconds: overlay.and_then(|overlay| overlay.age_seconds(time)),
-        kills_age_seconds: overlay.and_then(|overlay| overlay.kills_age(time)),
+        loaded: true,
+        has: overlay.has(),
+        systems: overlay.systems(),
+        age_seconds: overlay.age_seconds(time),
+        kills_age_seconds: overlay.kills_age(time),
         camps,
         note,
     };
@@ -247,7 +245,14 @@ pub(super) fn activity_cache_status(
 
 /// The overlay that a tool cannot do without.
 pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity, UniverseError> {
-    now.activity.as_deref().ok_or_else(|| no_overlay(what))
+    let overlay = now.activity.as_deref();
+    overlay.ok_or_else(|| {
+        UniverseError::Universe(format!(
+            "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
+             (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works \
+             without it."
+        ))
+    })
 }
 
 /// The overlay, if it counts what a tool cannot do without.
@@ -271,14 +276,5 @@ fn lacks(tool: &str, array: &str) -> UniverseError {
     UniverseError::Universe(format!(
         "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
          names."
-    ))
-}
-
-/// That there is no overlay, and what to do about it.
-fn no_overlay(what: &str) -> UniverseError {
-    UniverseError::Universe(format!(
-        "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
-         (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works without \
-         it."
     ))
 }
