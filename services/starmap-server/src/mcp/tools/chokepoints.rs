@@ -9,7 +9,7 @@ use crate::map::{Map, SystemIndex};
 use crate::route::{Extras, SecurityFilter};
 
 use super::super::arguments::{Name, invalid};
-use super::super::names::{Names, nearest_names};
+use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::places::systems_of;
 use super::super::records::Answer;
 use super::super::universe::Snapshot;
@@ -107,9 +107,10 @@ fn area(map: &Map, asked: &Arguments) -> Result<(String, Vec<SystemIndex>), Univ
         .map(str::to_owned)
         .collect();
     near.extend(nearest_names(around, areas).into_iter().take(2));
-    let reason = format!(
-        "no system, constellation or region has this name; did you mean {}?",
-        near.join(", ")
-    );
-    Err(invalid("around", around, &reason))
+    let reason = "no system, constellation or region has this name";
+    Err(invalid(
+        "around",
+        around,
+        &format!("{reason}{}", did_you_mean(&near)),
+    ))
 }

@@ -78,6 +78,7 @@ pub(super) struct HotspotsArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Hotspots {
     origin: String,
+    #[schemars(with = "String")]
     activity_type: Measure,
     /// Where most is counted, then the nearest, then by name.
     #[schemars(with = "Vec<String>")]
@@ -164,7 +165,7 @@ pub(super) fn hotspots(
     ];
     let measure = word("activity_type", asked.activity_type.as_deref(), &measures)?;
     let measure = measure.unwrap_or(Measure::Kills);
-    let overlay = counts(overlay(now, "hotspots")?, "hotspots", measure)?;
+    let overlay = counted(now, "hotspots", measure)?;
     let mut names = Names::new(map, asked.correct);
     let origin = names.system(&asked.origin)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
@@ -259,15 +260,16 @@ pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity,
 ///
 /// # Errors
 /// It does not: its zeros would be taken for peace.
-pub(super) fn counts<'n>(
-    overlay: &'n Activity,
-    tool: &str,
+pub(super) fn counted<'n>(
+    now: &'n Snapshot,
+    what: &str,
     measure: Measure,
 ) -> Result<&'n Activity, UniverseError> {
+    let overlay = overlay(now, what)?;
     match (overlay.counts(measure), measure) {
         (true, _) => Ok(overlay),
-        (false, Measure::Jumps) => Err(lacks(tool, "system_jumps")),
-        (false, Measure::Kills | Measure::Ratting) => Err(lacks(tool, "system_kills")),
+        (false, Measure::Jumps) => Err(lacks(what, "system_jumps")),
+        (false, Measure::Kills | Measure::Ratting) => Err(lacks(what, "system_kills")),
     }
 }
 
@@ -275,6 +277,6 @@ pub(super) fn counts<'n>(
 fn lacks(tool: &str, array: &str) -> UniverseError {
     UniverseError::Universe(format!(
         "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
-         names."
+         names; kills also come with the first killmail of --feed."
     ))
 }

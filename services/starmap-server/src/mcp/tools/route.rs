@@ -12,11 +12,10 @@ use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route};
 
 use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
-use super::super::names::Names;
-use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
 use super::avoiding::{Wanted, avoid, mode};
-use super::live::{counts, overlay};
+use super::live::counted;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -115,9 +114,8 @@ pub(crate) fn route(
     asked: &RouteArguments,
 ) -> Result<Answer<RouteResult>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
     let (mode_name, mode) = mode(asked.mode.as_deref(), asked.penalty)?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
     let destination = names.system(&asked.destination)?;
     let wanted = Wanted {
@@ -128,7 +126,7 @@ pub(crate) fn route(
     };
     let mut things = wanted.things(map, &mut names)?;
     if let Some(least) = asked.avoid_kills {
-        let activity = counts(overlay(now, "avoid_kills")?, "avoid_kills", Measure::Kills)?;
+        let activity = counted(now, "avoid_kills", Measure::Kills)?;
         let deadly = activity.systems_with_kills(least.max(1));
         let deadly = deadly.filter_map(|id| map.system_by_id(id));
         things.extend(deadly.map(Avoided::System));
@@ -194,11 +192,7 @@ pub(crate) fn route(
 
 /// What the recent kills of each system add to the cost of entering it.
 fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
-    let activity = counts(
-        overlay(now, "danger_weight")?,
-        "danger_weight",
-        Measure::Kills,
-    )?;
+    let activity = counted(now, "danger_weight", Measure::Kills)?;
     let time = SystemTime::now();
     let systems = now.map.systems().iter();
     let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));

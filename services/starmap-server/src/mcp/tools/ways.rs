@@ -14,9 +14,8 @@ use crate::route::{self, Extras, Mode, Query};
 use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
 use super::super::names::Names;
-use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
-use super::around::wrong;
 use super::avoiding::Wanted;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -124,14 +123,13 @@ pub(super) fn analyze(
     asked: &AnalyzeArguments,
 ) -> Result<Answer<Analysis>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let systems = names.systems(&asked.systems)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let found = explore::analyze(map, &systems, &extras).map_err(|error| {
         let reason = error.reason(map);
         match error {
-            AnalyzeError::Invalid(error) => wrong(&error),
+            AnalyzeError::Invalid(error) => UniverseError::from(error),
             AnalyzeError::NotJoined { from, to } => {
                 RouteNotFoundError::new(name(map, from), name(map, to), Some(&reason)).into()
             }
@@ -189,8 +187,7 @@ pub(super) fn distances(
     let avoid = wanted.avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let columns = to.as_ref().unwrap_or(&from);
-    let jumps = explore::distances(map, &from, columns, &avoid, &extras);
-    let jumps = jumps.map_err(|error| wrong(&error))?;
+    let jumps = explore::distances(map, &from, columns, &avoid, &extras)?;
     let apart = from.iter().chain(columns).copied().filter(|&system| {
         map.neighbours(system).is_empty() && extras.leading_from(system).next().is_none()
     });
@@ -219,13 +216,12 @@ pub(super) fn jump_range(
     asked: &JumpRangeArguments,
 ) -> Result<Answer<InRange>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
     let limit = usize::from(asked.limit.unwrap_or(50));
     let range = explore::jump_range(map, origin, asked.light_years, limit);
     let range = range.map_err(|error| match error {
-        JumpRangeError::Invalid(error) => wrong(&error),
+        JumpRangeError::Invalid(error) => UniverseError::from(error),
         error => invalid("origin", name(map, origin), &error.sentence(map)),
     })?;
     let list = &range.found.list;

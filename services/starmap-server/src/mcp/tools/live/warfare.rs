@@ -10,7 +10,7 @@ use crate::activity::{FACTIONS, faction_id, faction_name};
 use crate::errors::{UniverseError, shown};
 
 use super::super::super::arguments::invalid;
-use super::super::super::names::{Names, nearest_names};
+use super::super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::super::records::Answer;
 use super::super::super::universe::Snapshot;
 use super::{lacks, overlay};
@@ -64,12 +64,13 @@ pub(in super::super) fn fw_frontlines(
         None => None,
         Some(name) => Some(faction_id(name).ok_or_else(|| {
             let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
-            let mut reason = format!("it is one of {}", known.join(", "));
             let words = known.iter().filter_map(|name| name.split(' ').next());
-            if let Some(near) = nearest_names(name, words).first() {
-                reason.push_str(&format!("; did you mean {near}?"));
-            }
-            invalid("faction", name, &reason)
+            let near = did_you_mean(nearest_names(name, words).first());
+            invalid(
+                "faction",
+                name,
+                &format!("it is one of {}{near}", known.join(", ")),
+            )
         })?),
     };
     let mut fronts: Vec<Front> = Vec::new();
