@@ -104,19 +104,6 @@ impl<T> Answer<T> {
         }
     }
 
-    /// An answer that is about what happened: it has the figures in its body.
-    pub(crate) fn without_activity(now: &Snapshot, body: T, names: Names<'_>) -> Self {
-        let overlay = now.activity.as_deref();
-        let old = overlay.and_then(|activity| danger::old(activity, SystemTime::now()));
-        Self {
-            body,
-            activity: None,
-            warnings: old.into_iter().collect(),
-            data_version: now.map.version().to_owned(),
-            corrections: names.corrections(),
-        }
-    }
-
     /// The same with these warnings before its own.
     pub(crate) fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
         self.warnings.splice(0..0, warnings);

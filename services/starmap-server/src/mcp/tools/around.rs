@@ -232,6 +232,11 @@ pub(super) fn search(
             found
         }
     };
+    let unknown = (asked.name.as_deref()).filter(|name| map.system_by_name(name).is_none());
+    let meant = unknown.and_then(|name| map.correct(name));
+    let meant = meant.filter(|meant| found.list.iter().all(|hit| hit.system != *meant));
+    // A misspelling is likelier than a part of a name.
+    warnings.splice(0..0, meant.map(|system| misspelt(map, system)));
     let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
     let jumps = |at: usize| match origin {
         Some(_) => vec![json!(found.list.get(at).and_then(|hit| hit.jumps))],
@@ -306,7 +311,9 @@ pub(super) fn borders(
         total_found: found.total,
         search_radius: Some(radius),
     };
-    Ok(Answer::new(now, body, names, systems).warn(empty))
+    let lower = |system: &SystemIndex| explore::adjacent_lower(map, *system);
+    let beside: Vec<SystemIndex> = systems.iter().flat_map(lower).collect();
+    Ok(Answer::new(now, body, names, systems.into_iter().chain(beside)).warn(empty))
 }
 
 const JUMPS: &str = "jumps_from_origin";
@@ -326,6 +333,14 @@ pub(super) fn located(
     };
     let listed = SystemList::with(now, &systems, detail, &[JUMPS], jumps);
     (systems, listed)
+}
+
+/// That a part of a name is nearly the name of a system.
+fn misspelt(map: &Map, system: SystemIndex) -> String {
+    format!(
+        "{} is a letter away: search for that if it is meant",
+        map.system(system).name
+    )
 }
 
 /// The systems of a list that may have a name for several.

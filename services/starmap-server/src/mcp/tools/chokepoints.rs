@@ -59,17 +59,13 @@ pub(super) fn chokepoints(
     cuts.bridges
         .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
     let name = |system: SystemIndex| map.system(system).name.to_string();
-    let shown: Vec<SystemIndex> = cuts
-        .systems
-        .iter()
-        .take(limit)
-        .map(|it| it.system)
-        .collect();
     let empty = (total_found == 0).then(|| {
         format!("No single system cuts {area} apart: every two of its systems have two ways between them, or none")
     });
     let systems = cuts.systems.iter().take(limit);
     let gates = cuts.bridges.iter().take(limit);
+    let ends = gates.clone().flat_map(|it| [it.from, it.to]);
+    let shown: Vec<SystemIndex> = systems.clone().map(|it| it.system).chain(ends).collect();
     let body = Chokepoints {
         area,
         area_systems: inside.len(),

@@ -129,13 +129,14 @@ pub(super) fn activity(
     let overlay = overlay(now, "activity")?;
     let mut names = Names::new(map, asked.correct);
     let mut not_found = Vec::new();
-    let mut systems = Vec::new();
+    let (mut known, mut systems) = (Vec::new(), Vec::new());
     for name in asked.systems.iter() {
         let Some(system) = names.find(name) else {
             not_found.push(shown(name));
             continue;
         };
         let record = map.system(system);
+        known.push(system);
         systems.push(Busy {
             name: record.name.to_string(),
             security_class: record.class.to_string(),
@@ -150,7 +151,7 @@ pub(super) fn activity(
         not_found,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::without_activity(now, body, names))
+    Ok(Answer::new(now, body, names, known))
 }
 
 pub(super) fn hotspots(
@@ -195,6 +196,7 @@ pub(super) fn hotspots(
         origin: map.system(origin).name.to_string(),
         activity_type: measure,
         hotspots: first
+            .clone()
             .map(|(count, near)| {
                 let record = map.system(near.system);
                 Hotspot {
@@ -211,7 +213,8 @@ pub(super) fn hotspots(
         search_radius: radius,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::without_activity(now, body, names).warn(empty))
+    let named: Vec<SystemIndex> = first.map(|(_, near)| near.system).collect();
+    Ok(Answer::new(now, body, names, named).warn(empty))
 }
 
 pub(super) fn activity_cache_status(
@@ -237,11 +240,7 @@ pub(super) fn activity_cache_status(
         camps,
         note,
     };
-    Ok(Answer::without_activity(
-        now,
-        body,
-        Names::new(&now.map, None),
-    ))
+    Ok(Answer::new(now, body, Names::new(&now.map, None), []))
 }
 
 /// The overlay that a tool cannot do without.

@@ -156,18 +156,19 @@ pub(crate) fn route(
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),
         _ => None,
     };
-    let warnings = route::warnings(map, &query, &best).into_iter();
+    let alone = (count > 1 && others.is_empty()).then(|| ALONE.to_owned());
+    let warnings = route::warnings(map, &query, &best);
+    let warnings = warnings.iter().map(|warning| warning.sentence(map));
+    let warnings: Vec<String> = warnings.chain(alone).collect();
     let brief = |route: &Route| Brief {
         jumps: route.jumps(),
         cost: route.cost.value(),
         security_summary: SecuritySummary::of(map, &route.systems),
         names: all_names(map, &route.systems),
     };
-    let all = others
-        .iter()
-        .chain([&best])
-        .flat_map(|route| &route.systems);
-    let systems: Vec<SystemIndex> = all.copied().collect();
+    let both = compared.iter().flat_map(|it| [&it.shortest, &it.safe]);
+    let all = others.iter().chain([&best]).chain(both);
+    let systems: Vec<SystemIndex> = all.flat_map(|route| &route.systems).copied().collect();
     let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
         origin: name(map, origin).to_owned(),
@@ -186,9 +187,12 @@ pub(crate) fn route(
         }),
         way: best.systems,
     };
-    let answer = Answer::new(now, body, names, systems);
-    Ok(answer.warn(warnings.map(|warning| warning.sentence(map))))
+    Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
+
+/// Why there is nothing among the alternatives ([`route::alternatives`]).
+const ALONE: &str = "No alternatives: every other way shares most of its jumps with this one, or costs more than half as \
+    much again and 5 jumps";
 
 /// What the recent kills of each system add to the cost of entering it.
 fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {

@@ -9,7 +9,7 @@ use serde_json::json;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
-use crate::route::{self, Extras, Mode, Query};
+use crate::route::{self, Extras, Mode, Query, Route};
 
 use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
@@ -141,19 +141,30 @@ pub(super) fn analyze(
         jump_count: zone.systems,
         min_security: zone.min_security,
     });
+    let safer = safer(map, &systems, &extras);
     let body = Analysis {
         list: SystemList::of(now, &systems, detail),
         security_summary: SecuritySummary::of(map, &systems),
         chokepoints: all_names(map, &found.chokepoints),
         danger_zones: zones.collect(),
-        safest_alternative: safer(map, &systems, &extras),
+        safest_alternative: safer.as_ref().map(|safe| Alternative {
+            jumps: safe.jumps(),
+            security_summary: SecuritySummary::of(map, &safe.systems),
+            names: all_names(map, &safe.systems),
+        }),
     };
-    Ok(Answer::new(now, body, names, systems))
+    let others = safer.into_iter().flat_map(|safe| safe.systems);
+    Ok(Answer::new(
+        now,
+        body,
+        names,
+        systems.into_iter().chain(others),
+    ))
 }
 
 /// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: its
 /// ends are the same.
-fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Alternative> {
+fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Route> {
     let (origin, destination) = (*systems.first()?, *systems.last()?);
     if origin == destination {
         return None;
@@ -164,11 +175,7 @@ fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Alternat
         let summary = SecuritySummary::of(map, systems);
         (summary.nullsec_jumps, summary.lowsec_jumps)
     };
-    (risk(&safe.systems) < risk(systems)).then(|| Alternative {
-        jumps: safe.jumps(),
-        security_summary: SecuritySummary::of(map, &safe.systems),
-        names: all_names(map, &safe.systems),
-    })
+    (risk(&safe.systems) < risk(systems)).then_some(safe)
 }
 
 pub(super) fn distances(

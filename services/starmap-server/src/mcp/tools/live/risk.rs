@@ -92,7 +92,7 @@ pub(in super::super) fn gatecamp_risk(
         risks,
         age_seconds,
     };
-    Ok(Answer::without_activity(now, body, names))
+    Ok(Answer::new(now, body, names, systems))
 }
 
 /// The systems of the way that is asked about.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::{FACTIONS, faction_id, faction_name};
 use crate::errors::{UniverseError, shown};
+use crate::map::SystemIndex;
 
 use super::super::super::arguments::invalid;
 use super::super::super::names::{Names, did_you_mean, nearest_names};
@@ -102,6 +103,9 @@ pub(in super::super) fn fw_frontlines(
     });
     let total_found = fronts.len();
     fronts.truncate(usize::from(arguments.limit.unwrap_or(50)));
+    let named: Vec<SystemIndex> = (fronts.iter())
+        .filter_map(|front| map.system_by_name(&front.name))
+        .collect();
     let body = Frontlines {
         faction: faction.map(faction_text),
         systems: fronts,
@@ -115,7 +119,7 @@ pub(in super::super) fn fw_frontlines(
         ),
         None => "The dump has no system of this map".to_owned(),
     });
-    Ok(Answer::without_activity(now, body, Names::new(map, None)).warn(empty))
+    Ok(Answer::new(now, body, Names::new(map, None), named).warn(empty))
 }
 
 fn faction_text(id: u32) -> String {
