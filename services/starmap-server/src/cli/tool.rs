@@ -113,7 +113,9 @@ fn shown(answer: &Value) -> String {
     let members = answer.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| *name != "columns") {
         match (name.as_str(), value) {
-            ("systems" | "borders", Value::Array(rows)) if answer.get("columns").is_some() => {
+            ("systems" | "borders" | "hotspots", Value::Array(rows))
+                if answer.get("columns").is_some() =>
+            {
                 text.push_str(&format!("\n{}\n", table(answer, rows)));
             }
             ("warnings", Value::Array(warnings)) => {

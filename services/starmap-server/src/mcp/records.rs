@@ -104,6 +104,12 @@ impl<T> Answer<T> {
         }
     }
 
+    /// The same of an answer that has the figures in its body.
+    pub(crate) fn with_figures_inside(mut self) -> Self {
+        self.activity = None;
+        self
+    }
+
     /// The same with these warnings before its own.
     pub(crate) fn warn(mut self, warnings: impl IntoIterator<Item = String>) -> Self {
         self.warnings.splice(0..0, warnings);

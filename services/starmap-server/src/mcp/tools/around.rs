@@ -5,14 +5,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::activity::Measure;
-use crate::errors::UniverseError;
+use crate::errors::{UniverseError, shown};
 use crate::explore::{self, Filter, Near, Nearest};
-use crate::map::{Map, SystemIndex, TRADE_HUBS};
+use crate::map::{Map, SystemIndex, TRADE_HUBS, plain};
 use crate::route::SecurityFilter;
 
 use super::super::arguments::{Common, List, Name, Ways};
 use super::super::extras;
-use super::super::names::Names;
+use super::super::names::{Names, did_you_mean};
 use super::super::records::{Answer, Detail, SystemList, adjacent_lowsec};
 use super::super::universe::Snapshot;
 use super::avoiding::security_class;
@@ -232,11 +232,9 @@ pub(super) fn search(
             found
         }
     };
-    let unknown = (asked.name.as_deref()).filter(|name| map.system_by_name(name).is_none());
-    let meant = unknown.and_then(|name| map.correct(name));
-    let meant = meant.filter(|meant| found.list.iter().all(|hit| hit.system != *meant));
     // A misspelling is likelier than a part of a name.
-    warnings.splice(0..0, meant.map(|system| misspelt(map, system)));
+    let misspelt = asked.name.as_deref().and_then(|name| misspelt(map, name));
+    warnings.splice(0..0, misspelt);
     let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
     let jumps = |at: usize| match origin {
         Some(_) => vec![json!(found.list.get(at).and_then(|hit| hit.jumps))],
@@ -335,12 +333,17 @@ pub(super) fn located(
     (systems, listed)
 }
 
-/// That a part of a name is nearly the name of a system.
-fn misspelt(map: &Map, system: SystemIndex) -> String {
-    format!(
-        "{} is a letter away: search for that if it is meant",
-        map.system(system).name
-    )
+/// That what should be a part of a name may be a name that is misspelt.
+fn misspelt(map: &Map, part: &str) -> Option<String> {
+    if map.system_by_name(part).is_some() {
+        return None;
+    }
+    let near = map.suggest(part, 1);
+    let near = near
+        .first()
+        .filter(|near| !plain(near).contains(&plain(part)))?;
+    let near = did_you_mean([&(*near).to_owned()]);
+    Some(format!("No system is called {}{near}", shown(part)))
 }
 
 /// The systems of a list that may have a name for several.

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::activity::{Activity, Kinds, Level, Measure, SceneKind};
 use crate::errors::{UniverseError, shown};
@@ -18,7 +19,7 @@ use crate::route::{self, SecurityFilter};
 
 use super::super::arguments::{List, Name, word};
 use super::super::names::Names;
-use super::super::records::{Answer, Counted, level, old};
+use super::super::records::{Answer, Counted, Detail, SystemList, level, old};
 use super::super::universe::Snapshot;
 
 pub(super) use risk::gatecamp_risk;
@@ -80,23 +81,14 @@ pub(super) struct Hotspots {
     origin: String,
     #[schemars(with = "String")]
     activity_type: Measure,
-    /// Where most is counted, then the nearest, then by name.
-    #[schemars(with = "Vec<String>")]
-    hotspots: Vec<Hotspot>,
+    #[serde(flatten)]
+    list: SystemList,
+    /// Where most is counted, then the nearest, then by name: rows under `columns`.
+    hotspots: Option<Vec<Value>>,
     /// In how many systems within the radius anything is counted.
     total_found: usize,
     search_radius: u32,
     age_seconds: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Hotspot {
-    name: String,
-    security: f64,
-    region: String,
-    jumps_from_origin: u32,
-    count: u32,
-    level: Level,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -151,7 +143,7 @@ pub(super) fn activity(
         not_found,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::new(now, body, names, known))
+    Ok(Answer::new(now, body, names, known).with_figures_inside())
 }
 
 pub(super) fn hotspots(
@@ -191,30 +183,34 @@ pub(super) fn hotspots(
     });
     // They come by distance, then by name, and a stable sort keeps that.
     busy.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let first = busy.iter().take(usize::from(asked.limit.unwrap_or(10)));
+    let total_found = busy.len();
+    busy.truncate(usize::from(asked.limit.unwrap_or(10)));
+    let systems: Vec<SystemIndex> = busy.iter().map(|(_, near)| near.system).collect();
+    let columns = ["jumps_from_origin", "count", "level"];
+    let mut list = SystemList::with(now, &systems, Detail::Summary, &columns, |at| {
+        let row = busy.get(at).map(|(count, near)| {
+            vec![
+                json!(near.jumps),
+                json!(count),
+                json!(measure.level(*count)),
+            ]
+        });
+        row.unwrap_or_default()
+    });
     let body = Hotspots {
         origin: map.system(origin).name.to_string(),
         activity_type: measure,
-        hotspots: first
-            .clone()
-            .map(|(count, near)| {
-                let record = map.system(near.system);
-                Hotspot {
-                    name: record.name.to_string(),
-                    security: record.security,
-                    region: map.region(record.region).name.to_string(),
-                    jumps_from_origin: near.jumps,
-                    count: *count,
-                    level: measure.level(*count),
-                }
-            })
-            .collect(),
-        total_found: busy.len(),
+        hotspots: list.systems.take(),
+        list,
+        total_found,
         search_radius: radius,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    let named: Vec<SystemIndex> = first.map(|(_, near)| near.system).collect();
-    Ok(Answer::new(now, body, names, named).warn(empty))
+    let answer = Answer::new(now, body, names, systems).warn(empty);
+    Ok(match measure {
+        Measure::Kills => answer.with_figures_inside(),
+        Measure::Jumps | Measure::Ratting => answer,
+    })
 }
 
 pub(super) fn activity_cache_status(
@@ -240,7 +236,8 @@ pub(super) fn activity_cache_status(
         camps,
         note,
     };
-    Ok(Answer::new(now, body, Names::new(&now.map, None), []))
+    let names = Names::new(&now.map, None);
+    Ok(Answer::new(now, body, names, []).with_figures_inside())
 }
 
 /// The overlay that a tool cannot do without.

@@ -192,7 +192,14 @@ async fn the_games_rules_on_the_real_map_and_every_tool_as_a_command() {
             "Pochven, which no gates join to the rest",
         ),
         (&["nearest", "origin=Renz"], "did you mean Rens"),
-        (&["search", "name=Renz"], "Rens is a letter away"),
+        (
+            &["search", "name=Renz"],
+            "No system is called Renz; did you mean Rens?",
+        ),
+        (
+            &["search", "name=Ammar"],
+            "No system is called Ammar; did you mean Amarr?",
+        ),
         (&["systems", "systems=Ammar,Jita"], "did you mean Amarr"),
         (&["distances", "systems=Jita,Amarr"], "[0,11],[11,0]"),
         (&["chokepoints", "around=The Forge"], "the region The Forge"),

@@ -92,7 +92,7 @@ pub(in super::super) fn gatecamp_risk(
         risks,
         age_seconds,
     };
-    Ok(Answer::new(now, body, names, systems))
+    Ok(Answer::new(now, body, names, systems).with_figures_inside())
 }
 
 /// The systems of the way that is asked about.
