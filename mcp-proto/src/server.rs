@@ -10,6 +10,7 @@ mod lists;
 mod method;
 pub(crate) mod rounds;
 mod run;
+mod shown;
 mod skills;
 mod tasks;
 pub(crate) mod wire;
@@ -49,7 +50,8 @@ pub(crate) use method::Method;
 pub use rounds::InputConfig;
 
 /// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. Nothing of it
-/// changes once it is built, but its skills ([`Server::replace_skills`]).
+/// changes once it is built, but its skills ([`Server::replace_skills`]) and which tools it shows
+/// ([`Server::hide_tools`]).
 #[derive(Debug, Clone)]
 pub struct Server(Arc<Inner>);
 
@@ -91,9 +93,11 @@ type SubscribeCheck =
 #[derive(Debug, Default)]
 struct Ready {
     discover: Option<Payload>,
-    /// Each list in each revision.
-    lists: Vec<(Method, ProtocolVersion, Payload)>,
+    lists: RwLock<ReadyLists>,
 }
+
+/// Each list in each revision.
+type ReadyLists = Vec<(Method, ProtocolVersion, Payload)>;
 
 impl Server {
     /// Starts a server of this name and version whose handlers share `state`.

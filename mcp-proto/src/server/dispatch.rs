@@ -1,5 +1,7 @@
 //! From the name of a method to what answers it.
 
+use std::sync::PoisonError;
+
 use serde_json::{Map, Value, json};
 
 use super::{Method, Server};
@@ -116,8 +118,12 @@ impl Server {
         if params.contains_key("cursor") {
             return None;
         }
-        let mut lists = self.0.ready.lists.iter();
-        let ready = lists.find(|(list, told, _)| *list == method && *told == version);
+        let lists = self.0.ready.lists.read();
+        // Nothing panics while it writes them.
+        let lists = lists.unwrap_or_else(PoisonError::into_inner);
+        let ready = lists
+            .iter()
+            .find(|(list, told, _)| *list == method && *told == version);
         ready.map(|(_, _, list)| list.clone())
     }
 }

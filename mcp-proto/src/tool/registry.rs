@@ -5,12 +5,14 @@ use std::fmt;
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::{CallToolResult, Tool, ToolError};
@@ -52,6 +54,8 @@ struct Registered {
     checked: bool,
     nulls: Nulls,
     handler: Handler,
+    /// Neither listed nor called.
+    hidden: AtomicBool,
 }
 
 impl ToolRegistry {
@@ -181,6 +185,7 @@ impl ToolRegistry {
             checked,
             nulls,
             handler,
+            hidden: AtomicBool::new(false),
         });
         Ok(())
     }
@@ -191,7 +196,18 @@ impl ToolRegistry {
 
     /// The tools as they are listed.
     pub(crate) fn list(&self) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().map(|registered| &registered.tool)
+        let shown = self.tools.iter().filter(|registered| registered.is_shown());
+        shown.map(|registered| &registered.tool)
+    }
+
+    /// Hides or shows tools. Whether that changes anything; `None`, and nothing does, if there is no tool of one of these
+    /// names.
+    pub(crate) fn set_hidden(&self, names: &[&str], hidden: bool) -> Option<bool> {
+        let tools: Option<Vec<&Registered>> = names.iter().map(|name| self.get(name)).collect();
+        let changed = tools?
+            .into_iter()
+            .filter(|tool| tool.hidden.swap(hidden, Ordering::Relaxed) != hidden);
+        Some(changed.count() > 0)
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -200,10 +216,11 @@ impl ToolRegistry {
 
     /// The parameters of a tool that headers repeat; none for a tool that is not known.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
-        self.mirrored
+        let mirrored = self
+            .mirrored
             .get(name)
-            .map(AsRef::as_ref)
-            .unwrap_or_default()
+            .filter(|_| self.shown(name).is_some());
+        mirrored.map(AsRef::as_ref).unwrap_or_default()
     }
 
     /// Whether a tool neither asks its client nor becomes a task; also of one that is not known.
@@ -214,8 +231,7 @@ impl ToolRegistry {
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
     pub(crate) fn task_support(&self, name: &str) -> Option<TaskSupport> {
-        let registered = self.tools.get(*self.by_name.get(name)?)?;
-        Some(registered.tool.task_support)
+        Some(self.shown(name)?.tool.task_support)
     }
 
     /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.
@@ -238,7 +254,7 @@ impl ToolRegistry {
                 );
             }
         };
-        let Some(registered) = self.get(&name) else {
+        let Some(registered) = self.shown(&name) else {
             return Err(self.unknown(&name).into());
         };
         match registered
@@ -258,6 +274,10 @@ impl ToolRegistry {
         }
     }
 
+    fn shown(&self, name: &str) -> Option<&Registered> {
+        self.get(name).filter(|registered| registered.is_shown())
+    }
+
     fn get(&self, name: &str) -> Option<&Registered> {
         self.by_name
             .get(name)
@@ -265,12 +285,8 @@ impl ToolRegistry {
     }
 
     fn unknown(&self, name: &str) -> ErrorObject {
-        let names: Vec<_> = self
-            .tools
-            .iter()
-            .take(50)
-            .map(|registered| registered.tool.name.as_str())
-            .collect();
+        let names = self.list().take(50).map(|tool| tool.name.as_str());
+        let names: Vec<_> = names.collect();
         let shown: String = name.chars().take(MAX_NAME).collect();
         ErrorObject::invalid_params(format!("unknown tool {shown:?}"))
             .with_data(serde_json::json!({ "tools": names }))
@@ -278,6 +294,10 @@ impl ToolRegistry {
 }
 
 impl Registered {
+    fn is_shown(&self) -> bool {
+        !self.hidden.load(Ordering::Relaxed)
+    }
+
     async fn call(
         &self,
         arguments: Value,
@@ -313,11 +333,14 @@ impl Registered {
         Ok(self.told(error.into_result()?))
     }
 
-    /// A result as clients can take it. Under an output schema a failure is told as text alone: the schema describes
-    /// successes, and widely used clients check structured content of failures against it too, and throw.
+    /// A result as clients can take it. Structured content keeps to the output schema (MCP "Output Schema"), that of a
+    /// failure too: widely used clients check it alike, and throw. A failure that does not is told as text alone.
     fn told(&self, mut result: CallToolResult) -> CallToolResult {
-        if result.is_error && self.output.is_some() {
-            result.structured_content = None;
+        if let (true, Some(schema)) = (result.is_error, &self.output) {
+            let fits = |json: &RawValue| {
+                serde_json::from_str(json.get()).is_ok_and(|content| schema.check(&content).is_ok())
+            };
+            result.structured_content = result.structured_content.filter(|json| fits(json));
         }
         result
     }

@@ -66,6 +66,7 @@ mod schema;
 mod serving;
 mod session_headers;
 mod sessions;
+mod shown;
 mod skills;
 mod skills_folder;
 mod skills_served;

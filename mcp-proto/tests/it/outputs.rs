@@ -4,10 +4,10 @@ use http::StatusCode;
 use mcp_proto::stdio::{StdioConfig, serve};
 use mcp_proto::{
     Annotations, CallToolResult, ContentBlock, Icon, IconTheme, Resource, ResourceContents, Server,
-    StreamableHttpService, Tool, ToolAnnotations,
+    StreamableHttpService, Tool, ToolAnnotations, ToolError,
 };
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
 
@@ -15,6 +15,13 @@ use crate::common::{Raw, call, open_session, request, with_meta};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
+
+/// Requires nothing, so that a failure fits its schema.
+#[derive(Serialize, JsonSchema)]
+struct Open {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    found: Option<u32>,
+}
 
 fn server() -> Server {
     let tool = |name: &str| Tool::new(name, "").with_input_schema(json!({"type": "object"}));
@@ -47,6 +54,13 @@ fn server() -> Server {
             tool("failed").with_output_schema(schema()),
             async |(), _, _| Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error()),
         )
+        .raw_tool(
+            tool("open").with_output_schema(json!({"type": "object"})),
+            async |(), _, _| Ok(CallToolResult::structured(&json!({"why": "no"}))?.with_error()),
+        )
+        .tool(Tool::new("typed", ""), async |(), _: Nothing, _| {
+            Err::<Open, _>(ToolError::new("NO", "not now"))
+        })
         .raw_tool(tool("list"), async |(), _, _| {
             CallToolResult::structured(&json!([1, 2]))
         })
@@ -91,11 +105,22 @@ async fn a_raw_result_that_breaks_its_own_schema_is_a_failure_of_the_tool() {
 }
 
 #[tokio::test]
-async fn a_failure_made_by_hand_is_text_alone_where_the_schema_describes_successes() {
+async fn a_failure_has_structure_only_where_the_output_schema_allows_it() {
     for result in results("failed").await {
         assert_eq!(result["isError"], true, "{result}");
         assert!(result.get("structuredContent").is_none(), "{result}");
         assert_eq!(result["content"][0]["text"], r#"{"why":"no"}"#);
+    }
+    for result in results("open").await {
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["structuredContent"], json!({"why": "no"}));
+        assert_eq!(result["content"][0]["text"], r#"{"why":"no"}"#);
+    }
+    let failure = json!({"error": {"code": "NO", "message": "not now"}});
+    for result in results("typed").await {
+        assert_eq!(result["isError"], true, "{result}");
+        assert_eq!(result["structuredContent"], failure);
+        assert_eq!(result["content"][0]["text"], failure.to_string());
     }
 }
 
@@ -181,7 +206,7 @@ async fn a_list_is_the_same_text_for_everybody() {
     let (first, second) = (list().await, list().await);
     assert_eq!(first.as_str().as_ptr(), second.as_str().as_ptr());
     let value = first.to_value();
-    assert_eq!(value["tools"].as_array().unwrap().len(), 8);
+    assert_eq!(value["tools"].as_array().unwrap().len(), 10);
 }
 
 #[tokio::test]

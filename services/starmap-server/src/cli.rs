@@ -73,6 +73,20 @@ pub struct MapArguments {
     pub graph: Option<PathBuf>,
 }
 
+/// The map, and what else there is to know.
+#[derive(Debug, Clone, Default, Args)]
+struct Sources {
+    #[command(flatten)]
+    map: MapArguments,
+    /// A dump of the public API: kills are told beside the systems.
+    #[arg(long, value_name = "PATH")]
+    activity: Option<PathBuf>,
+    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
+    /// "cost"}.
+    #[arg(long, value_name = "FILE")]
+    connections: Option<PathBuf>,
+}
+
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 enum Failure {

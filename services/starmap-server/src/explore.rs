@@ -33,6 +33,13 @@ pub struct Found<T> {
     pub list: Vec<T>,
 }
 
+impl<T> Default for Found<T> {
+    fn default() -> Self {
+        let list = Vec::new();
+        Self { total: 0, list }
+    }
+}
+
 impl<T> Found<T> {
     /// Keeps the first `limit` in order. What is cut off is not sorted.
     fn first(mut all: Vec<T>, limit: usize, order: impl Fn(&T, &T) -> Ordering) -> Self {

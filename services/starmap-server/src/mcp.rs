@@ -16,7 +16,7 @@ pub(crate) mod tools;
 mod universe;
 
 pub use feed::FeedSource;
-pub(crate) use names::nearest_names;
 pub use names::resolve_system_name;
+pub(crate) use names::{did_you_mean, known_constellation, known_region};
 pub use server::{RunError, SERVER_NAME, UniverseServer};
 pub(crate) use universe::Snapshot;

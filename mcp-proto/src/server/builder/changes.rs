@@ -51,7 +51,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.subscriptions()
     }
 
-    /// Declares that [`Server::notify`](crate::Server::notify) will tell of changes of the tool list.
+    /// Declares that [`Server::notify`](crate::Server::notify) will tell of changes of the tool list, as
+    /// [`Server::show_tools`](crate::Server::show_tools) does by itself.
     pub fn tools_list_changed(mut self) -> Self {
         self.tools_list_changed = true;
         self

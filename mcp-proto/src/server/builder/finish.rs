@@ -1,11 +1,12 @@
 //! From what was collected to the server.
 
-use std::sync::{Arc, RwLock};
+use std::sync::{Arc, PoisonError, RwLock};
 
 use serde_json::value::to_raw_value;
 use serde_json::{Map, Value};
 use tokio::sync::Semaphore;
 
+use super::super::ReadyLists;
 use super::super::changes::Changes;
 use super::super::method::Method;
 use super::super::rounds::Rounds;
@@ -70,11 +71,13 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         inner.ready.discover = Some(discover.map_err(unfit)?.shared());
         let server = Server(Arc::new(inner));
         let lists = server.ready_lists().map_err(unfit)?;
-        let Server(mut inner) = server;
-        if let Some(inner) = Arc::get_mut(&mut inner) {
-            inner.ready.lists = lists;
-        }
-        Ok(Server(inner))
+        *server
+            .0
+            .ready
+            .lists
+            .write()
+            .unwrap_or_else(PoisonError::into_inner) = lists;
+        Ok(server)
     }
 
     fn declare_skills(&mut self) -> Result<(), BuildError> {
@@ -195,7 +198,7 @@ fn writers() -> usize {
 
 impl Server {
     /// The lists that are one page and the same for everybody, as they are sent.
-    fn ready_lists(&self) -> Result<Vec<(Method, ProtocolVersion, Payload)>, ErrorObject> {
+    pub(in super::super) fn ready_lists(&self) -> Result<ReadyLists, ErrorObject> {
         let fits = |length: usize| length <= self.0.page_size;
         let mut lists = Vec::new();
         let mut add = |method, list: &dyn Fn(&Context) -> Result<Payload, ErrorObject>| {

@@ -1,9 +1,7 @@
 //! How much goes on.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
 /// How much goes on.
@@ -50,36 +48,6 @@ impl Measure {
             count if count < extreme => Level::High,
             _ => Level::Extreme,
         }
-    }
-}
-
-// Written by hand: a derived schema of an enumeration whose variants have documentation is a list of alternatives, which
-// is long, and which some clients do not take.
-impl JsonSchema for Level {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Level".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": ["none", "low", "medium", "high", "extreme"] })
-    }
-}
-
-impl JsonSchema for Measure {
-    fn inline_schema() -> bool {
-        true
-    }
-
-    fn schema_name() -> Cow<'static, str> {
-        "Measure".into()
-    }
-
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "enum": ["kills", "jumps", "ratting"] })
     }
 }
 

@@ -15,7 +15,7 @@ use crate::mcp::tools::{self, RouteArguments};
 use crate::picture;
 
 use super::print::{self, Table};
-use super::{Failure, MapArguments};
+use super::{Failure, Sources};
 
 /// Arguments of `route`.
 #[derive(Debug, Args)]
@@ -53,14 +53,7 @@ pub(super) struct Route {
     #[arg(long)]
     correct: bool,
     #[command(flatten)]
-    map: MapArguments,
-    /// A dump of the public API: kills are told beside the systems.
-    #[arg(long, value_name = "PATH")]
-    activity: Option<PathBuf>,
-    /// Connections besides the gates, such as jump bridges: a .json file with an array of {"from", "to", "both_ways",
-    /// "cost"}.
-    #[arg(long, value_name = "FILE")]
-    connections: Option<PathBuf>,
+    sources: Sources,
     /// Tells it as JSON, as the tool does.
     #[arg(long)]
     json: bool,
@@ -71,9 +64,9 @@ pub(super) struct Route {
 
 pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
     let now = super::snapshot(
-        &arguments.map,
-        arguments.activity.as_deref(),
-        arguments.connections.as_deref(),
+        &arguments.sources.map,
+        arguments.sources.activity.as_deref(),
+        arguments.sources.connections.as_deref(),
     )?;
     let asked = RouteArguments {
         origin: arguments.origin.as_str().into(),

@@ -7,10 +7,9 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use crate::errors::shown;
 use crate::map::shown_security;
 use crate::mcp::places::{ConstellationPlace, Counts, Exit, RegionPlace, SystemPlace};
-use crate::mcp::{Snapshot, nearest_names, resolve_system_name};
+use crate::mcp::{Snapshot, known_constellation, known_region, resolve_system_name};
 use crate::picture;
 
 use super::print::{self, Table};
@@ -80,9 +79,8 @@ fn system(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
 
 fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
     let map = &*now.map;
-    let index = map.constellation_by_name(&arguments.name);
-    let names = map.constellations().iter().map(|it| &*it.name);
-    let index = index.ok_or_else(|| unknown("constellation", &arguments.name, names))?;
+    let index =
+        known_constellation(map, &arguments.name).map_err(|it| Failure::Other(it.message))?;
     let place = ConstellationPlace::of(now, index);
     let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
     text.push_str(&table(now, &map.constellation(index).systems));
@@ -97,9 +95,7 @@ fn constellation(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> 
 
 fn region(now: &Snapshot, arguments: &Show) -> Result<ExitCode, Failure> {
     let map = &*now.map;
-    let index = map.region_by_name(&arguments.name);
-    let names = map.regions().iter().map(|it| &*it.name);
-    let index = index.ok_or_else(|| unknown("region", &arguments.name, names))?;
+    let index = known_region(map, &arguments.name).map_err(|it| Failure::Other(it.message))?;
     let place = RegionPlace::of(now, index);
     let mut text = format!("{}: {}\n\n", place.name, counts(place.counts));
     let mut parts = Table::new(["constellation", "high", "low", "null", "systems"]);
@@ -150,13 +146,4 @@ fn exits(exits: &[Exit]) -> String {
         let _ = writeln!(text, "  {} - {} ({})", exit.from, exit.to, exit.region);
     }
     text
-}
-
-fn unknown<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> Failure {
-    let near = nearest_names(name, names);
-    let unknown = format!("Unknown {kind}: {}", shown(name));
-    Failure::Other(match near.is_empty() {
-        true => unknown,
-        false => format!("{unknown}; did you mean {}?", near.join(", ")),
-    })
 }

@@ -1,6 +1,5 @@
 //! Every tool as a command: `starmap-server nearest origin=Jita among=trade_hubs`.
 
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser};
@@ -9,10 +8,10 @@ use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Map, Value};
 use service_host::block_on;
 
-use crate::mcp::UniverseServer;
+use crate::mcp::{UniverseServer, did_you_mean};
 
 use super::print::{self, Table};
-use super::{Failure, MapArguments, PROGRAM};
+use super::{Failure, PROGRAM, Sources};
 
 /// The tools, for the help of the program.
 pub(super) const HELP: &str = "Tools: systems, search, nearest, borders, chokepoints, jump_range, distances, analyze, loop, \
@@ -26,13 +25,7 @@ struct Arguments {
     #[arg(value_name = "NAME=VALUE")]
     arguments: Vec<String>,
     #[command(flatten)]
-    map: MapArguments,
-    /// A dump of the public API.
-    #[arg(long, value_name = "PATH")]
-    activity: Option<PathBuf>,
-    /// Connections besides the gates.
-    #[arg(long, value_name = "FILE")]
-    connections: Option<PathBuf>,
+    sources: Sources,
     /// Prints the answer as JSON.
     #[arg(long)]
     json: bool,
@@ -55,11 +48,11 @@ pub(super) fn run(words: &[String]) -> ExitCode {
 async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
     let other = |error: &dyn std::fmt::Display| Failure::Other(error.to_string());
     let mut server =
-        UniverseServer::new(arguments.map.graph.as_deref()).map_err(|it| other(&it))?;
-    if let Some(path) = &arguments.activity {
+        UniverseServer::new(arguments.sources.map.graph.as_deref()).map_err(|it| other(&it))?;
+    if let Some(path) = &arguments.sources.activity {
         server = server.with_activity(path);
     }
-    if let Some(path) = &arguments.connections {
+    if let Some(path) = &arguments.sources.connections {
         server = server.with_connections(path);
     }
     server.load_graph()?;
@@ -94,15 +87,9 @@ async fn call(tool: &str, arguments: &Arguments) -> Result<ExitCode, Failure> {
             .and_then(Value::as_str)
             .unwrap_or_default();
         let near = error.pointer("/data/suggestions").and_then(Value::as_array);
-        let near: Vec<&str> = near
-            .into_iter()
-            .flatten()
-            .filter_map(Value::as_str)
-            .collect();
-        return Err(Failure::Other(match near.is_empty() {
-            true => message.to_owned(),
-            false => format!("{message}; did you mean {}?", near.join(", ")),
-        }));
+        let near = near.into_iter().flatten().filter_map(Value::as_str);
+        let near: Vec<String> = near.map(str::to_owned).collect();
+        return Err(Failure::Other(format!("{message}{}", did_you_mean(&near))));
     }
     match arguments.json {
         true => print::json(&answer)?,
@@ -126,7 +113,9 @@ fn shown(answer: &Value) -> String {
     let members = answer.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| *name != "columns") {
         match (name.as_str(), value) {
-            ("systems" | "borders", Value::Array(rows)) if answer.get("columns").is_some() => {
+            ("systems" | "borders" | "hotspots", Value::Array(rows))
+                if answer.get("columns").is_some() =>
+            {
                 text.push_str(&format!("\n{}\n", table(answer, rows)));
             }
             ("warnings", Value::Array(warnings)) => {

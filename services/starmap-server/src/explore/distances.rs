@@ -38,8 +38,8 @@ type Origins<const WORDS: usize> = [u64; WORDS];
 /// How many origins a word holds.
 const PER_WORD: usize = u64::BITS as usize;
 
-/// After so many levels it is looked whether there was anything new. It takes some time, and ends only searches for what
-/// cannot be reached.
+/// After so many levels it is looked whether there was anything new, which ends searches for what cannot be reached, and
+/// which jumps lead nowhere new.
 const LEVELS_BETWEEN_LOOKS: u32 = 8;
 
 /// The same without bounds.
@@ -65,6 +65,7 @@ pub(crate) fn matrix(
 }
 
 /// The jumps that lead on from systems that may be passed.
+#[derive(Clone)]
 struct Passages {
     /// Those that can be taken both ways, once each.
     both_ways: Vec<(SystemIndex, SystemIndex)>,
@@ -129,6 +130,11 @@ fn fill<const WORDS: usize>(
     extras: &Extras,
     passages: &Passages,
 ) {
+    let mut passages = passages.clone();
+    let all = (0..rows.len()).fold([0; WORDS], |mut all, row| {
+        join(&mut all, &only(row));
+        all
+    });
     // By system, from where it has been reached; and by column, what of that is in the rows.
     let mut reached = PerSystem::new(map, [0; WORDS]);
     let mut told = vec![[0; WORDS]; to.len()];
@@ -167,7 +173,13 @@ fn fill<const WORDS: usize>(
     while !complete {
         jumps += 1;
         passages.take(&reached, &mut next);
-        complete = tell(jumps, &next) || (jumps % LEVELS_BETWEEN_LOOKS == 0 && next == reached);
+        complete = tell(jumps, &next);
+        if jumps % LEVELS_BETWEEN_LOOKS == 0 && !complete {
+            complete = next == reached;
+            // Between systems that all origins have reached nothing new can go; both tables must have it so.
+            let done = |it: SystemIndex| reached[it] == all && next[it] == all;
+            passages.both_ways.retain(|&(a, b)| !(done(a) && done(b)));
+        }
         mem::swap(&mut reached, &mut next);
     }
 }

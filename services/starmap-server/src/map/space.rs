@@ -8,11 +8,11 @@ use super::{Map, SecurityClass, SystemIndex};
 ///
 /// | kind | how it is known | gates | jump drives |
 /// |---|---|---|---|
-/// | high security | security from 0.45 | yes | out, not in: no cynosural field can be lit there (EVE University wiki, "Cynosural fields") |
+/// | high security | security from 0.45 | yes | out, not in: no cynosural field can be lit there (EVE University wiki, "Jump drives", section "Cynosural fields") |
 /// | low and null security | the rest of known space | yes | out and in |
-/// | Pochven | region 10000070 | among its 27 systems alone | out, not in (EVE University wiki, "Pochven", mechanical differences) |
-/// | Jove space | regions 10000004, 10000017, 10000019 | none to the rest of space | not in: players cannot get there (EVE University wiki, "Jove") |
-/// | wormhole space | system ids from 31000000, Thera among them | none | neither (EVE University wiki, "System security", wormhole space) |
+/// | Pochven | region 10000070 | among its 27 systems alone | out, not in (EVE University wiki, "Pochven", section "Mechanical differences") |
+/// | Jove space | regions 10000004 (UUA-F4), 10000017 (J7HZ-F), 10000019 (A821-A) | none to the rest of space (the Static Data Export) | not in: planners of jumps such as Rangefinder leave out these regions too |
+/// | wormhole space | system ids from 31000000, Thera among them | none | neither (EVE University wiki, "System security", section "Wormhole space") |
 /// | beyond | system ids from 32000000: abyssal and void space | none | neither: entered by filaments alone |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Space {

@@ -10,8 +10,11 @@ use serde::Deserialize;
 
 use crate::connections::Connection;
 use crate::errors::{InvalidParameterError, UniverseError};
+use crate::explore::Invalid;
+use crate::map::Map;
 
-use super::names::nearest_names;
+use super::names::{Names, did_you_mean, nearest_names};
+use super::records::Detail;
 
 /// The name of a system, a region or a constellation, or an id: as text or as a number.
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -31,6 +34,14 @@ pub(crate) struct Common {
     pub(crate) detail: Option<String>,
     /// Take an unknown name for the only one that is a letter away.
     pub(crate) correct: Option<bool>,
+}
+
+impl Common {
+    /// How much of each system is wanted, and the names of the call.
+    pub(crate) fn begin<'m>(&self, map: &'m Map) -> Result<(Detail, Names<'m>), UniverseError> {
+        let detail = Detail::of(self.detail.as_deref())?;
+        Ok((detail, Names::new(map, self.correct)))
+    }
 }
 
 /// The connections that a way may take besides the gates.
@@ -150,11 +161,18 @@ pub(crate) fn word<T: Copy>(
         return Ok(Some(*meant));
     }
     let all: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
-    let mut reason = format!("it is one of {}", all.join(", "));
-    if let Some(near) = nearest_names(&plain, all.into_iter()).first() {
-        reason.push_str(&format!("; did you mean {near}?"));
+    let near = did_you_mean(nearest_names(&plain, all.iter().copied()).first());
+    Err(invalid(
+        parameter,
+        given,
+        &format!("it is one of {}{near}", all.join(", ")),
+    ))
+}
+
+impl From<Invalid> for UniverseError {
+    fn from(error: Invalid) -> Self {
+        invalid(error.parameter, &error.value, &error.reason)
     }
-    Err(invalid(parameter, given, &reason))
 }
 
 /// A parameter that cannot be meant.

@@ -4,6 +4,7 @@ use mcp_proto::{
     Completion, CompletionRequest, Context, MAX_COMPLETIONS, RequestError, ServerBuilder,
 };
 
+use super::resources::now;
 use super::universe::Universe;
 use super::{address, prompts};
 
@@ -31,9 +32,11 @@ async fn systems(
     request: CompletionRequest,
     _context: Context,
 ) -> Result<Completion, RequestError> {
-    let now = universe.now().map_err(|_| RequestError::internal())?;
-    let names = now.map.systems().iter().map(|it| &*it.name);
-    Ok(matching(&request.value, names))
+    let map = now(&universe)?.map;
+    Ok(matching(
+        &request.value,
+        map.systems().iter().map(|it| &*it.name),
+    ))
 }
 
 async fn constellations(
@@ -41,9 +44,11 @@ async fn constellations(
     request: CompletionRequest,
     _context: Context,
 ) -> Result<Completion, RequestError> {
-    let now = universe.now().map_err(|_| RequestError::internal())?;
-    let names = now.map.constellations().iter().map(|it| &*it.name);
-    Ok(matching(&request.value, names))
+    let map = now(&universe)?.map;
+    Ok(matching(
+        &request.value,
+        map.constellations().iter().map(|it| &*it.name),
+    ))
 }
 
 async fn regions(
@@ -51,9 +56,11 @@ async fn regions(
     request: CompletionRequest,
     _context: Context,
 ) -> Result<Completion, RequestError> {
-    let now = universe.now().map_err(|_| RequestError::internal())?;
-    let names = now.map.regions().iter().map(|it| &*it.name);
-    Ok(matching(&request.value, names))
+    let map = now(&universe)?.map;
+    Ok(matching(
+        &request.value,
+        map.regions().iter().map(|it| &*it.name),
+    ))
 }
 
 async fn modes(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::errors::{SystemNotFoundError, UniverseError, shown};
-use crate::map::{MAX_NAME_BYTES, Map, SystemIndex};
+use crate::map::{ConstellationIndex, MAX_NAME_BYTES, Map, RegionIndex, SystemIndex};
 
 use super::arguments::Name;
 
@@ -129,6 +129,49 @@ impl<'m> Names<'m> {
     pub(crate) fn corrections(self) -> BTreeMap<String, String> {
         self.corrections
     }
+}
+
+/// The question at the end of a refusal; nothing if there is no name to ask for.
+pub(crate) fn did_you_mean<'n>(near: impl IntoIterator<Item = &'n String>) -> String {
+    let near: Vec<&str> = near.into_iter().map(String::as_str).collect();
+    match near.is_empty() {
+        true => String::new(),
+        false => format!("; did you mean {}?", near.join(", ")),
+    }
+}
+
+/// A region or a constellation that is not on the map.
+#[derive(Debug)]
+pub(crate) struct UnknownPlace {
+    /// What is wrong, with what may have been meant.
+    pub(crate) message: String,
+    pub(crate) suggestions: Vec<String>,
+}
+
+impl UnknownPlace {
+    fn new<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> Self {
+        let suggestions = nearest_names(name, names);
+        let near = did_you_mean(&suggestions);
+        Self {
+            message: format!("Unknown {kind}: {}{near}", shown(name)),
+            suggestions,
+        }
+    }
+}
+
+/// The region of a name.
+pub(crate) fn known_region(map: &Map, name: &str) -> Result<RegionIndex, UnknownPlace> {
+    let names = map.regions().iter().map(|it| &*it.name);
+    (map.region_by_name(name)).ok_or_else(|| UnknownPlace::new("region", name, names))
+}
+
+/// The constellation of a name.
+pub(crate) fn known_constellation(
+    map: &Map,
+    name: &str,
+) -> Result<ConstellationIndex, UnknownPlace> {
+    let names = map.constellations().iter().map(|it| &*it.name);
+    (map.constellation_by_name(name)).ok_or_else(|| UnknownPlace::new("constellation", name, names))
 }
 
 /// At most three of these names that may be meant by one that is unknown: those a letter away, then those that begin with

@@ -1,11 +1,13 @@
 //! Systems, constellations and regions as somebody reads them: for resources, prompts and the command line.
 
+use std::time::SystemTime;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::map::{ConstellationIndex, Map, RegionIndex, SecurityClass, SystemIndex};
 
-use super::records::{Detail, SystemInfo};
+use super::records::{Danger, Detail, SystemInfo};
 use super::universe::Snapshot;
 
 /// A system with all there is to know of it.
@@ -43,6 +45,9 @@ pub(crate) struct RegionPlace {
     pub(crate) constellations: Vec<Part>,
     /// The gates that lead out of it.
     pub(crate) exits: Vec<Exit>,
+    /// What happened in its systems, where there is an overlay.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    activity: Option<Danger>,
     data_version: String,
 }
 
@@ -130,6 +135,7 @@ impl RegionPlace {
             counts: Counts::of(map, &systems),
             constellations: parts.collect(),
             exits: exits(map, &systems, |system| map.system(system).region == index),
+            activity: Danger::of(now, systems, SystemTime::now()).map(|(danger, _)| danger),
             data_version: map.version().to_owned(),
         }
     }

@@ -104,17 +104,10 @@ impl<T> Answer<T> {
         }
     }
 
-    /// An answer that is about what happened: it has the figures in its body.
-    pub(crate) fn without_activity(now: &Snapshot, body: T, names: Names<'_>) -> Self {
-        let overlay = now.activity.as_deref();
-        let old = overlay.and_then(|activity| danger::old(activity, SystemTime::now()));
-        Self {
-            body,
-            activity: None,
-            warnings: old.into_iter().collect(),
-            data_version: now.map.version().to_owned(),
-            corrections: names.corrections(),
-        }
+    /// The same of an answer that has the figures in its body.
+    pub(crate) fn with_figures_inside(mut self) -> Self {
+        self.activity = None;
+        self
     }
 
     /// The same with these warnings before its own.
@@ -190,7 +183,7 @@ impl SystemList {
         let columns = (detail == Detail::Summary).then(|| {
             let ends = ["name", "security"].into_iter();
             let all = ends.chain(columns.iter().copied());
-            all.chain(["region if it is another than before"]).collect()
+            all.chain(["new region"]).collect()
         });
         Self {
             names: None,

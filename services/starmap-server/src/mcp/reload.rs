@@ -67,17 +67,15 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
     let mut following = Following {
         sources,
         universe,
+        server,
         watched: Vec::new(),
         watcher: None,
     };
     loop {
-        let looked = tokio::task::spawn_blocking(move || {
-            let changed = following.look();
-            (following, changed)
-        });
-        let changed;
-        (following, changed) = match looked.await {
-            Ok(looked) => looked,
+        let looked = tokio::task::spawn_blocking(move || following.look().then_some(following));
+        following = match looked.await {
+            Ok(Some(following)) => following,
+            Ok(None) => return,
             Err(error) => {
                 // A server that ends cancels it, which is nothing to tell.
                 if error.is_panic() {
@@ -86,17 +84,6 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
                 return;
             }
         };
-        let Some(server) = server.upgrade() else {
-            return;
-        };
-        if changed.map {
-            server.notify(Change::ResourcesListChanged);
-        }
-        if changed.map || changed.activity || changed.connections {
-            // Whoever follows any place or picture is told: the matcher takes this for all of them.
-            server.notify(Change::resource_updated(address::SCHEME));
-        }
-        drop(server);
         let Some(watcher) = &mut following.watcher else {
             return;
         };
@@ -108,6 +95,7 @@ pub(super) async fn follow(sources: Sources, universe: Universe, server: WeakSer
 struct Following {
     sources: Sources,
     universe: Universe,
+    server: WeakServer,
     watched: Vec<Folder>,
     watcher: Option<Watcher>,
 }
@@ -121,8 +109,8 @@ struct Folder {
 
 impl Following {
     /// Watches the folders as they are now, then looks: what was written before is seen now, what is written from now on
-    /// is heard of.
-    fn look(&mut self) -> Changed {
+    /// is heard of. False when the server is gone.
+    fn look(&mut self) -> bool {
         for _ in 0..MAX_TURNS {
             let folders = self.sources.folders();
             // Once they are watched and still the same, none can come or go unheard.
@@ -140,41 +128,37 @@ impl Following {
                 .ok();
             self.watched = folders;
         }
-        look(&mut self.sources, &self.universe)
-    }
-}
-
-/// What was loaded anew.
-#[derive(Debug, Default)]
-struct Changed {
-    map: bool,
-    activity: bool,
-    connections: bool,
-}
-
-fn look(sources: &mut Sources, universe: &Universe) -> Changed {
-    let mut changed = Changed::default();
-    match sources.map.reread(load::load) {
-        None => {}
-        Some(Ok(loaded)) => {
-            take_map(universe, loaded);
-            changed.map = true;
+        let Some(server) = self.server.upgrade() else {
+            return false;
+        };
+        let (sources, universe) = (&mut self.sources, &self.universe);
+        let mut changed = false;
+        match sources.map.reread(load::load) {
+            None => {}
+            Some(Ok(loaded)) => {
+                take_map(universe, loaded);
+                server.notify(Change::ResourcesListChanged);
+                changed = true;
+            }
+            Some(Err(error)) => tracing::warn!("the map is kept as it was: {error}"),
         }
-        Some(Err(error)) => tracing::warn!("the map is kept as it was: {error}"),
+        if let Some(source) = &mut sources.activity {
+            changed |= source.follow("the activity overlay", activity::load, |loaded| {
+                take_activity(universe, &server, loaded);
+            });
+        }
+        if let Some(source) = &mut sources.connections {
+            let what = "the file of connections";
+            changed |= source.follow(what, connections::load, |loaded| {
+                take_connections(universe, loaded.unwrap_or_default());
+            });
+        }
+        if changed {
+            // Whoever follows any place or picture is told: the matcher takes this for all of them.
+            server.notify(Change::resource_updated(address::SCHEME));
+        }
+        true
     }
-    if let Some(source) = &mut sources.activity {
-        changed.activity = source.follow("the activity overlay", activity::load, |it| match it {
-            Some(loaded) => take_activity(universe, loaded),
-            None => universe.replace_activity(None),
-        });
-    }
-    if let Some(source) = &mut sources.connections {
-        let what = "the file of connections";
-        changed.connections = source.follow(what, connections::load, |it| {
-            take_connections(universe, it.unwrap_or_default());
-        });
-    }
-    changed
 }
 
 impl Source {

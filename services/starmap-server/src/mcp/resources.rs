@@ -6,12 +6,12 @@ use mcp_proto::{
 };
 use serde::Serialize;
 
-use crate::errors::{UniverseError, shown};
+use crate::errors::UniverseError;
 use crate::map::Map;
 use crate::picture;
 
 use super::address;
-use super::names::{nearest_names, resolve_system_name};
+use super::names::{UnknownPlace, known_constellation, known_region, resolve_system_name};
 use super::places::{ConstellationPlace, RegionPlace, SystemPlace};
 use super::tools;
 use super::universe::{Snapshot, Universe};
@@ -105,11 +105,7 @@ async fn constellation(
 ) -> Result<ResourceContents, RequestError> {
     let now = now(&universe)?;
     let name = uri.get("name").unwrap_or_default();
-    let index = now.map.constellation_by_name(name);
-    let index = index.ok_or_else(|| {
-        let names = now.map.constellations().iter().map(|it| &*it.name);
-        unknown("constellation", name, names)
-    })?;
+    let index = known_constellation(&now.map, name).map_err(unknown)?;
     json(uri.uri, &ConstellationPlace::of(&now, index))
 }
 
@@ -119,7 +115,8 @@ async fn region(
     _context: Context,
 ) -> Result<ResourceContents, RequestError> {
     let now = now(&universe)?;
-    let index = known_region(&now.map, uri.get("name").unwrap_or_default())?;
+    let name = uri.get("name").unwrap_or_default();
+    let index = known_region(&now.map, name).map_err(unknown)?;
     json(uri.uri, &RegionPlace::of(&now, index))
 }
 
@@ -129,7 +126,8 @@ async fn region_picture(
     _context: Context,
 ) -> Result<ResourceContents, RequestError> {
     let now = now(&universe)?;
-    let index = known_region(&now.map, uri.get("name").unwrap_or_default())?;
+    let name = uri.get("name").unwrap_or_default();
+    let index = known_region(&now.map, name).map_err(unknown)?;
     let drawn = drawn(move || picture::region(&now.map, index)).await?;
     Ok(ResourceContents::text(uri.uri, drawn).with_mime_type(SVG))
 }
@@ -172,11 +170,6 @@ pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIn
     resolve_system_name(map, name).map_err(|error| refused(&error.into()))
 }
 
-fn known_region(map: &Map, name: &str) -> Result<crate::map::RegionIndex, RequestError> {
-    let index = map.region_by_name(name);
-    index.ok_or_else(|| unknown("region", name, map.regions().iter().map(|it| &*it.name)))
-}
-
 /// An error of a query as that of a request: what does not exist is told with the contract's data.
 pub(crate) fn refused(error: &UniverseError) -> RequestError {
     let message = error.sentence();
@@ -190,11 +183,6 @@ pub(crate) fn refused(error: &UniverseError) -> RequestError {
         .with_data("details", error.data())
 }
 
-fn unknown<'m>(kind: &str, name: &str, names: impl Iterator<Item = &'m str>) -> RequestError {
-    let near = nearest_names(name, names);
-    let mut message = format!("Unknown {kind}: {}", shown(name));
-    if !near.is_empty() {
-        message = format!("{message}; did you mean {}?", near.join(", "));
-    }
-    RequestError::not_found(message).with_data("suggestions", near)
+fn unknown(place: UnknownPlace) -> RequestError {
+    RequestError::not_found(place.message).with_data("suggestions", place.suggestions)
 }

@@ -65,12 +65,14 @@ impl UniverseServer {
     /// A tool whose schema cannot be served; a test proves that there is none.
     pub fn new(graph_path: Option<&Path>) -> Result<Self, BuildError> {
         let universe = Universe::default();
+        let server = register(universe.clone())?;
+        offer_live(&universe, &server);
         Ok(Self {
             graph_path: load::graph_path(graph_path),
             activity_path: None,
             connections_path: None,
             feed: None,
-            server: register(universe.clone(), false)?,
+            server,
             universe,
         })
     }
@@ -79,22 +81,13 @@ impl UniverseServer {
     #[must_use]
     pub fn with_activity(mut self, path: impl Into<PathBuf>) -> Self {
         self.activity_path = Some(path.into());
-        self.with_live_tools()
+        self
     }
 
     /// The same with the killmails of a feed, which is followed while the server runs.
     #[must_use]
     pub fn with_feed(mut self, source: FeedSource) -> Self {
         self.feed = Some(source);
-        self.with_live_tools()
-    }
-
-    /// The tools for what happens in the systems are offered only where something may be known of it.
-    fn with_live_tools(mut self) -> Self {
-        // What was built without them builds with them too, as a test proves; if not, they are missing.
-        if let Ok(server) = register(self.universe.clone(), true) {
-            self.server = server;
-        }
         self
     }
 
@@ -138,7 +131,7 @@ impl UniverseServer {
     /// [`FileError`]; an overlay that was loaded before is kept.
     pub fn load_activity(&self) -> Result<(), FileError> {
         if let Some(path) = &self.activity_path {
-            take_activity(&self.universe, activity::load(path)?);
+            take_activity(&self.universe, &self.server, Some(activity::load(path)?));
         }
         Ok(())
     }
@@ -171,6 +164,7 @@ impl UniverseServer {
         let feed = self.feed.clone().map(|source| {
             let feed = Arc::default();
             universe.follow(Arc::clone(&feed));
+            offer_live(&universe, &server);
             feed::follow(source, feed)
         });
         let feed = feed.transpose()?;
@@ -195,11 +189,11 @@ impl UniverseServer {
 }
 
 /// Everything that the server offers.
-fn register(universe: Universe, live: bool) -> Result<Server, BuildError> {
+fn register(universe: Universe) -> Result<Server, BuildError> {
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe)
         .title("Star map of New Eden")
         .instructions(INSTRUCTIONS);
-    completion::add(prompts::add(resources::add(tools::add(builder, live)))).build()
+    completion::add(prompts::add(resources::add(tools::add(builder)))).build()
 }
 
 /// Puts a map in place of what was there.
@@ -220,11 +214,24 @@ pub(super) fn take_map(universe: &Universe, loaded: Loaded) {
     );
 }
 
-/// Puts an overlay in place of what was there.
-pub(super) fn take_activity(universe: &Universe, loaded: Activity) {
-    let systems = loaded.systems();
-    universe.replace_activity(Some(loaded));
-    tracing::info!(systems, "activity overlay loaded");
+/// Puts an overlay, or none, in place of what was there.
+pub(super) fn take_activity(universe: &Universe, server: &Server, loaded: Option<Activity>) {
+    let systems = loaded.as_ref().map(Activity::systems);
+    universe.replace_activity(loaded);
+    offer_live(universe, server);
+    if let Some(systems) = systems {
+        tracing::info!(systems, "activity overlay loaded");
+    }
+}
+
+/// Offers the tools for what happens in the systems while something may be known of it: clients hear that they come and go.
+fn offer_live(universe: &Universe, server: &Server) {
+    let offer = match universe.has_overlay() {
+        true => Server::show_tools,
+        false => Server::hide_tools,
+    };
+    // All of them are registered, and changes declared.
+    let _done = offer(server, &tools::LIVE);
 }
 
 /// Puts connections in place of those that were there.

@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 
 use crate::errors::{InvalidParameterError, UniverseError};
 
-use super::names::nearest_names;
+use super::names::{did_you_mean, nearest_names};
 use super::universe::{Snapshot, Universe};
 pub(crate) use avoiding::MODES;
 pub(crate) use route::{RouteArguments, no_route, plain_route, route, route_title};
@@ -32,120 +32,130 @@ struct Tools {
     arguments: HashMap<&'static str, Vec<String>>,
 }
 
-/// Adds the tools; those for what happens in the systems only where there may be an overlay.
-pub(crate) fn add(builder: ServerBuilder<Universe>, live: bool) -> ServerBuilder<Universe> {
-    let mut tools = Tools {
+/// Where a tool works.
+#[derive(Debug, Clone, Copy)]
+enum Runs {
+    /// In a millisecond or two, where the request runs.
+    Here,
+    /// For longer, on a thread of its own.
+    OnThread,
+}
+
+/// The tools that only read the overlay: offered while there is one.
+pub(crate) const LIVE: [&str; 5] = [
+    "activity",
+    "hotspots",
+    "gatecamp_risk",
+    "fw_frontlines",
+    "activity_cache_status",
+];
+
+/// Adds all tools.
+pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    let tools = Tools {
         builder,
         arguments: HashMap::new(),
     };
-    tools = tools
-        .quick(
+    let tools = tools
+        .add(
             "route",
             "The way between two systems. Can avoid systems, areas, security classes and kills, take connections \
              besides the gates, and compare alternatives.",
+            Runs::Here,
             route::route,
         )
-        .slow(
+        .add(
             "loop",
             "A round trip past border systems of high security, of about so many jumps.",
+            Runs::OnThread,
             tours::loop_,
         )
-        .quick(
+        .add(
             "optimize_waypoints",
             "The order of up to 50 waypoints that takes the fewest jumps: exact to 12, good beyond.",
+            Runs::Here,
             tours::optimize_waypoints,
         )
-        .quick(
+        .add(
             "analyze",
             "Where a given way is dangerous, and a safer one.",
+            Runs::Here,
             ways::analyze,
         )
-        .quick("distances", "Jumps between systems, as a matrix.", ways::distances)
-        .quick(
+        .add("distances", "Jumps between systems, as a matrix.", Runs::Here, ways::distances)
+        .add(
             "systems",
             "Systems by name or id; null for an unknown one. full: neighbors, constellation, ids.",
+            Runs::Here,
             systems::systems,
         )
-        .quick("search", "Systems by name, security, region, distance.", around::search)
-        .quick(
+        .add("search", "Systems by name, security, region, distance.", Runs::Here, around::search)
+        .add(
             "nearest",
             "The nearest systems of a kind, or of a list.",
+            Runs::Here,
             around::nearest,
         )
-        .quick(
+        .add(
             "borders",
             "High-security systems with a gate to lower security, near a system.",
+            Runs::Here,
             around::borders,
         )
-        .quick(
+        .add(
             "jump_range",
             "What a jump drive of so many light years reaches.",
+            Runs::Here,
             ways::jump_range,
         )
-        .quick(
+        .add(
             "chokepoints",
             "Systems and gates without which the space around a place falls apart.",
+            Runs::Here,
             chokepoints::chokepoints,
-        );
-    if live {
-        tools = tools
-            .quick(
+        )
+            .add(
                 "activity",
                 "Kills, jumps and ratting in systems in the last hour.",
+                Runs::Here,
                 live::activity,
             )
-            .quick(
+            .add(
                 "hotspots",
                 "Where most is killed, jumped or ratted around a system.",
+                Runs::Here,
                 live::hotspots,
             )
-            .quick(
+            .add(
                 "gatecamp_risk",
                 "Where on a route somebody may wait at a gate.",
+                Runs::Here,
                 live::gatecamp_risk,
             )
-            .quick(
+            .add(
                 "fw_frontlines",
                 "The systems of faction warfare, the most fought for first.",
+                Runs::Here,
                 live::fw_frontlines,
             )
-            .quick(
+            .add(
                 "activity_cache_status",
                 "What activity data is loaded, and how old it is.",
+                Runs::Here,
                 live::activity_cache_status,
             );
-    }
     let Tools { builder, arguments } = tools;
+    let builder = builder.tools_list_changed();
     builder.refuse_arguments(move |tool, findings| refused(arguments.get(tool), findings))
 }
 
 impl Tools {
-    /// Adds a tool whose work is done in a millisecond or two: where the request runs.
-    fn quick<A, O>(
+    /// Adds a tool.
+    fn add<A, O>(
         mut self,
         name: &'static str,
         description: &str,
-        work: fn(&Snapshot, &A) -> Result<O, UniverseError>,
-    ) -> Self
-    where
-        A: DeserializeOwned + JsonSchema + Send + 'static,
-        O: Serialize + JsonSchema + Send + 'static,
-    {
-        self.remember::<A>(name);
-        self.builder = self.builder.tool(
-            tool(name, description),
-            move |universe: Universe, arguments: A, _: Context| async move {
-                Ok(work(&universe.now()?, &arguments)?)
-            },
-        );
-        self
-    }
-
-    /// Adds a tool that may compute for longer: on a thread of its own.
-    fn slow<A, O>(
-        mut self,
-        name: &'static str,
-        description: &str,
+        runs: Runs,
         work: fn(&Snapshot, &A) -> Result<O, UniverseError>,
     ) -> Self
     where
@@ -157,8 +167,14 @@ impl Tools {
             tool(name, description),
             move |universe: Universe, arguments: A, _: Context| async move {
                 let now = universe.now()?;
-                let done = tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
-                Ok(done.map_err(|_| ToolError::internal())??)
+                match runs {
+                    Runs::Here => Ok(work(&now, &arguments)?),
+                    Runs::OnThread => {
+                        let done =
+                            tokio::task::spawn_blocking(move || work(&now, &arguments)).await;
+                        Ok(done.map_err(|_| ToolError::internal())??)
+                    }
+                }
             },
         );
         self
@@ -203,9 +219,7 @@ fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
         .filter(|it| first.path.is_empty() && known.is_some_and(|known| !known.contains(it)));
     if let Some(unknown) = unknown {
         let known = known.into_iter().flatten().map(String::as_str);
-        if let Some(near) = nearest_names(unknown, known).first() {
-            reason.push_str(&format!("; did you mean {near}?"));
-        }
+        reason.push_str(&did_you_mean(nearest_names(unknown, known).first()));
     }
     let error = UniverseError::from(InvalidParameterError::new(&parameter, value, reason));
     let mut data = error.data();

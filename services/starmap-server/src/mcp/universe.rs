@@ -69,6 +69,12 @@ impl Universe {
         slots.map.clone()
     }
 
+    /// Whether a dump is loaded or a feed followed.
+    pub(crate) fn has_overlay(&self) -> bool {
+        let slots = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        slots.activity.is_some() || slots.live.is_some()
+    }
+
     /// Tells which connections are left out on the new map.
     pub(crate) fn replace_map(&self, map: Arc<Map>) -> Vec<String> {
         let mut slots = self.0.write().unwrap_or_else(PoisonError::into_inner);

@@ -134,30 +134,31 @@ impl Problem {
     }
 
     fn shift(&self, order: &mut Vec<usize>) -> bool {
-        let length = self.length(order);
         for count in 1..=MAX_MOVED.min(order.len()) {
             for first in 0..=order.len() - count {
-                let mut rest = order.clone();
-                let moved: Vec<usize> = rest.drain(first..first + count).collect();
-                let shorter = self.length(&rest);
-                let (a, b) = (moved.first().copied(), moved.last().copied());
-                let inside = self.inside(moved.iter().copied());
-                let back = self.inside(moved.iter().rev().copied());
-                for at in 0..=rest.len() {
-                    let before = at.checked_sub(1).and_then(|at| rest.get(at).copied());
-                    let after = rest.get(at).copied();
-                    let gap = shorter - self.cost(before, after);
-                    let straight = gap + inside + self.cost(before, a) + self.cost(b, after);
-                    let turned = gap + back + self.cost(before, b) + self.cost(a, after);
-                    if straight.min(turned) < length {
-                        let mut moved = moved;
-                        if turned < straight {
-                            moved.reverse();
-                        }
-                        rest.splice(at..at, moved);
-                        *order = rest;
-                        return true;
+                let row = order.get(first..first + count).unwrap_or_default();
+                let (a, b) = (row.first().copied(), row.last().copied());
+                let inside = self.inside(row.iter().copied());
+                let back = self.inside(row.iter().rev().copied());
+                let rest = |at: usize| order.get(if at < first { at } else { at + count }).copied();
+                let before = |at: usize| at.checked_sub(1).and_then(rest);
+                let closed = self.cost(before(first), rest(first));
+                let here = self.cost(before(first), a) + inside + self.cost(b, rest(first));
+                // What the tour takes here and there, with the row there, as it is and turned around.
+                let moved = |at: usize| {
+                    let (before, after) = (before(at), rest(at));
+                    let straight = inside + self.cost(before, a) + self.cost(b, after);
+                    let turned = back + self.cost(before, b) + self.cost(a, after);
+                    let shorter = closed + straight.min(turned) < here + self.cost(before, after);
+                    shorter.then_some((at, turned < straight))
+                };
+                if let Some((at, turned)) = (0..=order.len() - count).find_map(moved) {
+                    let mut row: Vec<usize> = order.drain(first..first + count).collect();
+                    if turned {
+                        row.reverse();
                     }
+                    order.splice(at..at, row);
+                    return true;
                 }
             }
         }

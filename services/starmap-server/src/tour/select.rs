@@ -43,9 +43,22 @@ const MAX_TRIALS: usize = 8;
 pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usize>) {
     let best = match problem.len() <= MAX_EXACT {
         true => exact(problem, wish),
-        false => (0..MAX_STARTS)
-            .map(|nth| search(problem, wish, nth * problem.len() / MAX_STARTS))
-            .min_by(|a, b| a.score.cmp(&b.score)),
+        false => {
+            // Nothing is better than all that may be visited, on a way of the length that was asked for.
+            let best = (0, 0, Reverse(wish.most.min(problem.len())), 0);
+            let is_best = |it: &Choice| wish.optimize == Optimize::Density && it.score == best;
+            let mut found: Option<Choice> = None;
+            for nth in 0..MAX_STARTS {
+                let next = search(problem, wish, nth * problem.len() / MAX_STARTS);
+                if found.as_ref().is_none_or(|found| next.score < found.score) {
+                    found = Some(next);
+                }
+                if found.as_ref().is_some_and(is_best) {
+                    break;
+                }
+            }
+            found
+        }
     };
     let order = best.map(|choice| choice.order).unwrap_or_default();
     let length = problem.length(&order);
@@ -63,7 +76,8 @@ fn exact(problem: &Problem, wish: &Wish) -> Option<Choice> {
     let scored = exact.sets().map(|set| {
         let stops: Vec<usize> = members(set).collect();
         let length = exact.tour_length(set) as usize;
-        (score(problem, wish, &stops, length), set)
+        let apart = apart(problem, wish, &stops);
+        (score(wish, stops.len(), apart, length), set)
     });
     let (score, set) = scored.min()?;
     let order = exact.order(set);
@@ -74,9 +88,8 @@ fn exact(problem: &Problem, wish: &Wish) -> Option<Choice> {
 fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
     let mut best = choice(problem, wish, vec![first]);
     for _ in 0..MAX_STEPS {
-        let mut trials = steps(problem, wish, &best);
-        trials.sort_unstable();
-        let better = trials.into_iter().take(MAX_TRIALS).find_map(|(_, step)| {
+        let trials = steps(problem, wish, &best);
+        let better = trials.into_iter().find_map(|(_, step)| {
             let mut order = best.order.clone();
             step.take(&mut order);
             problem.improve(&mut order);
@@ -111,61 +124,128 @@ impl Step {
     }
 }
 
-/// All steps, with the score that each would have if the order were not made better after it.
+/// The steps that look best: by the score that each would have if the order were not made better after it.
 fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> {
+    let order = &choice.order;
+    let length = problem.length(order);
     let mut steps = Vec::new();
-    let outs = (0..choice.order.len()).map(Some);
-    for out in std::iter::once(None).chain(outs) {
-        let mut rest = choice.order.clone();
-        if let Some(out) = out {
-            rest.remove(out);
-            if !rest.is_empty() {
-                let length = problem.length(&rest) as usize;
-                let out = Some(out);
-                let step = Step { out, into: None };
-                steps.push((score(problem, wish, &rest, length), step));
-            }
-        }
-        if rest.len() == wish.most {
-            continue;
-        }
-        let length = problem.length(&rest);
-        for stop in (0..problem.len()).filter(|stop| !choice.order.contains(stop)) {
-            let detour = |place: &usize| {
-                let before = place.checked_sub(1).and_then(|at| rest.get(at).copied());
-                let after = rest.get(*place).copied();
-                problem.cost(before, Some(stop)) + problem.cost(Some(stop), after)
-                    - problem.cost(before, after)
+    let outs: Vec<Without> = (std::iter::once(None).chain((0..order.len()).map(Some)))
+        .map(|out| Without::new(problem, wish, order, length, out))
+        .collect();
+    for out in outs
+        .iter()
+        .filter(|it| it.out.is_some() && !it.rest.is_empty())
+    {
+        let score = score(wish, out.rest.len(), out.apart, out.length as usize);
+        let step = Step {
+            out: out.out,
+            into: None,
+        };
+        steps.push((score, step));
+    }
+    let detour = |before, stop, after| {
+        problem.cost(before, Some(stop)) + problem.cost(Some(stop), after)
+            - problem.cost(before, after)
+    };
+    let mut gaps = Vec::with_capacity(order.len() + 1);
+    for stop in (0..problem.len()).filter(|stop| !order.contains(stop)) {
+        gaps.clear();
+        gaps.extend((0..=order.len()).map(|at| {
+            let before = at.checked_sub(1).and_then(|at| order.get(at).copied());
+            detour(before, stop, order.get(at).copied())
+        }));
+        for without in outs.iter().filter(|it| it.rest.len() < wish.most) {
+            // Where one is given up, two gaps become one.
+            let (before, closed, after) = match without.out {
+                None => (gaps.as_slice(), None, &[][..]),
+                Some(out) => (
+                    gaps.get(..out).unwrap_or_default(),
+                    Some(detour(without.before, stop, without.after)),
+                    gaps.get(out + 2..).unwrap_or_default(),
+                ),
             };
-            let Some(place) = (0..=rest.len()).min_by_key(detour) else {
+            let detours = before
+                .iter()
+                .copied()
+                .chain(closed)
+                .chain(after.iter().copied());
+            let Some((longer, place)) = detours.zip(0..).min() else {
                 continue;
             };
-            let longer = (length + detour(&place)) as usize;
-            let into = Some((stop, place));
-            rest.push(stop);
-            let score = score(problem, wish, &rest, longer);
-            rest.pop();
-            steps.push((score, Step { out, into }));
+            let apart = without
+                .apart
+                .min(beside(problem, wish, &without.rest, stop));
+            let longer = (without.length + longer) as usize;
+            let step = Step {
+                out: without.out,
+                into: Some((stop, place)),
+            };
+            steps.push((score(wish, without.rest.len() + 1, apart, longer), step));
         }
     }
+    if steps.len() > MAX_TRIALS {
+        steps.select_nth_unstable(MAX_TRIALS);
+        steps.truncate(MAX_TRIALS);
+    }
+    steps.sort_unstable();
     steps
+}
+
+/// A choice without one of its stops, or as it is.
+struct Without {
+    /// The place of the stop, and what is before and behind it.
+    out: Option<usize>,
+    before: Option<usize>,
+    after: Option<usize>,
+    rest: Vec<usize>,
+    length: u32,
+    apart: u32,
+}
+
+impl Without {
+    fn new(
+        problem: &Problem,
+        wish: &Wish,
+        order: &[usize],
+        length: u32,
+        out: Option<usize>,
+    ) -> Self {
+        let mut rest = order.to_vec();
+        let stop = out.map(|out| rest.remove(out));
+        let before = out.and_then(|out| rest.get(out.checked_sub(1)?).copied());
+        let after = out.and_then(|out| rest.get(out).copied());
+        let stop_takes = problem.cost(before, stop) + problem.cost(stop, after);
+        Self {
+            out,
+            before,
+            after,
+            length: match stop {
+                None => length,
+                Some(_) => length + problem.cost(before, after) - stop_takes,
+            },
+            apart: apart(problem, wish, &rest),
+            rest,
+        }
+    }
 }
 
 fn choice(problem: &Problem, wish: &Wish, order: Vec<usize>) -> Choice {
     let length = problem.length(&order) as usize;
+    let apart = apart(problem, wish, &order);
     Choice {
-        score: score(problem, wish, &order, length),
+        score: score(wish, order.len(), apart, length),
         order,
     }
 }
 
-fn score(problem: &Problem, wish: &Wish, stops: &[usize], length: usize) -> Score {
+/// By how many stops there are, how far the two nearest are apart, and the length.
+fn score(wish: &Wish, stops: usize, apart: u32, length: usize) -> Score {
     // Too many are as bad as too few.
-    let missing = wish.fewest.saturating_sub(stops.len()) + stops.len().saturating_sub(wish.most);
+    let missing = wish.fewest.saturating_sub(stops) + stops.saturating_sub(wish.most);
     let off = length.abs_diff(wish.target);
     let worth = match wish.optimize {
-        Optimize::Density => stops.len(),
-        Optimize::Coverage => apart(problem, wish, stops),
+        Optimize::Density => stops,
+        Optimize::Coverage => apart as usize,
     };
     (
         missing,
@@ -176,12 +256,22 @@ fn score(problem: &Problem, wish: &Wish, stops: &[usize], length: usize) -> Scor
 }
 
 /// How far the two nearest of the visited are apart. A single one is near nothing.
-fn apart(problem: &Problem, wish: &Wish, stops: &[usize]) -> usize {
-    let pairs = (1..).zip(stops).flat_map(|(next, a)| {
-        let others = stops.get(next..).unwrap_or_default().iter();
-        others.map(move |b| problem.cost(Some(*a), Some(*b)))
-    });
-    let home = stops.iter().filter(|_| wish.at_home);
-    let from_home = home.map(|stop| problem.cost(None, Some(*stop)));
-    pairs.chain(from_home).min().unwrap_or(u32::MAX) as usize
+fn apart(problem: &Problem, wish: &Wish, stops: &[usize]) -> u32 {
+    let visited = (0..).zip(stops);
+    visited
+        .map(|(at, stop)| beside(problem, wish, stops.get(..at).unwrap_or_default(), *stop))
+        .min()
+        .unwrap_or(u32::MAX)
+}
+
+/// How far a stop is from the nearest of others that are visited; where nobody asks, it is not counted.
+fn beside(problem: &Problem, wish: &Wish, others: &[usize], stop: usize) -> u32 {
+    if wish.optimize == Optimize::Density {
+        return u32::MAX;
+    }
+    let home = wish.at_home.then(|| problem.cost(None, Some(stop)));
+    let others = others
+        .iter()
+        .map(|other| problem.cost(Some(*other), Some(stop)));
+    others.chain(home).min().unwrap_or(u32::MAX)
 }

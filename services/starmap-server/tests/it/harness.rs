@@ -103,7 +103,7 @@ pub(crate) async fn call(client: &Client, tool: &str, arguments: Value) -> Outco
     let body: Value = serde_json::from_str(text).unwrap();
     if result["isError"] == true {
         assert!(body["error"]["data"].is_object(), "{body}");
-        assert!(result["structuredContent"].is_null() || result["structuredContent"] == body);
+        assert_eq!(result["structuredContent"], body);
         return Err(body["error"].clone());
     }
     assert_eq!(result["structuredContent"], body);

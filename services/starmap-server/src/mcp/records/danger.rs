@@ -53,7 +53,7 @@ pub(crate) struct Counted {
 
 impl Danger {
     /// What an overlay has of these systems, and the warnings that follow.
-    pub(super) fn of(
+    pub(crate) fn of(
         now: &Snapshot,
         systems: impl IntoIterator<Item = SystemIndex>,
         time: SystemTime,

@@ -5,19 +5,19 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use crate::activity::Measure;
-use crate::errors::UniverseError;
-use crate::explore::{self, Filter, Invalid, Near, Nearest};
-use crate::map::{Map, SystemIndex, TRADE_HUBS};
+use crate::errors::{UniverseError, shown};
+use crate::explore::{self, Filter, Near, Nearest};
+use crate::map::{Map, SystemIndex, TRADE_HUBS, plain};
 use crate::route::SecurityFilter;
 
-use super::super::arguments::{Common, List, Name, Ways, invalid};
+use super::super::arguments::{Common, List, Name, Ways};
 use super::super::extras;
-use super::super::names::Names;
+use super::super::names::{Names, did_you_mean};
 use super::super::records::{Answer, Detail, SystemList, adjacent_lowsec};
 use super::super::universe::Snapshot;
 use super::avoiding::security_class;
 use super::empty::{farther, region, why_none};
-use super::live::{counts, overlay};
+use super::live::counted;
 
 /// What systems are looked for by, in both tools.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -144,17 +144,13 @@ pub(super) fn nearest(
     asked: &NearestArguments,
 ) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(30));
     let limit = usize::from(asked.limit.unwrap_or(5));
-    let among = asked
-        .among
-        .as_ref()
-        .map(|among| among_of(among, &mut names))
-        .transpose()?;
+    let among = asked.among.as_ref();
+    let among = among.map(|among| among_of(among, &mut names)).transpose()?;
     let mut warnings = Vec::new();
     let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
         min_adjacent_lower: usize::from(asked.min_adjacent_lowsec.unwrap_or(0)),
@@ -162,44 +158,26 @@ pub(super) fn nearest(
         ..filter
     });
     let (most, least) = (asked.max_kills, asked.min_npc_kills);
-    let activity = match (most, least) {
-        (None, None) => None,
-        _ => Some(overlay(now, "max_kills and min_npc_kills")?),
+    let kills = most.map(|_| counted(now, "max_kills", Measure::Kills));
+    let ratting = least.map(|_| counted(now, "min_npc_kills", Measure::Ratting));
+    let activity = kills.transpose()?.or(ratting.transpose()?);
+    let mut found = match filter {
+        None => explore::Found::default(),
+        Some(filter) => {
+            let query = Nearest {
+                origin,
+                max_jumps: radius,
+                filter,
+                // What happens in a system is not on the map: it is looked at afterwards.
+                limit: activity.map_or(limit, |_| usize::MAX),
+            };
+            let found = explore::nearest(map, &extras, &query)?;
+            let empty = || why_none(map, &extras, Some(origin), Some(radius), &query.filter);
+            warnings.extend((found.total == 0).then(empty));
+            found
+        }
     };
-    if let (Some(activity), Some(_)) = (activity, most) {
-        counts(activity, "max_kills", Measure::Kills)?;
-    }
-    if let (Some(activity), Some(_)) = (activity, least) {
-        counts(activity, "min_npc_kills", Measure::Ratting)?;
-    }
-    let known = filter.is_some();
-    let query = Nearest {
-        origin,
-        max_jumps: radius,
-        filter: filter.unwrap_or_default(),
-        // What happens in a system is not on the map: it is looked at afterwards.
-        limit: if activity.is_some() {
-            usize::MAX
-        } else {
-            limit
-        },
-    };
-    let mut found = explore::nearest(map, &extras, &query).map_err(|error| wrong(&error))?;
-    if !known {
-        found = explore::Found {
-            total: 0,
-            list: Vec::new(),
-        };
-    } else if found.total == 0 {
-        warnings.push(why_none(
-            map,
-            &extras,
-            Some(origin),
-            Some(radius),
-            &query.filter,
-        ));
-    } else if let Some(activity) = activity {
-        let before = found.total;
+    if let (Some(activity), before @ 1..) = (activity, found.total) {
         found.list.retain(|near| {
             let figures = activity.figures(map.system(near.system).id);
             most.is_none_or(|most| figures.kills() <= most)
@@ -229,41 +207,34 @@ pub(super) fn search(
     asked: &SearchArguments,
 ) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
-    let origin = asked
-        .origin
-        .as_deref()
-        .map(|name| names.system(name))
-        .transpose()?;
+    let (detail, mut names) = asked.common.begin(map)?;
+    let origin = asked.origin.as_deref();
+    let origin = origin.map(|name| names.system(name)).transpose()?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let mut warnings = Vec::new();
     let filter = asked.kind.filter(map, &mut warnings)?.map(|filter| Filter {
         name: asked.name.clone(),
         ..filter
     });
-    let known = filter.is_some();
-    let query = explore::Search {
-        origin,
-        max_jumps: asked.max_jumps.map(u32::from),
-        filter: filter.unwrap_or_default(),
-        limit: usize::from(asked.limit.unwrap_or(20)),
+    let max_jumps = asked.max_jumps.map(u32::from);
+    let found = match filter {
+        None => explore::Found::default(),
+        Some(filter) => {
+            let query = explore::Search {
+                origin,
+                max_jumps,
+                filter,
+                limit: usize::from(asked.limit.unwrap_or(20)),
+            };
+            let found = explore::search(map, &extras, &query)?;
+            let empty = || why_none(map, &extras, origin, max_jumps, &query.filter);
+            warnings.extend((found.total == 0).then(empty));
+            found
+        }
     };
-    let mut found = explore::search(map, &extras, &query).map_err(|error| wrong(&error))?;
-    if !known {
-        found = explore::Found {
-            total: 0,
-            list: Vec::new(),
-        };
-    } else if found.total == 0 {
-        warnings.push(why_none(
-            map,
-            &extras,
-            origin,
-            query.max_jumps,
-            &query.filter,
-        ));
-    }
+    // A misspelling is likelier than a part of a name.
+    let misspelt = asked.name.as_deref().and_then(|name| misspelt(map, name));
+    warnings.splice(0..0, misspelt);
     let systems: Vec<SystemIndex> = found.list.iter().map(|hit| hit.system).collect();
     let jumps = |at: usize| match origin {
         Some(_) => vec![json!(found.list.get(at).and_then(|hit| hit.jumps))],
@@ -275,7 +246,7 @@ pub(super) fn search(
         list: SystemList::with(now, &systems, detail, columns, jumps),
         borders: None,
         total_found: found.total,
-        search_radius: query.max_jumps,
+        search_radius: max_jumps,
     };
     Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
@@ -285,8 +256,7 @@ pub(super) fn borders(
     asked: &BordersArguments,
 ) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
@@ -339,7 +309,9 @@ pub(super) fn borders(
         total_found: found.total,
         search_radius: Some(radius),
     };
-    Ok(Answer::new(now, body, names, systems).warn(empty))
+    let lower = |system: &SystemIndex| explore::adjacent_lower(map, *system);
+    let beside: Vec<SystemIndex> = systems.iter().flat_map(lower).collect();
+    Ok(Answer::new(now, body, names, systems.into_iter().chain(beside)).warn(empty))
 }
 
 const JUMPS: &str = "jumps_from_origin";
@@ -361,6 +333,19 @@ pub(super) fn located(
     (systems, listed)
 }
 
+/// That what should be a part of a name may be a name that is misspelt.
+fn misspelt(map: &Map, part: &str) -> Option<String> {
+    if map.system_by_name(part).is_some() {
+        return None;
+    }
+    let near = map.suggest(part, 1);
+    let near = near
+        .first()
+        .filter(|near| !plain(near).contains(&plain(part)))?;
+    let near = did_you_mean([&(*near).to_owned()]);
+    Some(format!("No system is called {}{near}", shown(part)))
+}
+
 /// The systems of a list that may have a name for several.
 fn among_of(among: &List, names: &mut Names<'_>) -> Result<Vec<SystemIndex>, UniverseError> {
     let mut systems = Vec::new();
@@ -375,9 +360,4 @@ fn among_of(among: &List, names: &mut Names<'_>) -> Result<Vec<SystemIndex>, Uni
         }
     }
     Ok(systems)
-}
-
-/// A parameter that the map's own modules refuse.
-pub(super) fn wrong(error: &Invalid) -> UniverseError {
-    invalid(error.parameter, &error.value, &error.reason)
 }

@@ -5,7 +5,7 @@ use crate::map::{Map, SecurityClass};
 use crate::route::{Avoid, Avoided, Mode, Penalty, SecurityFilter};
 
 use super::super::arguments::{Name, invalid, word};
-use super::super::names::{Names, nearest_names};
+use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::records::CLASSES;
 
 /// The words for the modes, in the order they are offered.
@@ -113,13 +113,10 @@ pub(crate) fn avoid(map: &Map, things: Vec<Avoided>) -> Result<Avoid, UniverseEr
 }
 
 fn unknown<'m>(parameter: &str, name: &str, names: impl Iterator<Item = &'m str>) -> UniverseError {
-    let near = nearest_names(name, names);
-    let reason = match near.is_empty() {
-        true => "nothing on the map has this name".to_owned(),
-        false => format!(
-            "nothing on the map has this name; did you mean {}?",
-            near.join(", ")
-        ),
-    };
-    invalid(parameter, name, &reason)
+    let near = did_you_mean(&nearest_names(name, names));
+    invalid(
+        parameter,
+        name,
+        &format!("nothing on the map has this name{near}"),
+    )
 }

@@ -9,7 +9,7 @@ use crate::map::{Map, SystemIndex};
 use crate::route::{Extras, SecurityFilter};
 
 use super::super::arguments::{Name, invalid};
-use super::super::names::{Names, nearest_names};
+use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::places::systems_of;
 use super::super::records::Answer;
 use super::super::universe::Snapshot;
@@ -59,17 +59,13 @@ pub(super) fn chokepoints(
     cuts.bridges
         .sort_by_key(|cut| std::cmp::Reverse(cut.cut_off));
     let name = |system: SystemIndex| map.system(system).name.to_string();
-    let shown: Vec<SystemIndex> = cuts
-        .systems
-        .iter()
-        .take(limit)
-        .map(|it| it.system)
-        .collect();
     let empty = (total_found == 0).then(|| {
         format!("No single system cuts {area} apart: every two of its systems have two ways between them, or none")
     });
     let systems = cuts.systems.iter().take(limit);
     let gates = cuts.bridges.iter().take(limit);
+    let ends = gates.clone().flat_map(|it| [it.from, it.to]);
+    let shown: Vec<SystemIndex> = systems.clone().map(|it| it.system).chain(ends).collect();
     let body = Chokepoints {
         area,
         area_systems: inside.len(),
@@ -107,9 +103,10 @@ fn area(map: &Map, asked: &Arguments) -> Result<(String, Vec<SystemIndex>), Univ
         .map(str::to_owned)
         .collect();
     near.extend(nearest_names(around, areas).into_iter().take(2));
-    let reason = format!(
-        "no system, constellation or region has this name; did you mean {}?",
-        near.join(", ")
-    );
-    Err(invalid("around", around, &reason))
+    let reason = "no system, constellation or region has this name";
+    Err(invalid(
+        "around",
+        around,
+        &format!("{reason}{}", did_you_mean(&near)),
+    ))
 }

@@ -5,7 +5,10 @@ use crate::explore::{self, Filter, Near, Nearest};
 use crate::map::{Map, RegionIndex, SystemIndex};
 use crate::route::{self, Extras};
 
-use super::super::names::nearest_names;
+use super::super::names::known_region;
+
+/// Takes something away that a filter asks for.
+type Loosen = fn(&mut Filter);
 
 /// Why nothing was found, and what would help.
 pub(super) fn why_none(
@@ -24,55 +27,23 @@ pub(super) fn why_none(
     };
     let matching = count(filter);
     if matching == 0 {
-        let all = || filter.clone();
-        let any = Filter::default();
-        let looser = [
-            (
-                "name",
-                Filter {
-                    name: None,
-                    ..all()
-                },
-            ),
-            (
-                "region",
-                Filter {
-                    region: None,
-                    ..all()
-                },
-            ),
-            (
-                "security_class, security_min and security_max",
-                Filter {
-                    class: None,
-                    security_min: any.security_min,
-                    security_max: any.security_max,
-                    ..all()
-                },
-            ),
-            (
-                "is_border",
-                Filter {
-                    border: None,
-                    ..all()
-                },
-            ),
-            (
-                "min_adjacent_lowsec",
-                Filter {
-                    min_adjacent_lower: 0,
-                    ..all()
-                },
-            ),
-            (
-                "among",
-                Filter {
-                    among: None,
-                    ..all()
-                },
-            ),
+        let looser: [(&str, Loosen); 6] = [
+            ("name", |it| it.name = None),
+            ("region", |it| it.region = None),
+            ("security_class, security_min and security_max", |it| {
+                let any = Filter::default();
+                (it.class, it.security_min, it.security_max) =
+                    (None, any.security_min, any.security_max);
+            }),
+            ("is_border", |it| it.border = None),
+            ("min_adjacent_lowsec", |it| it.min_adjacent_lower = 0),
+            ("among", |it| it.among = None),
         ];
-        let counted = looser.iter().map(|(name, looser)| (name, count(looser)));
+        let counted = looser.iter().map(|(name, loosen)| {
+            let mut looser = filter.clone();
+            loosen(&mut looser);
+            (name, count(&looser))
+        });
         let helps = counted.filter(|(_, count)| *count > 0);
         let helps: Vec<String> = helps
             .map(|(name, count)| format!("{count} without {name}"))
@@ -125,25 +96,22 @@ pub(super) fn region(
     let Some(name) = name else {
         return Some(None);
     };
-    if let Some(region) = map.region_by_name(name) {
-        return Some(Some(region));
-    }
-    let unknown = format!("Unknown region: {}", shown(name));
-    let near = nearest_names(name, map.regions().iter().map(|it| &*it.name));
+    let unknown = match known_region(map, name) {
+        Ok(region) => return Some(Some(region)),
+        Err(unknown) => unknown.message,
+    };
     let is = match (map.constellation_by_name(name), map.system_by_name(name)) {
         (Some(it), _) => Some(("constellation", map.constellation(it).region)),
         (None, Some(it)) => Some(("system", map.system(it).region)),
         (None, None) => None,
     };
-    warnings.push(match (is, near.is_empty()) {
-        (Some((kind, region)), _) => {
-            format!(
-                "{unknown}; that is a {kind} of the region {}",
-                map.region(region).name
-            )
-        }
-        (None, true) => unknown,
-        (None, false) => format!("{unknown}; did you mean {}?", near.join(", ")),
+    warnings.push(match is {
+        Some((kind, region)) => format!(
+            "Unknown region: {}; that is a {kind} of the region {}",
+            shown(name),
+            map.region(region).name
+        ),
+        None => unknown,
     });
     None
 }

@@ -9,6 +9,7 @@ use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::activity::{Activity, Kinds, Level, Measure, SceneKind};
 use crate::errors::{UniverseError, shown};
@@ -18,7 +19,7 @@ use crate::route::{self, SecurityFilter};
 
 use super::super::arguments::{List, Name, word};
 use super::super::names::Names;
-use super::super::records::{Answer, Counted, level, old};
+use super::super::records::{Answer, Counted, Detail, SystemList, level, old};
 use super::super::universe::Snapshot;
 
 pub(super) use risk::gatecamp_risk;
@@ -78,24 +79,16 @@ pub(super) struct HotspotsArguments {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Hotspots {
     origin: String,
+    #[schemars(with = "String")]
     activity_type: Measure,
-    /// Where most is counted, then the nearest, then by name.
-    #[schemars(with = "Vec<String>")]
-    hotspots: Vec<Hotspot>,
+    #[serde(flatten)]
+    list: SystemList,
+    /// Where most is counted, then the nearest, then by name: rows under `columns`.
+    hotspots: Option<Vec<Value>>,
     /// In how many systems within the radius anything is counted.
     total_found: usize,
     search_radius: u32,
     age_seconds: Option<u64>,
-}
-
-#[derive(Debug, Serialize)]
-struct Hotspot {
-    name: String,
-    security: f64,
-    region: String,
-    jumps_from_origin: u32,
-    count: u32,
-    level: Level,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -104,6 +97,7 @@ pub(super) struct StatusArguments {}
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Status {
+    /// Always: without any this tool is not offered.
     loaded: bool,
     /// What it has.
     has: Kinds,
@@ -127,13 +121,14 @@ pub(super) fn activity(
     let overlay = overlay(now, "activity")?;
     let mut names = Names::new(map, asked.correct);
     let mut not_found = Vec::new();
-    let mut systems = Vec::new();
+    let (mut known, mut systems) = (Vec::new(), Vec::new());
     for name in asked.systems.iter() {
         let Some(system) = names.find(name) else {
             not_found.push(shown(name));
             continue;
         };
         let record = map.system(system);
+        known.push(system);
         systems.push(Busy {
             name: record.name.to_string(),
             security_class: record.class.to_string(),
@@ -148,7 +143,7 @@ pub(super) fn activity(
         not_found,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::without_activity(now, body, names))
+    Ok(Answer::new(now, body, names, known).with_figures_inside())
 }
 
 pub(super) fn hotspots(
@@ -163,7 +158,7 @@ pub(super) fn hotspots(
     ];
     let measure = word("activity_type", asked.activity_type.as_deref(), &measures)?;
     let measure = measure.unwrap_or(Measure::Kills);
-    let overlay = counts(overlay(now, "hotspots")?, "hotspots", measure)?;
+    let overlay = counted(now, "hotspots", measure)?;
     let mut names = Names::new(map, asked.correct);
     let origin = names.system(&asked.origin)?;
     let radius = u32::from(asked.max_jumps.unwrap_or(15));
@@ -188,81 +183,89 @@ pub(super) fn hotspots(
     });
     // They come by distance, then by name, and a stable sort keeps that.
     busy.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-    let first = busy.iter().take(usize::from(asked.limit.unwrap_or(10)));
+    let total_found = busy.len();
+    busy.truncate(usize::from(asked.limit.unwrap_or(10)));
+    let systems: Vec<SystemIndex> = busy.iter().map(|(_, near)| near.system).collect();
+    let columns = ["jumps_from_origin", "count", "level"];
+    let mut list = SystemList::with(now, &systems, Detail::Summary, &columns, |at| {
+        let row = busy.get(at).map(|(count, near)| {
+            vec![
+                json!(near.jumps),
+                json!(count),
+                json!(measure.level(*count)),
+            ]
+        });
+        row.unwrap_or_default()
+    });
     let body = Hotspots {
         origin: map.system(origin).name.to_string(),
         activity_type: measure,
-        hotspots: first
-            .map(|(count, near)| {
-                let record = map.system(near.system);
-                Hotspot {
-                    name: record.name.to_string(),
-                    security: record.security,
-                    region: map.region(record.region).name.to_string(),
-                    jumps_from_origin: near.jumps,
-                    count: *count,
-                    level: measure.level(*count),
-                }
-            })
-            .collect(),
-        total_found: busy.len(),
+        hotspots: list.systems.take(),
+        list,
+        total_found,
         search_radius: radius,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };
-    Ok(Answer::without_activity(now, body, names).warn(empty))
+    let answer = Answer::new(now, body, names, systems).warn(empty);
+    Ok(match measure {
+        Measure::Kills => answer.with_figures_inside(),
+        Measure::Jumps | Measure::Ratting => answer,
+    })
 }
 
 pub(super) fn activity_cache_status(
     now: &Snapshot,
     _: &StatusArguments,
 ) -> Result<Answer<Status>, UniverseError> {
-    let overlay = now.activity.as_deref();
+    let overlay = overlay(now, "activity_cache_status")?;
     let time = SystemTime::now();
-    let note = match overlay {
-        None => no_overlay("The live tools").to_string(),
-        Some(overlay) => old(overlay, time)
-            .unwrap_or_else(|| "The figures are of the hour before they were reported.".to_owned()),
-    };
-    let camps = overlay.into_iter().flat_map(Activity::camps);
-    let mut camps: Vec<String> = camps
+    let note = old(overlay, time)
+        .unwrap_or_else(|| "The figures are of the hour before they were reported.".to_owned());
+    let mut camps: Vec<String> = overlay
+        .camps()
         .filter_map(|id| now.map.system_by_id(id))
         .map(|system| now.map.system(system).name.to_string())
         .collect();
     camps.sort_unstable();
     let body = Status {
-        loaded: overlay.is_some(),
-        has: overlay.map(Activity::has).unwrap_or_default(),
-        systems: overlay.map_or(0, Activity::systems),
-        age_seconds: overlay.and_then(|overlay| overlay.age_seconds(time)),
-        kills_age_seconds: overlay.and_then(|overlay| overlay.kills_age(time)),
+        loaded: true,
+        has: overlay.has(),
+        systems: overlay.systems(),
+        age_seconds: overlay.age_seconds(time),
+        kills_age_seconds: overlay.kills_age(time),
         camps,
         note,
     };
-    Ok(Answer::without_activity(
-        now,
-        body,
-        Names::new(&now.map, None),
-    ))
+    let names = Names::new(&now.map, None);
+    Ok(Answer::new(now, body, names, []).with_figures_inside())
 }
 
 /// The overlay that a tool cannot do without.
 pub(super) fn overlay<'n>(now: &'n Snapshot, what: &str) -> Result<&'n Activity, UniverseError> {
-    now.activity.as_deref().ok_or_else(|| no_overlay(what))
+    let overlay = now.activity.as_deref();
+    overlay.ok_or_else(|| {
+        UniverseError::Universe(format!(
+            "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
+             (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works \
+             without it."
+        ))
+    })
 }
 
 /// The overlay, if it counts what a tool cannot do without.
 ///
 /// # Errors
 /// It does not: its zeros would be taken for peace.
-pub(super) fn counts<'n>(
-    overlay: &'n Activity,
-    tool: &str,
+pub(super) fn counted<'n>(
+    now: &'n Snapshot,
+    what: &str,
     measure: Measure,
 ) -> Result<&'n Activity, UniverseError> {
+    let overlay = overlay(now, what)?;
     match (overlay.counts(measure), measure) {
         (true, _) => Ok(overlay),
-        (false, Measure::Jumps) => Err(lacks(tool, "system_jumps")),
-        (false, Measure::Kills | Measure::Ratting) => Err(lacks(tool, "system_kills")),
+        (false, Measure::Jumps) => Err(lacks(what, "system_jumps")),
+        (false, Measure::Kills | Measure::Ratting) => Err(lacks(what, "system_kills")),
     }
 }
 
@@ -270,15 +273,6 @@ pub(super) fn counts<'n>(
 fn lacks(tool: &str, array: &str) -> UniverseError {
     UniverseError::Universe(format!(
         "{tool}: the activity overlay has no {array}. Put that answer of the public API into the dump that --activity \
-         names."
-    ))
-}
-
-/// That there is no overlay, and what to do about it.
-fn no_overlay(what: &str) -> UniverseError {
-    UniverseError::Universe(format!(
-        "{what}: no activity overlay is loaded. Start the server with --activity and a dump of the public API \
-         (system_kills, system_jumps, fw/systems), or with --feed and a file of killmails. Everything else works without \
-         it."
+         names; kills also come with the first killmail of --feed."
     ))
 }

@@ -12,11 +12,10 @@ use crate::route::{self, Avoided, By, Cost, NoRoute, Query, Route};
 
 use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
-use super::super::names::Names;
-use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
 use super::avoiding::{Wanted, avoid, mode};
-use super::live::{counts, overlay};
+use super::live::counted;
 
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -115,9 +114,8 @@ pub(crate) fn route(
     asked: &RouteArguments,
 ) -> Result<Answer<RouteResult>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
     let (mode_name, mode) = mode(asked.mode.as_deref(), asked.penalty)?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
     let destination = names.system(&asked.destination)?;
     let wanted = Wanted {
@@ -128,7 +126,7 @@ pub(crate) fn route(
     };
     let mut things = wanted.things(map, &mut names)?;
     if let Some(least) = asked.avoid_kills {
-        let activity = counts(overlay(now, "avoid_kills")?, "avoid_kills", Measure::Kills)?;
+        let activity = counted(now, "avoid_kills", Measure::Kills)?;
         let deadly = activity.systems_with_kills(least.max(1));
         let deadly = deadly.filter_map(|id| map.system_by_id(id));
         things.extend(deadly.map(Avoided::System));
@@ -158,18 +156,19 @@ pub(crate) fn route(
         Some(true) => Some(route::cost_of_safety(map, &query).map_err(failed)?),
         _ => None,
     };
-    let warnings = route::warnings(map, &query, &best).into_iter();
+    let alone = (count > 1 && others.is_empty()).then(|| ALONE.to_owned());
+    let warnings = route::warnings(map, &query, &best);
+    let warnings = warnings.iter().map(|warning| warning.sentence(map));
+    let warnings: Vec<String> = warnings.chain(alone).collect();
     let brief = |route: &Route| Brief {
         jumps: route.jumps(),
         cost: route.cost.value(),
         security_summary: SecuritySummary::of(map, &route.systems),
         names: all_names(map, &route.systems),
     };
-    let all = others
-        .iter()
-        .chain([&best])
-        .flat_map(|route| &route.systems);
-    let systems: Vec<SystemIndex> = all.copied().collect();
+    let both = compared.iter().flat_map(|it| [&it.shortest, &it.safe]);
+    let all = others.iter().chain([&best]).chain(both);
+    let systems: Vec<SystemIndex> = all.flat_map(|route| &route.systems).copied().collect();
     let jumps = u32::try_from(best.jumps()).unwrap_or(u32::MAX);
     let body = RouteResult {
         origin: name(map, origin).to_owned(),
@@ -188,17 +187,16 @@ pub(crate) fn route(
         }),
         way: best.systems,
     };
-    let answer = Answer::new(now, body, names, systems);
-    Ok(answer.warn(warnings.map(|warning| warning.sentence(map))))
+    Ok(Answer::new(now, body, names, systems).warn(warnings))
 }
+
+/// Why there is nothing among the alternatives ([`route::alternatives`]).
+const ALONE: &str = "No alternatives: every other way shares most of its jumps with this one, or costs more than half as \
+    much again and 5 jumps";
 
 /// What the recent kills of each system add to the cost of entering it.
 fn surcharges(now: &Snapshot, weight: f64) -> Result<Vec<Cost>, UniverseError> {
-    let activity = counts(
-        overlay(now, "danger_weight")?,
-        "danger_weight",
-        Measure::Kills,
-    )?;
+    let activity = counted(now, "danger_weight", Measure::Kills)?;
     let time = SystemTime::now();
     let systems = now.map.systems().iter();
     let costs = systems.map(|system| Cost::new(activity.heat(system.id, time) * weight));

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 use crate::errors::{UniverseError, shown};
 
 use super::super::arguments::{Common, List};
-use super::super::names::Names;
 use super::super::records::{Answer, Detail, SystemInfo};
 use super::super::universe::Snapshot;
 
@@ -32,8 +31,7 @@ pub(super) struct Found {
 
 pub(super) fn systems(now: &Snapshot, asked: &Arguments) -> Result<Answer<Found>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let mut not_found = Vec::new();
     let mut known = Vec::new();
     let mut warnings = Vec::new();

@@ -12,10 +12,8 @@ use crate::tour::{
 
 use super::super::arguments::{Common, List, Name, Ways, invalid, word};
 use super::super::extras;
-use super::super::names::Names;
-use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
-use super::around::wrong;
 use super::avoiding::{Wanted, security_filter};
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -107,19 +105,18 @@ pub(super) fn loop_(
     asked: &LoopArguments,
 ) -> Result<Answer<LoopResult>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
+    let (detail, mut names) = asked.common.begin(map)?;
     let aims = [
         ("density", Optimize::Density),
         ("coverage", Optimize::Coverage),
     ];
     let optimize = word("optimize", asked.optimize.as_deref(), &aims)?.unwrap_or_default();
-    let mut names = Names::new(map, asked.common.correct);
     let origin = names.system(&asked.origin)?;
-    let avoid = (Wanted {
+    let wanted = Wanted {
         systems: &asked.avoid_systems,
         ..Wanted::default()
-    })
-    .avoid(map, &mut names)?;
+    };
+    let avoid = wanted.avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let chosen = security_filter(asked.security_filter.as_deref())?;
     let security = chosen.unwrap_or(match map.class(origin) {
@@ -144,7 +141,7 @@ pub(super) fn loop_(
         extras: &extras,
     };
     let found = tour::loop_(map, &query).map_err(|error| match error {
-        LoopError::Invalid(error) => wrong(&error),
+        LoopError::Invalid(error) => UniverseError::from(error),
         LoopError::InsufficientBorders {
             found,
             required,
@@ -220,14 +217,10 @@ pub(super) fn optimize_waypoints(
     asked: &WaypointsArguments,
 ) -> Result<Answer<Waypoints>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let waypoints = names.systems(&asked.waypoints)?;
-    let origin = asked
-        .origin
-        .as_deref()
-        .map(|name| names.system(name))
-        .transpose()?;
+    let origin = asked.origin.as_deref();
+    let origin = origin.map(|name| names.system(name)).transpose()?;
     let wanted = Wanted {
         systems: &asked.avoid_systems,
         classes: &asked.avoid_security,
@@ -249,7 +242,7 @@ pub(super) fn optimize_waypoints(
         extras: &extras,
     };
     let tour = tour::waypoints(map, &query).map_err(|error| match error {
-        WaypointsError::Invalid(error) => wrong(&error),
+        WaypointsError::Invalid(error) => UniverseError::from(error),
         error @ WaypointsError::NoneReachable => {
             let from = origin.or(waypoints.first().copied());
             let to = waypoints.iter().copied().find(|it| Some(*it) != from);

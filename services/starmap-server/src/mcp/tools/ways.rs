@@ -9,14 +9,13 @@ use serde_json::json;
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
 use crate::map::{Map, SystemIndex};
-use crate::route::{self, Extras, Mode, Query};
+use crate::route::{self, Extras, Mode, Query, Route};
 
 use super::super::arguments::{Common, List, Name, Ways, invalid};
 use super::super::extras;
 use super::super::names::Names;
-use super::super::records::{Answer, Detail, SecuritySummary, SystemList, all_names};
+use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
-use super::around::wrong;
 use super::avoiding::Wanted;
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -124,14 +123,13 @@ pub(super) fn analyze(
     asked: &AnalyzeArguments,
 ) -> Result<Answer<Analysis>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let systems = names.systems(&asked.systems)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let found = explore::analyze(map, &systems, &extras).map_err(|error| {
         let reason = error.reason(map);
         match error {
-            AnalyzeError::Invalid(error) => wrong(&error),
+            AnalyzeError::Invalid(error) => UniverseError::from(error),
             AnalyzeError::NotJoined { from, to } => {
                 RouteNotFoundError::new(name(map, from), name(map, to), Some(&reason)).into()
             }
@@ -143,19 +141,30 @@ pub(super) fn analyze(
         jump_count: zone.systems,
         min_security: zone.min_security,
     });
+    let safer = safer(map, &systems, &extras);
     let body = Analysis {
         list: SystemList::of(now, &systems, detail),
         security_summary: SecuritySummary::of(map, &systems),
         chokepoints: all_names(map, &found.chokepoints),
         danger_zones: zones.collect(),
-        safest_alternative: safer(map, &systems, &extras),
+        safest_alternative: safer.as_ref().map(|safe| Alternative {
+            jumps: safe.jumps(),
+            security_summary: SecuritySummary::of(map, &safe.systems),
+            names: all_names(map, &safe.systems),
+        }),
     };
-    Ok(Answer::new(now, body, names, systems))
+    let others = safer.into_iter().flat_map(|safe| safe.systems);
+    Ok(Answer::new(
+        now,
+        body,
+        names,
+        systems.into_iter().chain(others),
+    ))
 }
 
 /// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: its
 /// ends are the same.
-fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Alternative> {
+fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Route> {
     let (origin, destination) = (*systems.first()?, *systems.last()?);
     if origin == destination {
         return None;
@@ -166,11 +175,7 @@ fn safer(map: &Map, systems: &[SystemIndex], extras: &Extras) -> Option<Alternat
         let summary = SecuritySummary::of(map, systems);
         (summary.nullsec_jumps, summary.lowsec_jumps)
     };
-    (risk(&safe.systems) < risk(systems)).then(|| Alternative {
-        jumps: safe.jumps(),
-        security_summary: SecuritySummary::of(map, &safe.systems),
-        names: all_names(map, &safe.systems),
-    })
+    (risk(&safe.systems) < risk(systems)).then_some(safe)
 }
 
 pub(super) fn distances(
@@ -189,8 +194,7 @@ pub(super) fn distances(
     let avoid = wanted.avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let columns = to.as_ref().unwrap_or(&from);
-    let jumps = explore::distances(map, &from, columns, &avoid, &extras);
-    let jumps = jumps.map_err(|error| wrong(&error))?;
+    let jumps = explore::distances(map, &from, columns, &avoid, &extras)?;
     let apart = from.iter().chain(columns).copied().filter(|&system| {
         map.neighbours(system).is_empty() && extras.leading_from(system).next().is_none()
     });
@@ -219,13 +223,12 @@ pub(super) fn jump_range(
     asked: &JumpRangeArguments,
 ) -> Result<Answer<InRange>, UniverseError> {
     let map = &*now.map;
-    let detail = Detail::of(asked.common.detail.as_deref())?;
-    let mut names = Names::new(map, asked.common.correct);
+    let (detail, mut names) = asked.common.begin(map)?;
     let origin = names.system(&asked.origin)?;
     let limit = usize::from(asked.limit.unwrap_or(50));
     let range = explore::jump_range(map, origin, asked.light_years, limit);
     let range = range.map_err(|error| match error {
-        JumpRangeError::Invalid(error) => wrong(&error),
+        JumpRangeError::Invalid(error) => UniverseError::from(error),
         error => invalid("origin", name(map, origin), &error.sentence(map)),
     })?;
     let list = &range.found.list;

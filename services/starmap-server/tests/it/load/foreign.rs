@@ -105,6 +105,41 @@ fn every_other_file_is_refused_with_what_it_is_and_what_to_do() {
     }
 }
 
+/// The whole sentence for each published form of the map's data that is not read.
+#[test]
+fn forms_of_the_data_that_are_not_read_are_refused_in_these_words() {
+    let unpacked = TempDir::new().unwrap();
+    fs::write(unpacked.path().join("mapSolarSystems.yaml"), "30000001:\n").unwrap();
+    let older = TempDir::new().unwrap();
+    fs::create_dir(older.path().join("fsd")).unwrap();
+    let tables = ["mapSolarSystems.csv", "mapSolarSystemJumps.csv"];
+    let fuzzwork = zip(&tables.map(|name| (name, "a,b\n".to_owned())));
+    let yaml = zip(&[("mapSolarSystems.yaml", "30000001:\n".to_owned())]);
+    let esi = "[30000001, 30000002]";
+    let [fuzzwork, yaml, esi] =
+        [fuzzwork.as_slice(), &yaml, esi.as_bytes()].map(|it| file("map", it));
+    let no_yaml = "this is the Static Data Export as YAML, which is not read; download the one whose name ends in -jsonl.zip";
+    for (path, sentence) in [
+        (
+            fuzzwork.1.as_path(),
+            "this zip has CSV tables in it; of zips only the Static Data Export is read; unpack it and give the path of \
+             what is in it, a file or a folder",
+        ),
+        (
+            &esi.1,
+            "this is a list in JSON, such as the public API answers; it has no names, gates and security together; build \
+             a map with `starmap-server build SOURCE`, where SOURCE is ARIA's universe_cache.json, a folder of \
+             Fuzzwork's CSV files (mapSolarSystems, mapSolarSystemJumps, mapConstellations, mapRegions), or the official \
+             eve-online-static-data-…-jsonl.zip",
+        ),
+        (&yaml.1, no_yaml),
+        (unpacked.path(), no_yaml),
+        (older.path(), no_yaml),
+    ] {
+        assert_eq!(refusal(path), format!("{}: {sentence}", path.display()));
+    }
+}
+
 #[test]
 fn a_word_is_no_map() {
     let (_folder, path) = file("a", "hello\n");

@@ -53,6 +53,48 @@ async fn systems_are_told_with_what_happens_there() {
 }
 
 #[tokio::test]
+async fn every_tool_that_names_a_dangerous_system_says_so() {
+    for (tool, arguments) in [
+        ("route", json!({"origin": "Jita", "destination": "Amarr"})),
+        (
+            "route",
+            json!({"origin": "Jita", "destination": "Amarr", "mode": "safe", "cost_of_safety": true}),
+        ),
+        ("analyze", json!({"systems": ["Jita", "Marrow"]})),
+        ("systems", json!({"systems": "Marrow"})),
+        ("search", json!({"name": "marrow"})),
+        ("nearest", json!({"origin": "Jita"})),
+        ("borders", json!({"origin": "Jita"})),
+        ("chokepoints", json!({"around": "Marrow", "max_jumps": 1})),
+        ("distances", json!({"systems": ["Jita", "Marrow"]})),
+        (
+            "optimize_waypoints",
+            json!({"waypoints": ["Jita", "Marrow"]}),
+        ),
+        ("activity", json!({"systems": "Marrow"})),
+        (
+            "hotspots",
+            json!({"origin": "Jita", "activity_type": "jumps"}),
+        ),
+        ("gatecamp_risk", json!({"route": ["Jita", "Marrow"]})),
+    ] {
+        let mut answer = ask(tool, arguments).await.unwrap();
+        let body = answer.as_object_mut().unwrap();
+        let activity = body.remove("activity");
+        let warnings = body.remove("warnings").unwrap().to_string();
+        assert!(answer.to_string().contains("Marrow"), "{tool}: {answer}");
+        // Where the body has the figures they are not repeated.
+        let figures = activity.unwrap_or_else(|| answer.clone()).to_string();
+        let counted = ["\"Marrow\":21", "\"kills\":21", "\"ship_kills\":15"];
+        assert!(
+            counted.iter().any(|it| figures.contains(it)),
+            "{tool}: {figures}"
+        );
+        assert!(warnings.contains("Marrow (21 kills)"), "{tool}: {warnings}");
+    }
+}
+
+#[tokio::test]
 async fn activity_has_levels() {
     let found = ask(
         "activity",
@@ -85,10 +127,7 @@ async fn hotspots_are_the_busiest_first() {
     let kills = ask("hotspots", json!({"origin": "Jita"})).await.unwrap();
     assert_eq!(names(&kills["hotspots"]), ["Marrow", "Tarn"]);
     assert_eq!(
-        (
-            &kills["hotspots"][0]["count"],
-            &kills["hotspots"][0]["jumps_from_origin"]
-        ),
+        (&kills["hotspots"][0][3], &kills["hotspots"][0][2]),
         (&json!(21), &json!(1))
     );
     let ratting =

@@ -13,6 +13,19 @@ async fn warning(tool: &str, arguments: Value) -> String {
 }
 
 #[tokio::test]
+async fn a_route_without_alternatives_says_why() {
+    let asked =
+        json!({"origin": "Jita", "destination": "Amarr", "mode": "safe", "alternatives": 3});
+    let route = ask("route", asked).await.unwrap();
+    assert_eq!(route["alternatives"], json!([]));
+    let warnings = route["warnings"].to_string();
+    assert!(
+        warnings.contains("No alternatives: every other way"),
+        "{warnings}"
+    );
+}
+
+#[tokio::test]
 async fn empty_lists_say_why_and_what_would_help() {
     for (tool, arguments, why) in [
         (
@@ -179,6 +192,14 @@ async fn the_games_rules_on_the_real_map_and_every_tool_as_a_command() {
             "Pochven, which no gates join to the rest",
         ),
         (&["nearest", "origin=Renz"], "did you mean Rens"),
+        (
+            &["search", "name=Renz"],
+            "No system is called Renz; did you mean Rens?",
+        ),
+        (
+            &["search", "name=Ammar"],
+            "No system is called Ammar; did you mean Amarr?",
+        ),
         (&["systems", "systems=Ammar,Jita"], "did you mean Amarr"),
         (&["distances", "systems=Jita,Amarr"], "[0,11],[11,0]"),
         (&["chokepoints", "around=The Forge"], "the region The Forge"),

@@ -13,7 +13,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader, Lines};
 use tokio::process::ChildStderr;
 
 use crate::common::{put, small_parts};
-use crate::harness::{Built, Listening, binary, soon};
+use crate::harness::{Built, ERAS, Listening, binary, soon};
 
 /// The small map with one system renamed and another version.
 fn renamed() -> Parts {
@@ -191,14 +191,9 @@ async fn the_overlay_comes_changes_and_goes() {
             .to_string()
     };
     let counted = async |client: &Client| {
-        let answer = client
-            .call_tool("activity", json!({"systems": ["Tarn"]}))
-            .await
-            .unwrap();
-        match answer["isError"] == true {
-            true => None,
-            false => answer["structuredContent"]["systems"][0]["ship_kills"].as_u64(),
-        }
+        let asked = client.call_tool("activity", json!({"systems": ["Tarn"]}));
+        let answer = asked.await.ok()?;
+        answer["structuredContent"]["systems"][0]["ship_kills"].as_u64()
     };
     // It need not be there at the start.
     let mut server = Logged::new(&[&built.graph(), &dump]).await;
@@ -216,6 +211,63 @@ async fn the_overlay_comes_changes_and_goes() {
     fs::remove_file(&dump).unwrap();
     server.until("overlay is gone").await;
     assert_eq!(counted(&server.client).await, None);
+}
+
+#[tokio::test]
+async fn the_live_tools_come_and_go_with_the_overlay_and_clients_hear_of_it() {
+    let built = Built::new();
+    let dump = built.folder().join("activity.json");
+    let listening = Listening::new(&built.graph(), &["--activity", dump.to_str().unwrap()]).await;
+    let mut clients = vec![
+        Client::http(&listening.url, ClientConfig::new(Era::Modern))
+            .await
+            .unwrap(),
+    ];
+    for era in ERAS {
+        let mut command = binary("starmap-server");
+        command.args(["mcp", "--graph"]).arg(built.graph());
+        command.arg("--activity").arg(&dump);
+        clients.push(
+            Client::stdio(command, ClientConfig::new(era))
+                .await
+                .unwrap(),
+        );
+    }
+    let mut all = Vec::new();
+    for client in clients {
+        let mut heard = client.notifications();
+        if client.era() == Era::Modern {
+            let listening = client.clone();
+            tokio::spawn(async move {
+                let wanted = json!({"notifications": {"toolsListChanged": true}});
+                let patience = std::time::Duration::from_secs(120);
+                listening
+                    .request_within("subscriptions/listen", wanted, patience)
+                    .await
+            });
+            soon(heard.recv()).await.unwrap();
+        }
+        all.push((client, heard));
+    }
+    let status = async |client: &Client| {
+        let tools = client.list_tools().await.unwrap().len();
+        let asked = soon(client.call_tool("activity_cache_status", json!({}))).await;
+        (tools, asked.is_ok())
+    };
+    for (client, _) in &all {
+        assert_eq!(status(client).await, (11, false));
+    }
+    for (there, shown) in [(true, (16, true)), (false, (11, false))] {
+        match there {
+            true => swap(&dump, crate::harness::dump().to_string().as_bytes()),
+            false => fs::remove_file(&dump).unwrap(),
+        }
+        for (client, heard) in &mut all {
+            let told = soon(heard.recv()).await.unwrap();
+            assert_eq!(told.method, "notifications/tools/list_changed");
+            assert_eq!(status(client).await, shown);
+        }
+    }
 }
 
 #[tokio::test]

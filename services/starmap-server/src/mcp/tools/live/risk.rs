@@ -14,7 +14,7 @@ use super::super::super::names::Names;
 use super::super::super::records::Answer;
 use super::super::super::universe::Snapshot;
 use super::super::route::plain_route;
-use super::{counts, overlay};
+use super::counted;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -62,11 +62,7 @@ pub(in super::super) fn gatecamp_risk(
     asked: &Arguments,
 ) -> Result<Answer<Risks>, UniverseError> {
     let map = &*now.map;
-    let overlay = counts(
-        overlay(now, "gatecamp_risk")?,
-        "gatecamp_risk",
-        Measure::Kills,
-    )?;
+    let overlay = counted(now, "gatecamp_risk", Measure::Kills)?;
     let mut names = Names::new(map, asked.correct);
     let systems = way(now, asked, &mut names)?;
     let mut overall = Level::None;
@@ -96,7 +92,7 @@ pub(in super::super) fn gatecamp_risk(
         risks,
         age_seconds,
     };
-    Ok(Answer::without_activity(now, body, names))
+    Ok(Answer::new(now, body, names, systems).with_figures_inside())
 }
 
 /// The systems of the way that is asked about.

@@ -8,9 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::activity::{FACTIONS, faction_id, faction_name};
 use crate::errors::{UniverseError, shown};
+use crate::map::SystemIndex;
 
 use super::super::super::arguments::invalid;
-use super::super::super::names::{Names, nearest_names};
+use super::super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::super::records::Answer;
 use super::super::super::universe::Snapshot;
 use super::{lacks, overlay};
@@ -64,12 +65,13 @@ pub(in super::super) fn fw_frontlines(
         None => None,
         Some(name) => Some(faction_id(name).ok_or_else(|| {
             let known: Vec<&str> = FACTIONS.iter().map(|(_, name)| *name).collect();
-            let mut reason = format!("it is one of {}", known.join(", "));
             let words = known.iter().filter_map(|name| name.split(' ').next());
-            if let Some(near) = nearest_names(name, words).first() {
-                reason.push_str(&format!("; did you mean {near}?"));
-            }
-            invalid("faction", name, &reason)
+            let near = did_you_mean(nearest_names(name, words).first());
+            invalid(
+                "faction",
+                name,
+                &format!("it is one of {}{near}", known.join(", ")),
+            )
         })?),
     };
     let mut fronts: Vec<Front> = Vec::new();
@@ -101,6 +103,9 @@ pub(in super::super) fn fw_frontlines(
     });
     let total_found = fronts.len();
     fronts.truncate(usize::from(arguments.limit.unwrap_or(50)));
+    let named: Vec<SystemIndex> = (fronts.iter())
+        .filter_map(|front| map.system_by_name(&front.name))
+        .collect();
     let body = Frontlines {
         faction: faction.map(faction_text),
         systems: fronts,
@@ -114,7 +119,7 @@ pub(in super::super) fn fw_frontlines(
         ),
         None => "The dump has no system of this map".to_owned(),
     });
-    Ok(Answer::without_activity(now, body, Names::new(map, None)).warn(empty))
+    Ok(Answer::new(now, body, Names::new(map, None), named).warn(empty))
 }
 
 fn faction_text(id: u32) -> String {
