@@ -7,6 +7,7 @@
 mod door;
 mod files;
 mod run;
+mod snippet;
 mod watch;
 
 pub use door::{Door, DoorError};
