@@ -7,6 +7,7 @@ mod interop;
 mod oracle;
 mod process;
 mod programs;
+mod renames;
 mod semantic;
 mod servers;
 mod siege;
