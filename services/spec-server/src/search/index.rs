@@ -15,19 +15,12 @@ use crate::parallel;
 /// How fast a term that is repeated stops to count more.
 const K1: f64 = 1.2;
 /// How much a long document is held to repeat terms for its length alone.
-const B: f64 = 0.6;
+const B: f64 = 0.75;
 
 /// How much a word counts that may stand for a term of the query, as a share of the term itself, and how much a requirement
 /// gains by what its spec has of the query. Both chosen on the questions in odd lines of `corpus/openspec-questions.jsonl`.
-const KIN: f64 = 0.9;
+const KIN: f64 = 0.7;
 const SPEC: f64 = 0.6;
-
-/// How much a document loses for the terms of the query that it has not: its score is multiplied by its share of them, by
-/// rarity, to this power. Chosen on the same questions.
-const MISSING: f64 = 0.5;
-
-/// What a document has of the query at least if a phrase of it is all that it has.
-const LEAST_COVERED: f64 = 0.05;
 
 /// How much one occurrence in each kind of text counts, in the order of [`Field`]. Tuned on a part of the questions in
 /// `corpus/questions.jsonl`.
@@ -58,9 +51,8 @@ pub struct Update {
 pub struct Match {
     /// The document.
     pub slot: Slot,
-    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for the terms that
-    /// it has not: above 0 and below 1. Terms that occur nowhere count like the rarest. So it does not depend on what else
-    /// was found.
+    /// Its BM25 as a share of what it would be if every term of the query were repeated without end: above 0 and below 1.
+    /// Terms that occur nowhere count like the rarest. So it does not depend on what else was found.
     pub score: f64,
 }
 
@@ -220,8 +212,6 @@ impl Index {
     #[must_use]
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
         let mut scores = vec![0.0; self.documents.len()];
-        // How much of what is asked for each document has, by rarity.
-        let mut covered = vec![0.0; self.documents.len()];
         let mut best = 0.0;
         let average = self.average();
         for asked in query.asked() {
@@ -236,28 +226,23 @@ impl Index {
             let term = asked.term.iter().map(|term| (term, 1.0));
             let kin = asked.kin.iter().map(|term| (term, KIN));
             // Of a term and those that may stand for it the best counts.
-            let mut gained: HashMap<usize, (f64, f64)> = HashMap::new();
+            let mut gained: HashMap<usize, f64> = HashMap::new();
             for (term, share) in term.chain(kin) {
                 let postings = self.postings.get(term).map_or(&[][..], Vec::as_slice);
                 let worth = share * self.rarity(postings.len());
                 for posting in postings {
                     let gain = worth * self.saturation(posting, average);
-                    let (most, nearest) = gained.entry(posting.slot.index()).or_default();
+                    let most = gained.entry(posting.slot.index()).or_default();
                     *most = gain.max(*most);
-                    *nearest = share.max(*nearest);
                 }
             }
-            let wanted = match asked.term {
-                Some(_) => self.rarity(postings.map_or(0, Vec::len)),
-                None => 0.0,
-            };
-            best += wanted;
-            for (slot, (gain, nearest)) in gained {
-                if let (Some(score), Some(covered)) = (scores.get_mut(slot), covered.get_mut(slot))
-                {
+            for (slot, gain) in gained {
+                if let Some(score) = scores.get_mut(slot) {
                     *score += gain;
-                    *covered += nearest * wanted;
                 }
+            }
+            if asked.term.is_some() {
+                best += self.rarity(postings.map_or(0, Vec::len));
             }
         }
         if best <= 0.0 {
@@ -265,10 +250,8 @@ impl Index {
         }
         let share = |slot: Slot| {
             let score: f64 = scores.get(slot.index()).copied().unwrap_or_default();
-            let covered: f64 = covered.get(slot.index()).copied().unwrap_or_default();
-            // Phrases gain without being expected, and cover nothing by themselves.
-            let covered = (covered / best).clamp(LEAST_COVERED, 1.0);
-            (score / best).min(1.0) * covered.powf(MISSING)
+            // Phrases gain without being expected.
+            (score / best).min(1.0)
         };
         let slots = (0..).map(Slot).take(scores.len());
         let slots = slots.filter(|slot| share(*slot) > 0.0);
