@@ -8,6 +8,7 @@ mod lean;
 mod oracle;
 mod process;
 mod programs;
+mod renames;
 mod semantic;
 mod servers;
 mod siege;

@@ -9,7 +9,7 @@ use clap::Args;
 use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
-use crate::{Result, interop, lean, oracle, root, say, semantic, siege, soak, suites};
+use crate::{Result, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites};
 
 // Its group would have the name of the one it contains.
 #[derive(Debug, Args)]
@@ -17,7 +17,8 @@ use crate::{Result, interop, lean, oracle, root, say, semantic, siege, soak, sui
 pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,
-    /// Run what takes long, too: `soak`, memory under a long load, and `siege`, attacks on the servers (Linux).
+    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), and half an
+    /// hour of renames and edits with subscribers of specs.
     #[arg(long)]
     full: bool,
 }
@@ -81,9 +82,10 @@ const INSTALLED: [(Toolbox, &str); 5] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 2] = [
+const LONG: [(&str, Chore); 3] = [
     ("soak: memory under a long load", soak::whole),
     ("siege: attacks on the servers", siege::whole),
+    ("renames: subscribers of specs miss nothing", renames::whole),
 ];
 
 /// `true` when nothing failed.

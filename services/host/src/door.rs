@@ -30,8 +30,8 @@ pub struct Door {
     #[arg(long, value_delimiter = ',', value_name = "URL")]
     pub allowed_origin: Vec<String>,
 
-    /// A file whose first line is the bearer token that HTTP clients must show. Without one every client of the
-    /// address may call. Never asked for on stdin and stdout.
+    /// A file whose first line is the bearer token that HTTP clients must show. Needed to listen beyond loopback; on
+    /// loopback every local program may call without one. Never asked for on stdin and stdout.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
@@ -46,6 +46,12 @@ pub enum DoorError {
          or listen on a loopback address"
     )]
     NeedsHost(SocketAddr),
+    /// Listening to the network without asking who calls.
+    #[error(
+        "{0} is reachable from other machines: name a file with a token that clients must show with --token-file, or \
+         listen on a loopback address"
+    )]
+    NeedsToken(SocketAddr),
     /// An origin that is none.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
@@ -84,6 +90,9 @@ impl Door {
             true if address.ip().is_loopback() => Hosts::Loopback,
             true => return Err(DoorError::NeedsHost(address)),
         };
+        if self.token_file.is_none() && !address.ip().is_loopback() {
+            return Err(DoorError::NeedsToken(address));
+        }
         if !self.allowed_origin.is_empty() {
             config.origins = Origins::from_urls(&self.allowed_origin).map_err(DoorError::Origin)?;
         }

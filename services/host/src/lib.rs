@@ -8,6 +8,7 @@ mod door;
 mod files;
 mod process;
 mod run;
+mod snippet;
 mod watch;
 
 pub use door::{Door, DoorError};

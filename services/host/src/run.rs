@@ -24,6 +24,7 @@ use tracing_subscriber::EnvFilter;
 
 use crate::door::{Door, DoorError};
 use crate::process;
+use crate::snippet::snippets;
 
 /// Where MCP is on a server that listens.
 const MCP_PATH: &str = "/mcp";
@@ -67,7 +68,8 @@ impl Host {
     /// Serves `server` where `door` says, until `stop` or, on stdin and stdout, the client's end. What runs then may
     /// finish within [`ServeConfig::shutdown_deadline`] or [`StdioConfig::drain_time`].
     ///
-    /// A server that listens tells so on stderr, with what a client's configuration needs, as `program`.
+    /// A server that listens says so on stderr, with what the configuration of a client needs, as `program`: with the
+    /// token where stderr is a terminal, else with `TOKEN` in its place.
     ///
     /// # Errors
     /// [`HostError`] when it cannot start, or stdin or stdout break.
@@ -87,10 +89,11 @@ impl Host {
         let token = door.token()?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
-        greet(program, listener.local_addr().map_err(failed)?);
+        let address = listener.local_addr().map_err(failed)?;
+        greet(program, door, address, token.as_deref());
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
-            token: token.map(|token| format!("Bearer {token}")),
+            token,
         };
         let mcp = gate.mcp.clone();
         let shutdown = async {
@@ -161,13 +164,22 @@ pub fn block_on<E: Error>(
     outcome.unwrap_or_else(|error| fail(&error))
 }
 
-/// Tells the person who started it where the server is.
-fn greet(program: &str, address: SocketAddr) {
-    let url = format!("http://{address}{MCP_PATH}");
+/// Tells the person who started it where the server is and how clients reach it.
+fn greet(program: &str, door: &Door, address: SocketAddr, token: Option<&str>) {
+    let name = door.allowed_host.iter().find(|name| *name != "*");
+    let authority = match name.filter(|_| !address.ip().is_loopback()) {
+        Some(name) if name.contains(':') => name.clone(),
+        Some(name) => format!("{name}:{}", address.port()),
+        None => address.to_string(),
+    };
+    // A log is no place for a secret.
+    let token = token.map(|token| match io::stderr().is_terminal() {
+        true => token,
+        false => "TOKEN",
+    });
+    let snippets = snippets(program, &format!("http://{authority}{MCP_PATH}"), token);
     tell(&format!(
-        "{program}: for the configuration of an MCP client:\n  \
-         {{\"mcpServers\": {{\"{program}\": {{\"type\": \"http\", \"url\": \"{url}\"}}}}}}\n\
-         listening on {url}"
+        "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on http://{address}{MCP_PATH}"
     ));
 }
 
@@ -182,7 +194,6 @@ fn tell(text: &str) {
 #[derive(Debug, Clone)]
 struct Gate {
     mcp: StreamableHttpService,
-    /// The whole value of `Authorization`.
     token: Option<String>,
 }
 
@@ -202,7 +213,8 @@ impl Gate {
             && request.method() != http::Method::OPTIONS
         {
             let shown = request.headers().get(header::AUTHORIZATION);
-            if !shown.is_some_and(|shown| same(shown.as_bytes(), expected.as_bytes())) {
+            let shown = shown.and_then(|shown| bearer(shown.as_bytes()));
+            if !shown.is_some_and(|shown| same(shown, expected.as_bytes())) {
                 let problem = "Authentication required: send the header Authorization: Bearer TOKEN with the token of \
                                this server.";
                 let mut response = refuse(StatusCode::UNAUTHORIZED, problem.to_owned());
@@ -226,6 +238,13 @@ fn refuse(status: StatusCode, problem: String) -> Response<GateBody> {
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, plain);
     response
+}
+
+/// The token in a value of `Authorization`; its scheme may be in any case (RFC 9110, 11.1).
+fn bearer(shown: &[u8]) -> Option<&[u8]> {
+    let (scheme, token) = shown.split_at_checked("bearer".len())?;
+    let token = token.strip_prefix(b" ")?.trim_ascii_start();
+    scheme.eq_ignore_ascii_case(b"bearer").then_some(token)
 }
 
 /// Compares in a time that tells nothing but the length.

@@ -169,19 +169,26 @@ async fn a_link_to_a_folder_is_not_followed() -> Outcome {
 }
 
 #[tokio::test]
-async fn an_address_that_others_reach_needs_a_name() -> Outcome {
-    let door = Door {
-        listen: Some("0.0.0.0:0".parse()?),
-        ..Door::default()
-    };
-    let server = Server::builder("x", "1", ()).build()?;
-    let refused = Host::default()
-        .run(server, &door, "x", CancellationToken::new())
-        .await;
-    assert!(
-        matches!(&refused, Err(HostError::Door(error)) if error.to_string().contains("--allowed-host")),
-        "{refused:?}"
-    );
+async fn an_address_that_others_reach_needs_a_name_and_a_token() -> Outcome {
+    for (allowed_host, needed) in [
+        (vec![], "--allowed-host"),
+        (vec!["specs.example".to_owned()], "--token-file"),
+        (vec!["*".to_owned()], "--token-file"),
+    ] {
+        let door = Door {
+            listen: Some("0.0.0.0:0".parse()?),
+            allowed_host,
+            ..Door::default()
+        };
+        let server = Server::builder("x", "1", ()).build()?;
+        let refused = Host::default()
+            .run(server, &door, "x", CancellationToken::new())
+            .await;
+        assert!(
+            matches!(&refused, Err(HostError::Door(error)) if error.to_string().contains(needed)),
+            "{refused:?}"
+        );
+    }
     Ok(())
 }
 

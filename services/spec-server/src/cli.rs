@@ -55,7 +55,7 @@ enum Command {
     /// Checks specs and active changes; all of them unless some are named.
     Validate(validate::Arguments),
     /// Shows what archiving a change would make of the specs, and what stands in its way.
-    Preview(write::Preview),
+    Preview(write::OfChange),
     /// Applies a finished change to the specs and moves it to the archive: all of it or nothing.
     Archive(write::Archive),
     /// Ticks a task of a change off.
@@ -108,7 +108,7 @@ pub fn run<W: Write>(arguments: &Arguments, mut output: Output<W>) -> Result<u8,
         Command::List(asked) => asked.run(&project()?, &mut output),
         Command::Show(asked) => asked.run(&project()?, &mut output),
         Command::Validate(asked) => asked.run(&project()?, &mut output),
-        Command::Preview(asked) => asked.run(&project()?, &mut output),
+        Command::Preview(asked) => asked.preview(&project()?, &mut output),
         Command::Archive(asked) => asked.run(&project()?, &mut output),
         Command::Task(asked) => asked.run(&project()?, &mut output),
         Command::Project(asked) => asked.run(&project()?, &mut output),

@@ -7,6 +7,7 @@ mod desk;
 mod failure;
 mod prompts;
 mod resources;
+mod roots;
 mod tools;
 mod watch;
 
@@ -59,7 +60,7 @@ fn instructions(allow_writes: bool) -> String {
          specified already: search_specs by words, or list_specs, then get_spec_requirements for the requirements of \
          one spec and get_scenario for one scenario in full. list_changes and get_change show what is being changed; \
          its tasks say what is to be done next. After editing a spec or a change run validate_spec or validate_change \
-         and mend what they name. {writes} Ids that do not exist are answered with the nearest that do. Whole files are \
+         and correct what they name. {writes} Ids that do not exist are answered with the nearest that do. Whole files are \
          the resources spec://ID and change://ID."
     )
 }

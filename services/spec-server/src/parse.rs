@@ -28,5 +28,5 @@ pub(crate) use tasks::box_of;
 pub(crate) use tasks::bullet;
 pub use tasks::{is_task, tasks};
 pub use text::{NotUtf8, normalise};
-pub(crate) use text::{is_space, trim, trim_start};
+pub(crate) use text::{is_space, strip_prefix_any_case, trim, trim_start};
 pub(crate) use yaml::{Value, yaml};

@@ -8,6 +8,7 @@
 
 mod conflicts;
 mod finding;
+mod heading;
 mod openspec;
 mod report;
 mod spec_oxide;
@@ -49,7 +50,7 @@ impl Rules {
             Self::SpecOxide => &spec_oxide::rules::ALL,
             Self::OpenSpec => &openspec::rules::ALL,
         };
-        let both = [UNREADABLE, LINK, CHANGE_CONFLICT];
+        let both = [UNREADABLE, LINK, CHANGE_CONFLICT, heading::HEADING];
         own.iter().copied().chain(both).collect()
     }
 }
@@ -71,6 +72,12 @@ pub fn spec(spec: &Spec, rules: Rules) -> Vec<Finding> {
         Rules::SpecOxide => spec_oxide::check_spec(spec, &mut findings),
         Rules::OpenSpec => openspec::check_spec(spec, &mut findings),
     }
+    let file = openspec::path(&spec.source);
+    let place = Place {
+        file: &file,
+        part: None,
+    };
+    heading::check(&spec.source, place, &mut findings);
     findings.into_sorted()
 }
 
@@ -90,6 +97,14 @@ pub fn change(project: &Project, change: &Change, rules: Rules) -> Vec<Finding> 
     match rules {
         Rules::SpecOxide => spec_oxide::check_change(project, change, &mut findings),
         Rules::OpenSpec => openspec::check_change(project, change, &mut findings),
+    }
+    for delta in &change.deltas {
+        let file = openspec::path(&delta.source);
+        let place = Place {
+            file: &file,
+            part: Some(Part::Deltas),
+        };
+        heading::check(&delta.source, place, &mut findings);
     }
     findings.into_sorted()
 }

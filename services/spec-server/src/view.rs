@@ -14,6 +14,7 @@ mod scenario;
 mod spec;
 mod touching;
 
+pub(crate) use bound::notes;
 pub use bound::{Budget, Page};
 pub use change::{ChangeList, ChangeSummary, TaskProgress};
 pub use content::{ChangeSection, ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};

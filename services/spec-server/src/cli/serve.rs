@@ -22,6 +22,10 @@ pub(super) struct Arguments {
     #[arg(long)]
     allow_writes: bool,
 
+    /// Finds changes by looking every few seconds alone: for file systems that report no events, such as network drives.
+    #[arg(long)]
+    no_events: bool,
+
     /// The most characters of an answer, at least 2000; about four make a token. What does not fit is told and can be
     /// asked for.
     #[arg(long, value_name = "CHARACTERS", default_value_t = Budget::DEFAULT.0, value_parser = budget)]
@@ -35,6 +39,9 @@ impl Arguments {
             allow_writes: self.allow_writes,
             budget: Budget(self.max_output),
             search: self.search.settings()?,
+            without_events: self.no_events,
+            // A client on another machine has other folders.
+            use_roots: self.door.address().is_none(),
         };
         log_to_stderr("warn");
         Ok(block_on(PROGRAM, async {
@@ -51,7 +58,7 @@ impl Arguments {
 fn budget(given: &str) -> Result<usize, String> {
     let budget: usize = given
         .parse()
-        .map_err(|_| "it is no whole number".to_owned())?;
+        .map_err(|_| "it is not a whole number".to_owned())?;
     match budget >= Budget::MIN.0 {
         true => Ok(budget),
         false => Err(format!("it is less than {}", Budget::MIN.0)),

@@ -13,8 +13,9 @@ use crate::view::{ArchivedView, Budget, PreviewView, TickedTask};
 /// Nothing is left out on the command line.
 const ALL: Budget = Budget(usize::MAX);
 
+/// Which change, and how to tell of it.
 #[derive(Debug, Clone, Args)]
-pub(super) struct Preview {
+pub(super) struct OfChange {
     /// The id of an active change.
     id: String,
     /// Prints JSON.
@@ -24,37 +25,32 @@ pub(super) struct Preview {
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Archive {
-    /// The id of an active change.
-    id: String,
+    #[command(flatten)]
+    of: OfChange,
     /// Archives it although tasks are open.
     #[arg(long)]
     force: bool,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
 }
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Task {
-    /// The id of an active change.
-    id: String,
+    #[command(flatten)]
+    of: OfChange,
     /// The number of the task, such as 1.2, or its line in tasks.md.
     task: String,
     /// Takes the tick away.
     #[arg(long)]
     undo: bool,
-    /// Prints JSON.
-    #[arg(long)]
-    json: bool,
 }
 
-impl Preview {
-    pub(super) fn run<W: Write>(
+impl OfChange {
+    /// Prints what archiving would make of the specs; 1 if something stands in its way.
+    pub(super) fn preview<W: Write>(
         &self,
         project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let id = project.change(&self.id)?.id.clone();
+        let id = self.id(project)?;
         let preview = archive::preview(project, &id)?;
         if self.json {
             output.json(&PreviewView::of(&id, &preview, ALL))?;
@@ -65,6 +61,11 @@ impl Preview {
         }
         Ok(u8::from(!preview.problems.is_empty()))
     }
+
+    /// As it is called, in whatever case it was asked for.
+    fn id(&self, project: &Project) -> Result<String, CliError> {
+        Ok(project.change(&self.id)?.id.clone())
+    }
 }
 
 impl Archive {
@@ -73,9 +74,9 @@ impl Archive {
         project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let id = project.change(&self.id)?.id.clone();
+        let id = self.of.id(project)?;
         let archived = archive::archive_change(project, &id, &archive::today(), self.force)?;
-        if self.json {
+        if self.of.json {
             output.json(&ArchivedView::of(&id, &archived, ALL))?;
         } else {
             write_specs(&archived.specs, output)?;
@@ -93,11 +94,10 @@ impl Task {
         project: &Project,
         output: &mut Output<W>,
     ) -> Result<u8, CliError> {
-        let id = project.change(&self.id)?.id.clone();
+        let id = self.of.id(project)?;
         let at: TaskAt = self.task.parse()?;
-        let ticked = archive::complete_task(project, &id, &at, !self.undo)?;
-        let view = TickedTask::of(&id, ticked);
-        if self.json {
+        let view = TickedTask::of(&id, archive::complete_task(project, &id, &at, !self.undo)?);
+        if self.of.json {
             output.json(&view)?;
         } else {
             let mark = if view.done { 'x' } else { ' ' };

@@ -1,7 +1,8 @@
 //! What the handlers share: the project, found when it is first needed, and turns to read it.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use serde_json::json;
@@ -9,17 +10,21 @@ use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::failure::Failure;
+use super::watch::Texts;
 use crate::cli::Place;
 use crate::model::{Change, Spec};
-use crate::project::{Kind, Project, ReadError};
+use crate::project::{Kind, Project, ProjectError, ReadError};
 use crate::search::{self, SearchError, Searcher};
-use crate::view::Budget;
+use crate::view::{Budget, notes};
 
 /// How many requests read the disk at the same time; the others wait.
 const TURNS: usize = 8;
 
 /// How long a subscription waits for the watching to begin.
 const WATCH_PATIENCE: Duration = Duration::from_secs(2);
+
+/// How many different lists of resources are kept between two looks; one that differs is enough.
+const GIVEN: usize = 4;
 
 /// How much of an id is repeated to who sent it.
 const SHOWN: Budget = Budget(100);
@@ -35,6 +40,22 @@ pub struct Settings {
     pub budget: Budget,
     /// How to search.
     pub search: search::Settings,
+    /// Whether changes are found by looks at the disk alone, for file systems that report no events.
+    pub without_events: bool,
+    /// Whether the client's roots may say which project is meant where `place` names none. Not for clients on other
+    /// machines: it lets them choose a folder of this one.
+    pub use_roots: bool,
+}
+
+/// How changes of files are heard of.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Hearing {
+    /// Not yet.
+    NotYet,
+    /// By the system's events, and by looks for what they miss; or there is nothing to hear of.
+    Fine,
+    /// By looks alone, for this reason.
+    Looks(String),
 }
 
 /// What the handlers share. Clones are one and the same.
@@ -55,8 +76,13 @@ struct Inner {
     /// Held by who tells the searcher what the specs are.
     updating: Mutex<()>,
     turns: Arc<Semaphore>,
-    /// Whether the folders of the project are watched.
-    watched: watch::Sender<bool>,
+    /// The project among the client's roots, where `settings.place` names none; `None` until it was asked for.
+    root: Mutex<Option<PathBuf>>,
+    hearing: watch::Sender<Hearing>,
+    /// The different lists of resources that clients were given since the last look; at most [`GIVEN`].
+    given: Mutex<Vec<BTreeSet<String>>>,
+    /// What all texts were at the last look at everything; `None` while nobody has subscribed.
+    texts: Mutex<Option<Texts>>,
     /// Cancelled with the last clone: what runs beside the server ends then.
     ended: CancellationToken,
     _end: DropGuard,
@@ -71,7 +97,10 @@ impl Desk {
             searcher: Mutex::new(None),
             updating: Mutex::new(()),
             turns: Arc::new(Semaphore::new(TURNS)),
-            watched: watch::Sender::new(false),
+            root: Mutex::new(None),
+            hearing: watch::Sender::new(Hearing::NotYet),
+            given: Mutex::default(),
+            texts: Mutex::new(None),
             _end: ended.clone().drop_guard(),
             ended,
         }))
@@ -96,7 +125,10 @@ impl Desk {
 
     /// The project as it is now: the same as before unless it has moved, or its configuration says something else. Blocks.
     pub(super) fn project(&self) -> Result<Project, Failure> {
-        let found = self.0.settings.place.project();
+        let found = match (self.0.settings.place.project(), self.root().clone()) {
+            (Err(ProjectError::NotFound(_)), Some(root)) => Project::open(&root),
+            (found, _) => found,
+        };
         let found = found.map_err(|error| Failure::no_project(&error))?;
         let mut known = self
             .0
@@ -174,17 +206,55 @@ impl Desk {
         &self.0.settings
     }
 
-    /// Waits until changes are heard of, so that who subscribes misses none; not for ever, as they may never be.
-    pub(super) async fn until_watched(&self) {
-        let mut watched = self.0.watched.subscribe();
-        let watched = watched.wait_for(|watched| *watched);
-        // Whatever comes of it: a subscription that tells nothing is no worse than none.
-        drop(tokio::time::timeout(WATCH_PATIENCE, watched).await);
+    /// The project among the client's roots.
+    pub(super) fn root(&self) -> MutexGuard<'_, Option<PathBuf>> {
+        self.0.root.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// From now on changes are heard of.
-    pub(super) fn is_watched(&self) {
-        self.0.watched.send_replace(true);
+    /// What all texts were at the last look at everything.
+    pub(super) fn texts(&self) -> MutexGuard<'_, Option<Texts>> {
+        self.0.texts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes note of a list of resources that a client is given: it is told if that is not what is there at the next look.
+    pub(super) fn gives(&self, uris: BTreeSet<String>) {
+        let mut given = self.given();
+        if given.len() < GIVEN && !given.contains(&uris) {
+            given.push(uris);
+        }
+    }
+
+    /// What clients were given since this was asked last.
+    pub(super) fn take_given(&self) -> Vec<BTreeSet<String>> {
+        std::mem::take(&mut *self.given())
+    }
+
+    fn given(&self) -> MutexGuard<'_, Vec<BTreeSet<String>>> {
+        self.0.given.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until changes are heard of, so that who subscribes misses none; not for ever, as they may never be.
+    pub(super) async fn until_watched(&self) {
+        let mut hearing = self.0.hearing.subscribe();
+        let heard = hearing.wait_for(|hearing| *hearing != Hearing::NotYet);
+        // Whatever comes of it: a subscription that tells nothing is no worse than none.
+        drop(tokio::time::timeout(WATCH_PATIENCE, heard).await);
+    }
+
+    /// From now on changes are heard of in this way.
+    pub(super) fn hears(&self, hearing: Hearing) {
+        self.0.hearing.send_replace(hearing);
+    }
+
+    /// A note with what is to be known of how changes are heard of, after another one.
+    pub(super) fn note(&self, note: Option<String>) -> Option<String> {
+        let late = match &*self.0.hearing.borrow() {
+            Hearing::Looks(why) => {
+                format!("subscribers are notified late, by looks at the disk alone: {why}")
+            }
+            Hearing::NotYet | Hearing::Fine => return note,
+        };
+        notes([note, Some(late)])
     }
 
     /// Cancelled when the server is gone.

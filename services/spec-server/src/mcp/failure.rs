@@ -21,6 +21,9 @@ pub(super) struct Failure {
     data: Value,
 }
 
+/// The code where there is no project to speak of.
+pub(super) const NO_PROJECT: &str = "NO_PROJECT";
+
 impl Failure {
     pub(super) fn new(code: &'static str, message: impl Into<String>) -> Self {
         // What was asked for is repeated in it, and may be of any length.
@@ -48,7 +51,7 @@ impl Failure {
 
     /// There is no project to speak of.
     pub(super) fn no_project(error: &ProjectError) -> Self {
-        Self::new("NO_PROJECT", error.to_string())
+        Self::new(NO_PROJECT, error.to_string())
     }
 
     /// What it is for programs.

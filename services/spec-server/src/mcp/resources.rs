@@ -52,8 +52,13 @@ async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource
     // Who has the list hears of all that changes in it afterwards.
     desk.until_watched().await;
     let listed = desk.read(move |desk| {
-        let project = desk.project()?;
         let after = page.after.as_deref();
+        if after.is_none() {
+            let given = desk.project().ok();
+            let given = given.and_then(|project| watch::uris(&project).ok());
+            desk.gives(given.unwrap_or_default());
+        }
+        let project = desk.project()?;
         let specs = match after.and_then(|after| after.strip_prefix(AFTER_CHANGE)) {
             Some(_) => Vec::new(),
             None => project.spec_ids()?,
@@ -142,6 +147,7 @@ async fn check_subscription(desk: Desk, uri: String, _: Context) -> Result<(), R
     });
     checked.await?;
     watching.until_watched().await;
+    watch::remember(&watching).await;
     Ok(())
 }
 

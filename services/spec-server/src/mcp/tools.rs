@@ -113,6 +113,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
                 "Apply a finished change to the specs and move its folder to the archive. All of it or nothing: what \
                  stands in the way is told. Look at preview_change first.",
             )
+            .asking()
             .with_title("Archive a change")
             .with_annotations(ToolAnnotations::destructive()),
             write::archive_change,
@@ -123,6 +124,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
                 "Tick a task of a change off, by its number such as 1.2 or its line; with `done` false, take the tick \
                  away.",
             )
+            .asking()
             .with_title("Complete a task")
             .with_annotations(idempotent()),
             write::complete_task,
@@ -131,7 +133,9 @@ pub(super) fn add(builder: ServerBuilder<Desk>, allow_writes: bool) -> ServerBui
 
 /// A tool that changes nothing.
 fn reading(name: &str, title: &str, description: &str) -> Tool {
+    // Each may ask the client for its roots: which project is meant.
     Tool::new(name, description)
+        .asking()
         .with_title(title)
         .with_annotations(ToolAnnotations::read_only())
 }

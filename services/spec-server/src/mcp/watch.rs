@@ -20,9 +20,9 @@ use mcp_proto::{Change, ResourceUpdate, Server, WeakServer};
 use service_host::{Changes, Watcher};
 
 use super::address::{self, Address};
-use super::desk::{Desk, WeakDesk};
+use super::desk::{Desk, Hearing, WeakDesk};
 use super::failure::Failure;
-use crate::project::Layout;
+use crate::project::{Layout, Project, ReadError};
 use folders::Folders;
 
 /// How long to wait before a place is looked at again where there is no project yet, or that cannot be watched.
@@ -41,8 +41,8 @@ pub(super) fn start(desk: &Desk, server: &Server) {
         desk: desk.downgrade(),
         server: server.downgrade(),
         known: None,
-        texts: None,
         patience: LOOK,
+        without_events: desk.settings().without_events,
     };
     tokio::spawn(async move {
         tokio::select! {
@@ -63,14 +63,13 @@ struct Watch {
     server: WeakServer,
     /// The URIs there were when it was last looked; `None` before that.
     known: Option<BTreeSet<String>>,
-    /// The texts at the last look at everything; `None` as long as nobody has subscribed.
-    texts: Option<Texts>,
-    /// How long to wait for the next.
+    /// How long to wait for the next look at everything.
     patience: Duration,
+    without_events: bool,
 }
 
 /// The hashes of the files behind each URI.
-type Texts = BTreeMap<String, Vec<[u8; 32]>>;
+pub(super) type Texts = BTreeMap<String, Vec<[u8; 32]>>;
 
 /// What there is at the moment.
 struct Seen {
@@ -98,10 +97,9 @@ impl Watch {
                         );
                     }
                     (watched, lost) = (None, true);
-                    self.texts = None;
                     self.tell_known();
                     self.tell_list(BTreeSet::new());
-                    self.pause().await;
+                    self.pause(Hearing::Fine).await;
                     continue;
                 }
             };
@@ -109,22 +107,35 @@ impl Watch {
             self.tell_list(seen.uris);
             match &mut watched {
                 Some((folders, watcher)) if *folders == seen.folders => {
-                    self.hears();
+                    self.hears(match self.without_events {
+                        false => Hearing::Fine,
+                        true => Hearing::Looks("the system's events are off".to_owned()),
+                    });
                     changes = self.next(&seen.layout, watcher).await;
                     if folders.are_touched(&changes) {
                         watched = None;
                     }
                 }
                 _ => {
-                    watched = watch(seen.folders, lost).await;
-                    if lost && watched.is_some() {
-                        tracing::warn!("the project is watched again");
-                    }
-                    lost = watched.is_none();
                     // What happened until now may have been missed.
                     changes = Changes::Many;
-                    if lost {
-                        self.pause().await;
+                    match watch(seen.folders, self.without_events).await {
+                        Ok(again) => {
+                            if lost {
+                                tracing::warn!("the project is watched again");
+                            }
+                            (watched, lost) = (Some(again), false);
+                        }
+                        Err(problem) => {
+                            if !lost {
+                                tracing::warn!(
+                                    problem,
+                                    "the project is looked at every second instead of watched"
+                                );
+                            }
+                            (watched, lost) = (None, true);
+                            self.pause(Hearing::Looks(problem)).await;
+                        }
                     }
                 }
             }
@@ -150,36 +161,36 @@ impl Watch {
 
     /// Compares all texts with how they were when this was done last, if anybody has subscribed to any.
     async fn tell_texts(&mut self) {
-        let Some(server) = self.server.upgrade().filter(Server::has_subscribers) else {
-            self.texts = None;
+        let (Some(server), Some(desk)) = (self.server.upgrade(), self.desk.upgrade()) else {
             return;
         };
-        let Some(desk) = self.desk.upgrade() else {
+        if !server.has_subscribers() {
+            *desk.texts() = None;
             return;
-        };
+        }
         let begun = Instant::now();
         let now = desk.read(texts).await.ok();
         self.patience = LOOK.max(begun.elapsed() * SHARE);
-        if let (Some(before), Some(now)) = (&self.texts, &now) {
+        let before = std::mem::replace(&mut *desk.texts(), now.clone());
+        if let (Some(before), Some(now)) = (before, now) {
             let differs = |uri: &&String| before.get(*uri) != now.get(*uri);
             let all: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
             for uri in all.into_iter().filter(differs) {
                 server.notify(Change::resource_updated(uri.clone()));
             }
         }
-        self.texts = now;
     }
 
     /// Waits before it is looked again, which finds what comes and goes, if late.
-    async fn pause(&self) {
-        self.hears();
+    async fn pause(&self, hearing: Hearing) {
+        self.hears(hearing);
         tokio::time::sleep(PAUSE).await;
     }
 
     /// From now on nothing is missed.
-    fn hears(&self) {
+    fn hears(&self, hearing: Hearing) {
         if let Some(desk) = self.desk.upgrade() {
-            desk.is_watched();
+            desk.hears(hearing);
         }
     }
 
@@ -188,14 +199,10 @@ impl Watch {
         let desk = self.desk.upgrade()?;
         let seen = desk.read(|desk| {
             let project = desk.project()?;
-            let specs = project.spec_ids()?;
-            let changes = project.change_ids()?;
-            let specs = specs.iter().map(|id| address::spec(id));
-            let uris = specs.chain(changes.iter().map(|id| address::change(id)));
             Ok(Seen {
                 folders: Folders::of(&project),
                 layout: project.layout().clone(),
-                uris: uris.collect(),
+                uris: uris(&project)?,
             })
         });
         Some(seen.await)
@@ -212,9 +219,11 @@ impl Watch {
 
     /// Tells everybody if specs or changes have come or gone.
     fn tell_list(&mut self, now: BTreeSet<String>) {
+        // A client may have been given what was there for a moment between two looks.
+        let given = self.desk.upgrade().map(|desk| desk.take_given());
+        let other = given.is_some_and(|given| given.iter().any(|given| *given != now));
         let before = self.known.replace(now);
-        if before.is_some()
-            && before != self.known
+        if (other || before.is_some() && before != self.known)
             && let Some(server) = self.server.upgrade()
         {
             server.notify(Change::ResourcesListChanged);
@@ -241,6 +250,23 @@ impl Watch {
     }
 }
 
+/// The URIs of what there is. Blocks.
+pub(super) fn uris(project: &Project) -> Result<BTreeSet<String>, ReadError> {
+    let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
+    let specs = specs.iter().map(|id| address::spec(id));
+    Ok(specs
+        .chain(changes.iter().map(|id| address::change(id)))
+        .collect())
+}
+
+/// What a subscriber will hear the differences to, unless that is known already.
+pub(super) async fn remember(desk: &Desk) {
+    if desk.texts().is_none() {
+        let now = desk.read(texts).await.ok();
+        desk.texts().get_or_insert_with(|| now.unwrap_or_default());
+    }
+}
+
 /// All texts as they are now. Blocks.
 fn texts(desk: &Desk) -> Result<Texts, Failure> {
     let project = desk.project()?;
@@ -255,23 +281,17 @@ fn texts(desk: &Desk) -> Result<Texts, Failure> {
     Ok(specs.chain(changes).collect())
 }
 
-/// Begins to watch; a large tree takes its time. `lost`: that it cannot be is known already.
-async fn watch(folders: Folders, lost: bool) -> Option<(Folders, Watcher)> {
+/// Begins to watch; a large tree takes its time. Without events nothing is watched.
+async fn watch(folders: Folders, without_events: bool) -> Result<(Folders, Watcher), String> {
     let begin = move || {
-        let watcher = Watcher::new(&folders.to_watch());
+        let paths = match without_events {
+            true => Vec::new(),
+            false => folders.to_watch(),
+        };
+        let watcher = Watcher::new(&paths);
         watcher.map(|watcher| (folders, watcher))
     };
-    match tokio::task::spawn_blocking(begin).await {
-        Ok(Ok(watched)) => Some(watched),
-        Ok(Err(error)) => {
-            if !lost {
-                tracing::warn!(%error, "the project cannot be watched; it is looked at every second");
-            }
-            None
-        }
-        Err(error) => {
-            tracing::error!(%error, "the project cannot be watched for now");
-            None
-        }
-    }
+    let begun = tokio::task::spawn_blocking(begin).await;
+    let begun = begun.map_err(|error| error.to_string())?;
+    begun.map_err(|error| error.to_string())
 }

@@ -181,6 +181,14 @@ impl Findings {
         }
     }
 
+    /// Whether a finding about this line says `text`.
+    pub(super) fn has(&self, file: &str, line: Line, text: &str) -> bool {
+        let mut listed = self.listed.iter();
+        listed.any(|finding| {
+            finding.line == Some(line) && finding.file == file && finding.message.contains(text)
+        })
+    }
+
     /// Whether a finding that makes its item invalid was made about `file`.
     pub(super) fn fails(&self, file: &str) -> bool {
         let listed = self.listed.iter().chain(&self.last);

@@ -109,7 +109,7 @@ pub(super) fn sentence(sentence: &str) -> String {
 }
 
 /// Several notes as one.
-pub(super) fn notes(notes: impl IntoIterator<Item = Option<String>>) -> Option<String> {
+pub(crate) fn notes(notes: impl IntoIterator<Item = Option<String>>) -> Option<String> {
     let notes: Vec<_> = notes.into_iter().flatten().collect();
     (!notes.is_empty()).then(|| notes.join("; "))
 }

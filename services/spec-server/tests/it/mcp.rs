@@ -5,6 +5,8 @@ mod hostile;
 mod limits;
 mod mutations;
 mod openspec;
+mod roots;
+mod token;
 mod tools;
 mod transcripts;
 mod whole;

@@ -320,3 +320,27 @@ async fn folders_that_are_moved_away_and_back_or_replaced_are_followed_again() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_no_event_says_is_found_by_a_look() {
+    for era in BOTH {
+        let project = Copy::of("library");
+        let settings = spec_server::mcp::Settings {
+            without_events: true,
+            ..settings(project.root())
+        };
+        let client = client(settings, era).await;
+        let mut listener = Listener::of(client, &["spec://lending"]).await;
+        for round in 0..3 {
+            project.write("specs/lending/spec.md", format!("# Lending {round}\n"));
+            listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
+        }
+        project.write("specs/late/spec.md", "# Late\n");
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        for tool in ["list_specs", "list_changes", "get_project"] {
+            let told = structured(&listener.client, tool, json!({})).await;
+            let note = told["note"].as_str().unwrap_or_default();
+            assert!(note.contains("subscribers are notified late"), "{told}");
+        }
+    }
+}

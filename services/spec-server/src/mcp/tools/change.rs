@@ -40,9 +40,9 @@ enum Section {
 pub(super) async fn list_changes(
     desk: Desk,
     asked: ListChanges,
-    _: Context,
+    context: Context,
 ) -> Result<ChangeList, ToolError> {
-    let listed = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let project = desk.project()?;
         let listing = match asked.archived.unwrap_or(false) {
             true => project.archive(),
@@ -50,22 +50,19 @@ pub(super) async fn list_changes(
         }?;
         let offset = asked.offset.unwrap_or(0);
         let unreadable = &listing.unreadable;
-        Ok(ChangeList::new(
-            &listing.items,
-            unreadable,
-            offset,
-            desk.budget(),
-        ))
+        let mut list = ChangeList::new(&listing.items, unreadable, offset, desk.budget());
+        list.note = desk.note(list.note);
+        Ok(list)
     });
-    Ok(listed.await?)
+    answer.await
 }
 
 pub(super) async fn get_change(
     desk: Desk,
     asked: GetChange,
-    _: Context,
+    context: Context,
 ) -> Result<ChangeView, ToolError> {
-    let read = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let change = desk.change(&asked.change_id)?;
         let Some(section) = asked.section.map(ChangeSection::from) else {
             return Ok(ChangeView::whole(&change, desk.budget()));
@@ -82,7 +79,7 @@ pub(super) async fn get_change(
                 .with_data(json!({ "change_id": change.id, "section": name }))
         })
     });
-    Ok(read.await?)
+    answer.await
 }
 
 impl From<Section> for ChangeSection {

@@ -33,9 +33,9 @@ enum Scope {
 pub(super) async fn search_specs(
     desk: Desk,
     asked: SearchSpecs,
-    _: Context,
+    context: Context,
 ) -> Result<SearchResults, ToolError> {
-    let found = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
         let project = desk.project()?;
         if let Some(scope @ (Scope::Changes | Scope::Archive)) = asked.r#in {
@@ -55,5 +55,5 @@ pub(super) async fn search_specs(
         let touching = Touching::of(&project.changes()?.items);
         Ok(SearchResults::of(&found, unreadable, &touching))
     });
-    Ok(found.await?)
+    answer.await
 }

@@ -50,28 +50,25 @@ pub(super) struct GetScenario {
 pub(super) async fn list_specs(
     desk: Desk,
     asked: ListSpecs,
-    _: Context,
+    context: Context,
 ) -> Result<SpecList, ToolError> {
-    let listed = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let listing = desk.project()?.specs()?;
         let offset = asked.offset.unwrap_or(0);
         let unreadable = &listing.unreadable;
-        Ok(SpecList::new(
-            &listing.items,
-            unreadable,
-            offset,
-            desk.budget(),
-        ))
+        let mut list = SpecList::new(&listing.items, unreadable, offset, desk.budget());
+        list.note = desk.note(list.note);
+        Ok(list)
     });
-    Ok(listed.await?)
+    answer.await
 }
 
 pub(super) async fn get_spec_requirements(
     desk: Desk,
     asked: GetSpecRequirements,
-    _: Context,
+    context: Context,
 ) -> Result<Requirements, ToolError> {
-    let read = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let spec = desk.spec(&asked.spec_id)?;
         let selection = Selection {
             detail: asked.detail.map_or(view::Detail::Names, view::Detail::from),
@@ -82,33 +79,35 @@ pub(super) async fn get_spec_requirements(
         let read = Requirements::of(&spec, &selection, &touching, desk.budget());
         Ok(read?)
     });
-    Ok(read.await?)
+    answer.await
 }
 
 pub(super) async fn get_scenario(
     desk: Desk,
     asked: GetScenario,
-    _: Context,
+    context: Context,
 ) -> Result<ScenarioView, ToolError> {
-    let read = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let spec = desk.spec(&asked.spec_id)?;
         let scenario = asked.scenario.as_deref();
         let found = ScenarioView::find(&spec, &asked.requirement, scenario, desk.budget());
         Ok(found?)
     });
-    Ok(read.await?)
+    answer.await
 }
 
 pub(super) async fn get_project(
     desk: Desk,
     asked: ListSpecs,
-    _: Context,
+    context: Context,
 ) -> Result<ProjectView, ToolError> {
-    let read = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let offset = asked.offset.unwrap_or(0);
-        Ok(ProjectView::of(&desk.project()?, offset, desk.budget()))
+        let mut view = ProjectView::of(&desk.project()?, offset, desk.budget());
+        view.note = desk.note(view.note);
+        Ok(view)
     });
-    Ok(read.await?)
+    answer.await
 }
 
 impl From<Detail> for view::Detail {

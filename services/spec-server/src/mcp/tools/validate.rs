@@ -27,9 +27,9 @@ pub(super) struct ValidateChange {
 pub(super) async fn validate_spec(
     desk: Desk,
     asked: ValidateSpec,
-    _: Context,
+    context: Context,
 ) -> Result<Verdict, ToolError> {
-    let validated = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let project = desk.project()?;
         let only = match asked.spec_id {
             // As it is called, in whatever case it was asked for.
@@ -40,15 +40,15 @@ pub(super) async fn validate_spec(
         let report = Report::of(&items, asked.strict.unwrap_or(false));
         Ok(Verdict::of(&report, desk.budget()))
     });
-    Ok(validated.await?)
+    answer.await
 }
 
 pub(super) async fn validate_change(
     desk: Desk,
     asked: ValidateChange,
-    _: Context,
+    context: Context,
 ) -> Result<Verdict, ToolError> {
-    let validated = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let project = desk.project()?;
         let only = match asked.change_id {
             Some(id) => Some(desk.active_change(&id)?.id.clone()),
@@ -58,5 +58,5 @@ pub(super) async fn validate_change(
         let report = Report::of(&items, asked.strict.unwrap_or(false));
         Ok(Verdict::of(&report, desk.budget()))
     });
-    Ok(validated.await?)
+    answer.await
 }

@@ -46,14 +46,14 @@ pub(super) struct CompleteTask {
 pub(super) async fn preview_change(
     desk: Desk,
     asked: OfChange,
-    _: Context,
+    context: Context,
 ) -> Result<PreviewView, ToolError> {
-    let previewed = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let change = desk.active_change(&asked.change_id)?;
         let preview = archive::preview(&desk.project()?, &change.id)?;
         Ok(PreviewView::of(&change.id, &preview, desk.budget()))
     });
-    Ok(previewed.await?)
+    answer.await
 }
 
 pub(super) async fn archive_change(
@@ -61,6 +61,7 @@ pub(super) async fn archive_change(
     asked: ArchiveChange,
     context: Context,
 ) -> Result<ArchivedView, ToolError> {
+    desk.find_by_roots(&context).await?;
     let id = asked.change_id;
     let open = match archive(&desk, id.clone(), asked.force.unwrap_or(false)).await {
         Err(failure) if failure.code() == OPEN_TASKS => failure,
@@ -93,16 +94,16 @@ async fn archive(desk: &Desk, id: String, force: bool) -> Result<ArchivedView, F
 pub(super) async fn complete_task(
     desk: Desk,
     asked: CompleteTask,
-    _: Context,
+    context: Context,
 ) -> Result<TickedTask, ToolError> {
-    let ticked = desk.read(move |desk| {
+    let answer = desk.answer(&context, move |desk| {
         let change = desk.active_change(&asked.change_id)?;
         let at: TaskAt = asked.task.parse()?;
         let done = asked.done.unwrap_or(true);
         let ticked = archive::complete_task(&desk.project()?, &change.id, &at, done)?;
         Ok(TickedTask::of(&change.id, ticked))
     });
-    Ok(ticked.await?)
+    answer.await
 }
 
 impl From<ArchiveError> for Failure {

@@ -147,13 +147,19 @@ fn check_presence(
     (operations, misplaced): (usize, bool),
     findings: &mut Findings,
 ) {
-    let place = part(own, Part::Deltas);
+    // Where it is to be corrected: in a delta that says nothing, else in the proposal if there is one.
+    let file = match change.deltas.first() {
+        Some(delta) => super::path(&delta.source),
+        None if folder.has("proposal.md") => format!("{own}/proposal.md"),
+        None => own.to_owned(),
+    };
+    let place = part(&file, Part::Deltas);
     let metadata = format!("{own}/.openspec.yaml");
     let about_metadata = part(&metadata, Part::Deltas);
     let skip = skip_specs(project, change.metadata.as_ref());
     if let SkipSpecs::Broken(problem) = &skip {
         let message = format!(
-            "`skip_specs` is set here, but counts only in a file that is right as a whole ({problem}); mend it, such as \
+            "`skip_specs` is set here, but counts only in a file that is right as a whole ({problem}); correct it, such as \
              `schema: spec-driven` and `skip_specs: true`"
         );
         findings.add(rules::METADATA_INVALID, about_metadata, None, message);

@@ -31,7 +31,7 @@ fn a_change_has_deltas_where_they_are_read() {
     assert_eq!(files(&[("specs/a/b/c/spec.md", DELTA)]), []);
     assert_eq!(
         files(&[("proposal.md", "## Why\n")]),
-        [found("", "deltas-missing")]
+        [found("/proposal.md", "deltas-missing")]
     );
     assert_eq!(
         files(&[("specs/spec.md", DELTA)]),

@@ -186,3 +186,26 @@ fn what_is_found_is_told_with_its_file_and_what_would_be_right() {
     );
     assert!(findings[0].fails(false) && findings[0].fails(true));
 }
+
+#[test]
+fn a_malformed_heading_is_told_with_what_is_right() {
+    for (written, right) in [
+        ("## Requirement: Shut", "### Requirement: Shut"),
+        ("#### requirement: Shut", "### Requirement: Shut"),
+        ("### Requirement Shut", "### Requirement: Shut"),
+        ("##### Scenario: Late", "#### Scenario: Late"),
+        ("## Scenario: Late", "#### Scenario: Late"),
+        ("### Scenario: Late", "#### Scenario: Late"),
+    ] {
+        let findings = openspec_spec(&format!("{GATE}\n{written}\nIt SHALL.\n"));
+        let about = |text: &str| {
+            findings
+                .iter()
+                .any(|found| found.line == Some(19) && found.message.contains(text))
+        };
+        assert!(
+            about(written) && about(&format!("`{right}`")),
+            "{findings:?}"
+        );
+    }
+}

@@ -1,0 +1,37 @@
+//! What a person pastes into the configuration of a client to reach a server that listens.
+
+use std::fmt::Write as _;
+
+/// What reaches the server at `url` from Claude Code, Cursor, VS Code and Codex, in the forms that they document
+/// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
+/// developers.openai.com/codex/mcp).
+pub(crate) fn snippets(program: &str, url: &str, token: Option<&str>) -> String {
+    let authorization = token.map(|token| quoted(&format!("Bearer {token}")));
+    let (mut json, mut toml) = (String::new(), String::new());
+    if let Some(value) = authorization {
+        json = format!(r#", "headers": {{"Authorization": {value}}}"#);
+        toml = format!("\n    http_headers = {{ Authorization = {value} }}");
+    }
+    let server = format!(r#"{{"{program}": {{"type": "http", "url": "{url}"{json}}}}}"#);
+    format!(
+        "  Claude Code (.mcp.json), Cursor (.cursor/mcp.json):\n    {{\"mcpServers\": {server}}}\n  \
+         VS Code (.vscode/mcp.json):\n    {{\"servers\": {server}}}\n  \
+         Codex (.codex/config.toml):\n    [mcp_servers.{program}]\n    url = \"{url}\"{toml}"
+    )
+}
+
+/// As a string of JSON, which is one of TOML too.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}

@@ -1,0 +1,69 @@
+//! Which project is meant, by the folders that the client works in: only where none is around the folder the server was
+//! started in, and only over pipes.
+
+use std::path::PathBuf;
+
+use mcp_proto::{Context, Interrupt, Root, ToolError};
+use percent_encoding::percent_decode_str;
+
+use super::desk::Desk;
+use super::failure::{Failure, NO_PROJECT};
+use crate::project::Project;
+
+/// The most roots that are looked at.
+const MAX_ROOTS: usize = 32;
+
+/// The question for the roots, among those of a call.
+const KEY: &str = "roots";
+
+impl Desk {
+    /// Does what a tool does, see [`Desk::read`]; where there is no project, the client is asked for its roots first.
+    pub(super) async fn answer<T: Send + 'static>(
+        &self,
+        context: &Context,
+        work: impl FnOnce(&Self) -> Result<T, Failure> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        self.find_by_roots(context).await?;
+        Ok(self.read(work).await?)
+    }
+
+    /// Asks the client for its roots if there is no project without them.
+    pub(super) async fn find_by_roots(&self, context: &Context) -> Result<(), Interrupt> {
+        let settings = self.settings();
+        let may_ask = settings.use_roots && settings.place.root.is_none();
+        if !may_ask || !context.client_capabilities.has_roots() {
+            return Ok(());
+        }
+        let missing = self.read(|desk| desk.project().map(drop)).await.err();
+        if missing.is_none_or(|failure| failure.code() != NO_PROJECT) {
+            return Ok(());
+        }
+        let folders: Vec<PathBuf> = context
+            .list_roots(KEY)?
+            .iter()
+            .take(MAX_ROOTS)
+            .filter_map(folder)
+            .collect();
+        let found = self.read(move |desk| {
+            let mut holding = folders
+                .into_iter()
+                .filter(|folder| Project::open(folder).is_ok());
+            if let Some(folder) = holding.next() {
+                *desk.root() = Some(folder);
+            }
+            Ok(())
+        });
+        // Without one, the tool says that there is no project.
+        drop(found.await);
+        Ok(())
+    }
+}
+
+/// The folder of a root: a `file://` URI of this machine with an absolute path.
+fn folder(root: &Root) -> Option<PathBuf> {
+    let rest = root.uri.strip_prefix("file://")?;
+    let path = rest.strip_prefix("localhost").unwrap_or(rest);
+    let path = percent_decode_str(path).decode_utf8().ok()?;
+    let path = PathBuf::from(&*path);
+    (path.is_absolute() && !rest.contains(['?', '#'])).then_some(path)
+}

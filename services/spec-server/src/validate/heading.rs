@@ -1,0 +1,43 @@
+//! Headings that are meant as requirements or scenarios and written as neither tool reads them: advice on what to write.
+
+use super::finding::{Findings, Place, Rule};
+use crate::model::Source;
+use crate::parse::{Heading, Outline, strip_prefix_any_case, trim};
+
+/// Such a heading.
+pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
+
+/// Says of each heading of a spec or a delta what it is to be, unless that was said already.
+pub(super) fn check(source: &Source, place: Place<'_>, findings: &mut Findings) {
+    let outline = Outline::of(&source.text);
+    for heading in outline.headings() {
+        let Some(right) = right(heading) else {
+            continue;
+        };
+        let written = trim(outline.line(heading.line));
+        let message = format!("`{written}` is malformed; write `{right}`");
+        if !findings.has(place.file, heading.line, &right) {
+            findings.add(HEADING, place, heading.line, message);
+        }
+    }
+}
+
+/// How a heading should be written, if it is written otherwise.
+fn right(heading: &Heading<'_>) -> Option<String> {
+    for (level, word) in [(3_u8, "Requirement"), (4, "Scenario")] {
+        let Some(rest) = strip_prefix_any_case(heading.title, word) else {
+            continue;
+        };
+        let right_level = heading.level == level;
+        let named = rest.strip_prefix(':');
+        // Without its colon it may be prose, unless all else is right; any heading of level 4 is a scenario.
+        let without = (level == 3 && right_level)
+            .then_some(rest)
+            .filter(|rest| rest.starts_with(' '));
+        let name = trim(named.or(without)?);
+        let fine = right_level && heading.spaced && named.is_some();
+        return (!fine && !name.is_empty())
+            .then(|| format!("{} {word}: {name}", "#".repeat(level.into())));
+    }
+    None
+}
