@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
 use clap::Args;
-use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
+use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
 /// The most bytes of a token: more does not fit into the header that shows it.
 const TOKEN_BYTES: u64 = 4_096;
@@ -29,6 +29,11 @@ pub struct Door {
     /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
     #[arg(long, value_delimiter = ',', value_name = "URL")]
     pub allowed_origin: Vec<String>,
+
+    /// The address or network of a proxy in front of the server, such as 10.0.0.7 or 10.0.0.0/8: its `Forwarded` or
+    /// `X-Forwarded-For` says which client calls, so that each has its own share. Repeatable.
+    #[arg(long, value_delimiter = ',', value_name = "ADDRESS")]
+    pub trusted_proxy: Vec<String>,
 
     /// A file whose first line is the bearer token that HTTP clients must show. Needed to listen beyond loopback; on
     /// loopback every local program may call without one. Never asked for on stdin and stdout.
@@ -58,6 +63,9 @@ pub enum DoorError {
     /// A host that is none.
     #[error("--allowed-host {0}")]
     Host(InvalidName),
+    /// A proxy that is not an address or a network.
+    #[error("--trusted-proxy {0}")]
+    Proxy(InvalidProxy),
     /// The token cannot be read.
     #[error("--token-file {file}: {problem}; it needs one line with the token")]
     Token {
@@ -93,6 +101,7 @@ impl Door {
         if self.token_file.is_none() && !address.ip().is_loopback() {
             return Err(DoorError::NeedsToken(address));
         }
+        config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(DoorError::Proxy)?;
         if !self.allowed_origin.is_empty() {
             config.origins = Origins::from_urls(&self.allowed_origin).map_err(DoorError::Origin)?;
         }

@@ -86,6 +86,7 @@ impl Host {
             return Ok(());
         };
         door.guard(address, &mut self.http)?;
+        self.serve.proxies = self.http.proxies.clone();
         let token = door.token()?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
