@@ -116,7 +116,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>, live: bool) -> ServerBuilder
             );
     }
     let Tools { builder, arguments } = tools;
-    builder.refuse_arguments(move |tool, findings| refused(arguments.get(tool), findings))
+    builder.refuse_arguments(move |tool, _, findings| refused(arguments.get(tool), findings))
 }
 
 impl Tools {
