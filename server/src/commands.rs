@@ -29,7 +29,7 @@ use writers::Writers;
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
-pub use model::{CommandResult, Processed, Reducer, Replacement, ServiceLimits, Universe};
+pub use model::{Processed, Reducer, Replacement, ServiceLimits, Universe};
 pub use watch::Change;
 
 /// How long closing waits for the writers.

@@ -9,3 +9,4 @@ mod offload;
 pub mod rest;
 pub mod run;
 pub mod store;
+pub mod view;

@@ -45,6 +45,7 @@ mod family;
 mod finding;
 mod invariants;
 pub mod member;
+pub mod nearest;
 mod reduce;
 mod refusal;
 mod schema;

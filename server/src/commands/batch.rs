@@ -97,11 +97,12 @@ impl Batch {
             refusal,
         })?;
         self.record(entry::of_command(command, &applied.events)?);
-        self.universe.state = applied.state.clone();
+        let before = std::mem::replace(&mut self.universe.state, applied.state.clone());
         self.replaced |= command.kind() == CommandKind::ReplaceSnapshot;
         let revision = self.universe.revision;
         Ok(Outcome::Processed(Processed {
             revision,
+            before,
             state: applied.state,
             events: applied.events,
         }))

@@ -2,7 +2,6 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
 use universe_core::{Applied, Command, Event, Refusal, State};
 
 use crate::store::{Revision, Timestamp, UniverseId};
@@ -51,21 +50,12 @@ pub struct Universe {
 pub struct Processed {
     /// The command's place in the universe's history.
     pub revision: Revision,
+    /// The state before it. Cheap to clone.
+    pub before: State,
     /// The state after it. Cheap to clone.
     pub state: State,
     /// What happened.
     pub events: Vec<Event>,
-}
-
-/// [`Processed`] as both dialects tell it: `{"nextState": …, "events": […]}`. Borrowed, since the state may be large.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CommandResult<'a> {
-    /// The state after the command; absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_state: Option<&'a State>,
-    /// What happened.
-    pub events: &'a [Event],
 }
 
 /// What `PUT` sets; what is absent stays.
@@ -75,26 +65,6 @@ pub struct Replacement {
     pub name: Option<String>,
     /// The new state.
     pub state: Option<State>,
-}
-
-impl<'a> CommandResult<'a> {
-    /// All of it.
-    #[must_use]
-    pub fn of(processed: &'a Processed) -> Self {
-        Self {
-            next_state: Some(&processed.state),
-            events: &processed.events,
-        }
-    }
-
-    /// Without the state.
-    #[must_use]
-    pub fn events_of(processed: &'a Processed) -> Self {
-        Self {
-            next_state: None,
-            events: &processed.events,
-        }
-    }
 }
 
 impl Default for ServiceLimits {

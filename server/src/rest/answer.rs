@@ -11,10 +11,12 @@ use http_body_util::{BodyExt as _, Full};
 use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::{Value, json};
+use universe_core::Findings;
 
-use crate::commands::{CommandResult, Processed, ServiceError, Universe};
+use crate::commands::{Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Record, Revision};
+use crate::view::{CommandAnswer, ResultForm};
 
 /// The body of every REST response.
 pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
@@ -94,11 +96,21 @@ pub(super) async fn write(universe: Universe) -> Result<Vec<u8>, serde_json::Err
     .map_err(serde_json::Error::custom)?
 }
 
-/// What a command did, with the state after it.
-pub(super) async fn processed(processed: Processed) -> Result<Response<RestBody>, Failure> {
-    let small = processed.state.star_count() <= offload::INLINE_BODIES;
-    let written = offload::run(small, move || {
-        serde_json::to_vec(&CommandResult::of(&processed))
+/// What a command did, in the form that was asked for.
+pub(super) async fn processed(
+    processed: Processed,
+    warnings: Findings,
+    form: ResultForm,
+) -> Result<Response<RestBody>, Failure> {
+    let written = offload::run(form.is_quick(&processed), move || {
+        let answer = CommandAnswer::of(&processed, &warnings, form)?;
+        match form {
+            // The entity tag has the revision.
+            ResultForm::Events | ResultForm::State => {
+                serde_json::to_vec(&answer.without_revision())
+            }
+            ResultForm::Fitting | ResultForm::Changes => serde_json::to_vec(&answer),
+        }
     });
     match written.await {
         Ok(Ok(json)) => Ok(json_text(StatusCode::OK, json)),

@@ -4,13 +4,14 @@ use http::header::{ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode, request};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use universe_core::{Command, State};
+use universe_core::{Command, Findings, State};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::read::{self, Received};
-use crate::commands::{CommandResult, Replacement, ServiceError};
+use crate::commands::{Replacement, ServiceError};
 use crate::store::{Page, Position, UniverseId};
+use crate::view::ResultForm;
 
 /// How many universes a page of the list has, unless it is asked for otherwise.
 const DEFAULT_LIMIT: usize = 100;
@@ -155,7 +156,7 @@ impl Rest {
         Ok(answer::empty(StatusCode::NO_CONTENT))
     }
 
-    /// `POST /universes/{id}/commands`; `result=events` leaves the state out of the answer.
+    /// `POST /universes/{id}/commands`; `result=events` or `changes` leaves the state out of the answer.
     pub(super) async fn command(
         &self,
         head: &request::Parts,
@@ -163,19 +164,14 @@ impl Rest {
         body: Received,
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
-        let events_only = match read::query(head, "result").as_deref() {
-            None | Some("state") => false,
-            Some("events") => true,
-            Some(_) => return Err(Failure::bad_request("result must be state or events")),
+        let form = match read::query(head, "result") {
+            None => ResultForm::State,
+            Some(word) => ResultForm::read(&word).map_err(Failure::bad_request)?,
         };
         let command = body.parse(read_command).await?;
         let processed = self.service.process(id, command, expected).await?;
         let etag = answer::etag(processed.revision);
-        let mut response = if events_only {
-            answer::json_body(StatusCode::OK, &CommandResult::events_of(&processed))
-        } else {
-            answer::processed(processed).await?
-        };
+        let mut response = answer::processed(processed, Findings::default(), form).await?;
         response.headers_mut().insert(ETAG, etag);
         Ok(response)
     }

@@ -1,5 +1,6 @@
 //! MCP over HTTP by the real service, in both eras.
 
+mod answers;
 mod completion;
 mod isolation;
 mod prompts;

@@ -7,13 +7,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::action::{Action, RecordKind, Snapshot};
-use super::nearest::unknown_type;
 use super::{Command, CommandKind};
 use crate::catalog;
 use crate::check::{check_object, describe};
 use crate::entity::{ChildKind, Id, Members, Record};
 use crate::finding::{Findings, Path, Quoted};
 use crate::member::Mode;
+use crate::nearest;
 use crate::state::{State, read_group_child, read_records};
 
 /// Why a JSON value is no command: every finding, with its path.
@@ -170,6 +170,21 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
             }
         }
     }
+}
+
+/// The message about a missing or unknown `type`: the nearest names, and all of them.
+fn unknown_type(given: Option<&Value>) -> String {
+    let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
+    let known = names.join(", ");
+    let Some(given) = given else {
+        return format!("is missing; expected one of {known}");
+    };
+    let hint = given
+        .as_str()
+        .map(|given| nearest::hint(given, names))
+        .filter(|hint| !hint.is_empty());
+    let (found, hint) = (describe(given), hint.unwrap_or(";".to_owned()));
+    format!("{found} is no command{hint} expected one of {known}")
 }
 
 fn set_records(kind: RecordKind, given: &mut Members) -> Action {

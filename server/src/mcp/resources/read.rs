@@ -7,12 +7,11 @@ use universe_core::{Family, State};
 
 use super::{MAX_LISTED, listed};
 use crate::commands::{CommandService, Universe};
+use crate::mcp::tools::META_REVISION;
 use crate::mcp::{address, find, tree as text};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
 
-/// `_meta` key of what is read of a universe: the revision it was read at.
-const META_REVISION: &str = "universe-server/revision";
 /// How many children an entity has before writing it is offloaded.
 const INLINE_CHILDREN: usize = 2_000;
 pub(super) const JSON: &str = "application/json";
