@@ -19,7 +19,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
-use universe_core::{Command, State};
+use universe_core::{Command, State, Strictness};
 
 use crate::offload;
 use crate::store::{Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
@@ -74,6 +74,12 @@ impl CommandService {
     #[must_use]
     pub fn store(&self) -> &dyn UniverseLog {
         &*self.0.store
+    }
+
+    /// Whether what is odd about commands and states is refused: both dialects read them by this.
+    #[must_use]
+    pub fn strictness(&self) -> Strictness {
+        self.0.limits.strictness
     }
 
     /// Tells `watcher` of every change that is made through this service from now on, as long as the service is.

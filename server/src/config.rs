@@ -50,6 +50,11 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub stdio: bool,
 
+    /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
+    /// with warnings.
+    #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    pub strict: bool,
+
     /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
     #[arg(
         long,

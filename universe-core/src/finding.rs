@@ -118,6 +118,11 @@ impl<'a> Path<'a> {
         segment: &"",
     };
 
+    /// Whether this is the input itself.
+    pub(crate) fn is_root(&self) -> bool {
+        self.parent.is_none()
+    }
+
     /// The member or the element of this place.
     pub(crate) fn at(&'a self, segment: &'a dyn fmt::Display) -> Self {
         Self {

@@ -50,6 +50,7 @@ mod reduce;
 mod refusal;
 mod schema;
 mod state;
+mod warning;
 
 pub use command::{Command, CommandError, CommandKind};
 pub use entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
@@ -59,3 +60,4 @@ pub use finding::{Finding, Findings};
 pub use reduce::Applied;
 pub use refusal::Refusal;
 pub use state::State;
+pub use warning::Strictness;

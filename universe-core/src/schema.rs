@@ -72,7 +72,7 @@ fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<Stri
 
 fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     let mut schema = match member.kind {
-        Kind::Text => typed("string"),
+        Kind::Text | Kind::Color => typed("string"),
         Kind::Number => typed("number"),
         Kind::Flag => typed("boolean"),
         // Either of two types: a union is not plain, so the description says it.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use universe_core::{Applied, Command, Event, Refusal, State};
+use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 
 use crate::store::{Revision, Timestamp, UniverseId};
 
@@ -26,6 +26,8 @@ pub struct ServiceLimits {
     pub max_queue: usize,
     /// The most jobs made durable together. 512 by default.
     pub max_batch: usize,
+    /// Whether what is odd about commands and states is refused or taken with warnings. Taken by default.
+    pub strictness: Strictness,
 }
 
 /// A universe as it was at a revision.
@@ -76,6 +78,7 @@ impl Default for ServiceLimits {
             max_idle: Duration::from_secs(300),
             max_queue: 1_024,
             max_batch: 512,
+            strictness: Strictness::default(),
         }
     }
 }

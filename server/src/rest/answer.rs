@@ -40,10 +40,13 @@ pub(super) struct UniverseRecord<'a> {
     created_at: crate::store::Timestamp,
     updated_at: crate::store::Timestamp,
     revision: u64,
+    /// What was taken although it is odd.
+    #[serde(skip_serializing_if = "Findings::is_empty")]
+    warnings: Findings,
 }
 
 impl<'a> UniverseRecord<'a> {
-    pub(super) fn of(universe: &'a Universe) -> Self {
+    pub(super) fn of(universe: &'a Universe, warnings: Findings) -> Self {
         Self {
             id: universe.id.as_str(),
             name: &universe.name,
@@ -51,6 +54,7 @@ impl<'a> UniverseRecord<'a> {
             created_at: universe.created_at,
             updated_at: universe.updated_at,
             revision: universe.revision.0,
+            warnings,
         }
     }
 
@@ -63,6 +67,7 @@ impl<'a> UniverseRecord<'a> {
             created_at: record.meta.created_at,
             updated_at: record.head.updated_at,
             revision: record.head.revision.0,
+            warnings: Findings::default(),
         }
     }
 }
@@ -78,19 +83,23 @@ pub(super) fn health(uptime: Duration) -> Response<RestBody> {
 pub(super) async fn universe(
     status: StatusCode,
     universe: Universe,
+    warnings: Findings,
 ) -> Result<Response<RestBody>, Failure> {
     let etag = etag(universe.revision);
-    let written = write(universe).await;
+    let written = write(universe, warnings).await;
     let mut response = json_text(status, written.map_err(|error| Failure::internal(&error))?);
     response.headers_mut().insert(ETAG, etag);
     Ok(response)
 }
 
 /// A universe as JSON text.
-pub(super) async fn write(universe: Universe) -> Result<Vec<u8>, serde_json::Error> {
+pub(super) async fn write(
+    universe: Universe,
+    warnings: Findings,
+) -> Result<Vec<u8>, serde_json::Error> {
     let small = universe.state.star_count() <= offload::INLINE_BODIES;
     offload::run(small, move || {
-        serde_json::to_vec(&UniverseRecord::of(&universe))
+        serde_json::to_vec(&UniverseRecord::of(&universe, warnings))
     })
     .await
     .map_err(serde_json::Error::custom)?

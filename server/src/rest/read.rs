@@ -70,7 +70,7 @@ impl Received {
     /// Makes something of the body, where it does not hold up others.
     pub(super) async fn parse<T: Send + 'static>(
         self,
-        read: fn(&[u8]) -> Result<T, Failure>,
+        read: impl FnOnce(&[u8]) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let small = self.text.len() <= offload::INLINE_BYTES;
         let parsed = offload::run(small, move || read(&self.text)).await;

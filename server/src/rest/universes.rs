@@ -4,7 +4,7 @@ use http::header::{ETAG, HeaderValue, LINK, LOCATION};
 use http::{Response, StatusCode, request};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use universe_core::{Command, Findings, State};
+use universe_core::{Command, Findings, State, Strictness};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
@@ -67,7 +67,7 @@ impl Rest {
                 serde_json::to_vec(&UniverseRecord::summary(record))
             } else {
                 match self.service.peek(&record.meta.id).await {
-                    Ok(universe) => answer::write(universe).await,
+                    Ok(universe) => answer::write(universe, Findings::default()).await,
                     // Deleted since the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
                     Err(error) => return Err(error.into()),
@@ -95,7 +95,9 @@ impl Rest {
 
     /// `POST /universes` with `{name, state}`.
     pub(super) async fn create(&self, body: Received) -> Result<Response<RestBody>, Failure> {
-        let given = body.parse(read_replacement).await?;
+        let strictness = self.service.strictness();
+        let read = move |body: &_| read_replacement(body, strictness);
+        let (given, warnings) = body.parse(read).await?;
         let missing = |what| Failure::bad_request(format!("{what} is missing"));
         let name = given
             .name
@@ -108,7 +110,7 @@ impl Rest {
             .create(UniverseId::random(), name, state)
             .await?;
         let location = HeaderValue::from_str(&format!("/universes/{}", universe.id));
-        let mut response = answer::universe(StatusCode::CREATED, universe).await?;
+        let mut response = answer::universe(StatusCode::CREATED, universe, warnings).await?;
         if let Ok(location) = location {
             response.headers_mut().insert(LOCATION, location);
         }
@@ -129,7 +131,7 @@ impl Rest {
                 .insert(ETAG, answer::etag(universe.revision));
             return Ok(response);
         }
-        answer::universe(StatusCode::OK, universe).await
+        answer::universe(StatusCode::OK, universe, Findings::default()).await
     }
 
     /// `PUT /universes/{id}` with any of `{name, state}`.
@@ -140,9 +142,11 @@ impl Rest {
         body: Received,
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
-        let replacement = body.parse(read_replacement).await?;
+        let strictness = self.service.strictness();
+        let read = move |body: &_| read_replacement(body, strictness);
+        let (replacement, warnings) = body.parse(read).await?;
         let universe = self.service.replace(id, replacement, expected).await?;
-        answer::universe(StatusCode::OK, universe).await
+        answer::universe(StatusCode::OK, universe, warnings).await
     }
 
     /// `DELETE /universes/{id}`.
@@ -168,22 +172,28 @@ impl Rest {
             None => ResultForm::State,
             Some(word) => ResultForm::read(&word).map_err(Failure::bad_request)?,
         };
-        let command = body.parse(read_command).await?;
+        let strictness = self.service.strictness();
+        let (command, warnings) = body
+            .parse(move |body| read_command(body, strictness))
+            .await?;
         let processed = self.service.process(id, command, expected).await?;
         let etag = answer::etag(processed.revision);
-        let mut response = answer::processed(processed, Findings::default(), form).await?;
+        let mut response = answer::processed(processed, warnings, form).await?;
         response.headers_mut().insert(ETAG, etag);
         Ok(response)
     }
 }
 
-fn read_command(body: &[u8]) -> Result<Command, Failure> {
-    Command::from_value(read::json(body)?)
+fn read_command(body: &[u8], strictness: Strictness) -> Result<(Command, Findings), Failure> {
+    Command::read(read::json(body)?, strictness)
         .map_err(|malformed| Failure::findings("malformed command", malformed.findings()))
 }
 
-/// Any of `{name, state}`.
-fn read_replacement(body: &[u8]) -> Result<Replacement, Failure> {
+/// Any of `{name, state}`, and what is odd about it.
+fn read_replacement(
+    body: &[u8],
+    strictness: Strictness,
+) -> Result<(Replacement, Findings), Failure> {
     let Value::Object(mut members) = read::json(body)? else {
         return Err(Failure::bad_request("the body must be a JSON object"));
     };
@@ -204,11 +214,14 @@ fn read_replacement(body: &[u8]) -> Result<Replacement, Failure> {
             "name must have at most {MAX_NAME} characters"
         )));
     }
+    let mut warnings = Findings::default();
     let state = match members.remove("state") {
         None => None,
         Some(state @ Value::Object(_)) => {
-            let state = State::from_partial(state);
-            Some(state.map_err(|findings| Failure::findings("state", &findings))?)
+            let read = State::read_partial(state, strictness);
+            let (state, odd) = read.map_err(|findings| Failure::findings("state", &findings))?;
+            warnings = odd;
+            Some(state)
         }
         Some(_) => {
             return Err(Failure::bad_request(
@@ -216,5 +229,5 @@ fn read_replacement(body: &[u8]) -> Result<Replacement, Failure> {
             ));
         }
     };
-    Ok(Replacement { name, state })
+    Ok((Replacement { name, state }, warnings))
 }

@@ -9,3 +9,4 @@ mod resources;
 mod sessions;
 mod subscriptions;
 mod tools;
+mod warnings;

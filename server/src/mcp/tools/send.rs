@@ -3,7 +3,7 @@
 use mcp_proto::{CallToolResult, Context, Tool, ToolAnnotations, ToolError};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use universe_core::{Findings, catalog};
+use universe_core::{Command, Findings, catalog};
 
 use super::{
     META_HINT, arguments, arguments_schema, failure, set_meta, universe_id_schema, written,
@@ -52,10 +52,10 @@ pub(super) async fn call(
     let given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
     let form = form(id.as_str(), given.result.as_deref())?;
-    let command = universe_core::Command::from_value(given.command)
+    let (command, warnings) = Command::read(given.command, service.strictness())
         .map_err(|malformed| arguments::malformed(id.as_str(), "/command", &malformed))?;
     match service.process(&id, command, None).await {
-        Ok(processed) => answer(processed, Findings::default(), form).await,
+        Ok(processed) => answer(processed, warnings, form).await,
         Err(error) => Err(failure(&service, &id, error).await),
     }
 }
@@ -78,6 +78,7 @@ fn output_schema() -> Value {
             "events": { "type": "array", "items": { "type": "object" }, "description": "None for a tick." },
             "changes": { "type": "object" },
             "nextState": { "type": "object" },
+            "warnings": { "type": "array", "items": { "type": "object" } },
         },
         "required": ["revision", "time", "events"],
     })

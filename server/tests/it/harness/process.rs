@@ -31,6 +31,7 @@ pub(crate) fn binary() -> Command {
         "STORE",
         "DEMO",
         "STDIO",
+        "STRICT",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",
     ];

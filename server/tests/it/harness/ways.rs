@@ -9,8 +9,8 @@ use super::{Client, Era, Mcp, Server, Stdio};
 pub(crate) struct Ways {
     pub(crate) client: Client,
     callers: Vec<Caller>,
-    pub(crate) server: Server,
-    pub(crate) dir: TempDir,
+    _server: Server,
+    _dir: TempDir,
 }
 
 /// A client of the tools.
@@ -32,8 +32,8 @@ impl Ways {
         Self {
             client: server.client,
             callers,
-            server,
-            dir,
+            _server: server,
+            _dir: dir,
         }
     }
 
