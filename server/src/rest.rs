@@ -114,7 +114,10 @@ impl Rest {
             ("OPTIONS", route) => Ok(cors::preflight(route.methods())),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Universes) => self.list(head).await,
-            ("POST", Route::Universes) => self.create(self.reading.body(head, body).await?).await,
+            ("POST", Route::Universes) => {
+                self.create(head, self.reading.body(head, body).await?)
+                    .await
+            }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
             ("PUT", Route::Universe(id)) => {
                 self.put(head, &id, self.reading.body(head, body).await?)

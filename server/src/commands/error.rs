@@ -15,10 +15,12 @@ pub enum ServiceError {
     #[error("a universe with the id {0} exists already")]
     Exists(UniverseId),
     /// The universe does not allow the command.
-    #[error("universe {id}: {refusal}")]
+    #[error("universe {id}: {}{refusal}", place(*.index))]
     Refused {
         /// The universe.
         id: UniverseId,
+        /// Which of several commands, counted from 0; nothing was done of any of them.
+        index: Option<usize>,
         /// Why, with the event that tells it.
         refusal: Refusal,
     },
@@ -30,6 +32,11 @@ pub enum ServiceError {
         /// The revision it is at.
         revision: Revision,
     },
+    /// A request under the same idempotency key was another one.
+    #[error(
+        "universe {0}: the idempotency key was used for another request; use a new key for a new request"
+    )]
+    KeyReused(UniverseId),
     /// More than one write may carry.
     #[error("universe {id}: the change exceeds the limit of {max} bytes")]
     TooLarge {
@@ -60,6 +67,12 @@ pub enum ServiceError {
     /// A failure of this program; the log has the details.
     #[error("internal error; the server's log has the details")]
     Internal,
+}
+
+fn place(index: Option<usize>) -> String {
+    index.map_or_else(String::new, |index| {
+        format!("nothing was changed, because of /commands/{index}: ")
+    })
 }
 
 impl ServiceError {
@@ -121,6 +134,7 @@ impl ServiceError {
             Self::Exists(_) => "UNIVERSE_EXISTS",
             Self::Refused { refusal, .. } => refusal.code(),
             Self::Conflict { .. } => "REVISION_CONFLICT",
+            Self::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",
             Self::TooLarge { .. } => "TOO_LARGE",
             Self::Grown { .. } => "UNIVERSE_TOO_LARGE",
             Self::Full => "STORE_FULL",

@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use serde_json::Value;
 use universe_core::{Command, State};
 
-use super::{LogEntry, ServiceError, Universe};
+use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Entry, Record, Revision, TailError, UniverseId, UniverseLog};
 
@@ -23,10 +24,20 @@ pub(super) struct Loaded {
 
 /// Reads a universe at the head of its log.
 pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loaded, ServiceError> {
+    load_until(store, id, None).await
+}
+
+/// Reads a universe at a revision, by default at the head of its log. Its name is the present one.
+pub(super) async fn load_until(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    until: Option<Revision>,
+) -> Result<Loaded, ServiceError> {
     let reading = |error| ServiceError::reading(id, &error);
     let Record { meta, head } = store.record(id).await.map_err(reading)?;
+    let until = until.unwrap_or(head.revision).min(head.revision);
     let (base, body) = match store.snapshot(id).await.map_err(reading)? {
-        Some(snapshot) if snapshot.revision <= head.revision => (snapshot.revision, snapshot.body),
+        Some(snapshot) if snapshot.revision <= until => (snapshot.revision, snapshot.body),
         _ => (Revision::GENESIS, store.genesis(id).await.map_err(reading)?),
     };
     let universe = Universe {
@@ -43,7 +54,7 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
         entries: 0,
         entry_bytes: 0,
     };
-    let missing = head.revision.0.saturating_sub(base.0);
+    let missing = until.0.saturating_sub(base.0);
     let mut entries = store
         .tail(id, base)
         .take(usize::try_from(missing).unwrap_or(usize::MAX));
@@ -64,6 +75,53 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
         }
     }
     Ok(loaded)
+}
+
+/// What commands did that were processed before, up to `revision`: the same as they were answered then.
+///
+/// # Errors
+/// [`ServiceError::KeyReused`] if other commands are recorded there.
+pub(super) async fn again(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    revision: Revision,
+    commands: &[Command],
+) -> Result<Processed, ServiceError> {
+    let reused = || ServiceError::KeyReused(id.clone());
+    let first = revision.0.checked_sub(commands.len() as u64);
+    let first = Revision(first.ok_or_else(reused)?);
+    let before = load_until(store, id, Some(first)).await?.universe;
+    let (mut state, mut events) = (before.state.clone(), Vec::new());
+    let mut entries = store.tail(id, first).take(commands.len());
+    let mut together = 1;
+    for command in commands {
+        let Some(Ok(entry)) = entries.next().await else {
+            return Err(ServiceError::Unavailable);
+        };
+        let recorded = LogEntry::read(&entry.body).map_err(|_| ServiceError::Internal)?;
+        together = recorded.together.unwrap_or(1);
+        let recorded: Option<Value> = recorded
+            .command
+            .and_then(|command| serde_json::from_str(command.get()).ok());
+        if recorded != serde_json::to_value(command).ok() {
+            return Err(reused());
+        }
+        let applied = state
+            .apply(command)
+            .map_err(|_refused| ServiceError::Internal)?;
+        state = applied.state;
+        events.extend(applied.events);
+    }
+    // As many as now, not the last ones of more.
+    if together != commands.len() {
+        return Err(reused());
+    }
+    Ok(Processed {
+        revision,
+        before: before.state,
+        state,
+        events,
+    })
 }
 
 impl Loaded {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 
-use crate::store::{Revision, Timestamp, UniverseId};
+use crate::store::{CommandId, Revision, Timestamp, UniverseId};
 
 /// The domain's step. A service can be given another one, to see how it copes with one that fails.
 pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
@@ -47,17 +47,41 @@ pub struct Universe {
     pub state: State,
 }
 
-/// What an accepted command did.
+/// Commands to be processed together: all of them or none.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The commands, in order; each gets a revision of its own. At most [`MAX_COMMANDS`].
+    pub commands: Vec<Command>,
+    /// Only if the universe is at this revision.
+    pub expected: Option<Revision>,
+    /// The client's name for this request. One that was processed under it within
+    /// [`KEY_TIME`](crate::store::KEY_TIME) is not processed again, but answered as it was.
+    pub key: Option<CommandId>,
+}
+
+/// Most commands of one request.
+pub const MAX_COMMANDS: usize = 1_000;
+
+/// What accepted commands did.
 #[derive(Debug, Clone)]
 pub struct Processed {
-    /// The command's place in the universe's history.
+    /// The place of the last command in the universe's history.
     pub revision: Revision,
-    /// The state before it. Cheap to clone.
+    /// The state before the first one. Cheap to clone.
     pub before: State,
-    /// The state after it. Cheap to clone.
+    /// The state after the last one. Cheap to clone.
     pub state: State,
     /// What happened.
     pub events: Vec<Event>,
+}
+
+impl From<Command> for Request {
+    fn from(command: Command) -> Self {
+        Self {
+            commands: vec![command],
+            ..Self::default()
+        }
+    }
 }
 
 /// What `PUT` sets; what is absent stays.

@@ -260,6 +260,7 @@ impl From<ServiceError> for Failure {
                     header: Some((ETAG, etag(revision))),
                 }
             }
+            ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)
             }

@@ -14,7 +14,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use super::RestConfig;
 use super::answer::Failure;
 use crate::offload;
-use crate::store::Revision;
+use crate::store::{CommandId, Revision};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Bounds what is read and judged at once, of all requests together.
 #[derive(Debug)]
@@ -153,6 +155,20 @@ pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failur
             "the If-Match header must be one entity tag that this server gave, such as \"12\"",
         )
     })
+}
+
+/// The command that `Idempotency-Key` names, if it is there: a text, in quotes or not.
+pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>, Failure> {
+    let Some(key) = head.headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    let key = key.to_str().map(str::trim).unwrap_or_default();
+    let key = key
+        .strip_prefix('"')
+        .map_or(key, |key| key.strip_suffix('"').unwrap_or(key));
+    let key = CommandId::of_key(key)
+        .map_err(|problem| Failure::bad_request(format!("Idempotency-Key: {problem}")))?;
+    Ok(Some(key))
 }
 
 /// Whether `If-None-Match` names this revision (RFC 9110 §13.1.2).

@@ -9,7 +9,7 @@ use universe_core::{Command, Findings, State, Strictness};
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::read::{self, Received};
-use crate::commands::{Replacement, ServiceError};
+use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError};
 use crate::store::{Page, Position, UniverseId};
 use crate::view::ResultForm;
 
@@ -94,7 +94,12 @@ impl Rest {
     }
 
     /// `POST /universes` with `{name, state}`.
-    pub(super) async fn create(&self, body: Received) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn create(
+        &self,
+        head: &request::Parts,
+        body: Received,
+    ) -> Result<Response<RestBody>, Failure> {
+        let key = read::idempotency_key(head)?;
         let strictness = self.service.strictness();
         let read = move |body: &_| read_replacement(body, strictness);
         let (given, warnings) = body.parse(read).await?;
@@ -105,10 +110,13 @@ impl Rest {
         let state = given
             .state
             .ok_or_else(|| missing("state, an object ({} is an empty universe),"))?;
-        let universe = self
-            .service
-            .create(UniverseId::random(), name, state)
-            .await?;
+        let universe = match key {
+            Some(key) => self.service.create_once(key, name, state).await?,
+            None => {
+                let id = UniverseId::random();
+                self.service.create(id, name, state).await?
+            }
+        };
         let location = HeaderValue::from_str(&format!("/universes/{}", universe.id));
         let mut response = answer::universe(StatusCode::CREATED, universe, warnings).await?;
         if let Ok(location) = location {
@@ -160,7 +168,7 @@ impl Rest {
         Ok(answer::empty(StatusCode::NO_CONTENT))
     }
 
-    /// `POST /universes/{id}/commands`; `result=events` or `changes` leaves the state out of the answer.
+    /// `POST /universes/{id}/commands` with a command, or with an array of them; `result=events` or `changes` leaves the state out of the answer.
     pub(super) async fn command(
         &self,
         head: &request::Parts,
@@ -172,11 +180,16 @@ impl Rest {
             None => ResultForm::State,
             Some(word) => ResultForm::read(&word).map_err(Failure::bad_request)?,
         };
+        let key = read::idempotency_key(head)?;
         let strictness = self.service.strictness();
-        let (command, warnings) = body
-            .parse(move |body| read_command(body, strictness))
-            .await?;
-        let processed = self.service.process(id, command, expected).await?;
+        let read = move |body: &_| read_commands(body, strictness);
+        let (commands, warnings) = body.parse(read).await?;
+        let request = Request {
+            commands,
+            expected,
+            key,
+        };
+        let processed = self.service.process(id, request).await?;
         let etag = answer::etag(processed.revision);
         let mut response = answer::processed(processed, warnings, form).await?;
         response.headers_mut().insert(ETAG, etag);
@@ -184,9 +197,19 @@ impl Rest {
     }
 }
 
-fn read_command(body: &[u8], strictness: Strictness) -> Result<(Command, Findings), Failure> {
-    Command::read(read::json(body)?, strictness)
-        .map_err(|malformed| Failure::findings("malformed command", malformed.findings()))
+fn read_commands(body: &[u8], strictness: Strictness) -> Result<(Vec<Command>, Findings), Failure> {
+    let malformed = |findings: &Findings| Failure::findings("malformed command", findings);
+    match read::json(body)? {
+        Value::Array(commands) if (1..=MAX_COMMANDS).contains(&commands.len()) => {
+            Command::read_all(commands, strictness).map_err(|error| malformed(error.findings()))
+        }
+        Value::Array(_) => Err(Failure::bad_request(format!(
+            "a list must have 1 to {MAX_COMMANDS} commands"
+        ))),
+        command => Command::read(command, strictness)
+            .map(|(command, warnings)| (vec![command], warnings))
+            .map_err(|error| malformed(error.findings())),
+    }
 }
 
 /// Any of `{name, state}`, and what is odd about it.

@@ -9,6 +9,7 @@ mod golden;
 mod harness;
 mod mcp;
 mod rest;
+mod retries;
 mod service;
 mod stdio;
 mod store;

@@ -56,6 +56,34 @@ impl Command {
     }
 }
 
+impl Command {
+    /// Reads a list of commands as [`Command::read`] reads each; paths begin with the place in the list.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with any of them.
+    pub fn read_all(
+        values: Vec<Value>,
+        strictness: Strictness,
+    ) -> Result<(Vec<Self>, Findings), CommandError> {
+        let (mut warnings, mut wrong) = (Findings::default(), Findings::default());
+        let mut commands = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            match Self::read(value, strictness) {
+                Ok((command, odd)) => {
+                    commands.push(command);
+                    warnings.extend_at(index, odd);
+                }
+                Err(error) => wrong.extend_at(index, error.findings),
+            }
+        }
+        match wrong.into_result() {
+            Ok(()) => Ok((commands, warnings)),
+            Err(findings) => Err(CommandError { findings }),
+        }
+    }
+}
+
 fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findings), Findings> {
     let mut findings = Findings::default();
     let Value::Object(mut given) = value else {

@@ -8,7 +8,8 @@ use universe_core::{Command, Findings, catalog};
 use super::{
     META_HINT, arguments, arguments_schema, failure, set_meta, universe_id_schema, written,
 };
-use crate::commands::{CommandService, Processed};
+use crate::commands::{CommandService, Processed, Request};
+use crate::store::{CommandId, Revision};
 use crate::view::{CommandAnswer, ResultForm};
 
 const HINT: &str = "`changes.omitted` counts what is not shown: ask for it with get_universe_state and `select`, or \
@@ -21,6 +22,8 @@ struct Arguments {
     #[serde(default)]
     command: Value,
     result: Option<String>,
+    idempotency_key: Option<String>,
+    expected_revision: Option<u64>,
 }
 
 pub(super) fn tool() -> Tool {
@@ -28,6 +31,11 @@ pub(super) fn tool() -> Tool {
         "universeId": universe_id_schema(),
         "command": catalog::command_schema(),
         "result": result_schema(),
+        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse if it is at another revision." },
+        "idempotencyKey": {
+            "type": "string",
+            "description": "A new text for each change: a retry with the same is answered as before, for 24 hours.",
+        },
     });
     Tool::new(
         "send_universe_command",
@@ -54,7 +62,12 @@ pub(super) async fn call(
     let form = form(id.as_str(), given.result.as_deref())?;
     let (command, warnings) = Command::read(given.command, service.strictness())
         .map_err(|malformed| arguments::malformed(id.as_str(), "/command", &malformed))?;
-    match service.process(&id, command, None).await {
+    let request = Request {
+        commands: vec![command],
+        expected: given.expected_revision.map(Revision),
+        key: key(id.as_str(), given.idempotency_key.as_deref())?,
+    };
+    match service.process(&id, request).await {
         Ok(processed) => answer(processed, warnings, form).await,
         Err(error) => Err(failure(&service, &id, error).await),
     }
@@ -81,6 +94,14 @@ fn output_schema() -> Value {
             "warnings": { "type": "array", "items": { "type": "object" } },
         },
         "required": ["revision", "time", "events"],
+    })
+}
+
+fn key(universe: &str, key: Option<&str>) -> Result<Option<CommandId>, ToolError> {
+    let read = key.map(CommandId::of_key).transpose();
+    read.map_err(|problem| {
+        let problem = format!("/idempotencyKey: {problem}");
+        arguments::invalid(Some(universe), "INVALID_ARGUMENTS", &problem)
     })
 }
 
