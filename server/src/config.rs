@@ -8,6 +8,7 @@ use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
 use mcp_proto::stdio::StdioConfig;
 
+use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
 /// The largest body or line this server takes, in bytes: a universe of some 20,000 bodies.
@@ -49,6 +50,11 @@ pub struct Arguments {
     /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
     #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub stdio: bool,
+
+    /// Adds tools beyond the three that are required, so that a model can do by tools all that REST can do: list, make,
+    /// rename and delete universes, find entities, send several commands at once, read the history.
+    #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    pub extra_tools: bool,
 
     /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
     /// with warnings.
@@ -115,6 +121,15 @@ pub struct Config {
 }
 
 impl Arguments {
+    /// Which tools are offered.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        match self.extra_tools {
+            true => ToolSet::Extra,
+            false => ToolSet::Core,
+        }
+    }
+
     /// What they mean.
     ///
     /// # Errors

@@ -16,6 +16,8 @@ use mcp_proto::{BuildError, Server};
 
 use crate::commands::CommandService;
 
+pub use tools::ToolSet;
+
 /// The name of the server on the wire.
 pub const SERVER_NAME: &str = "universe-server";
 
@@ -24,7 +26,11 @@ pub const SERVER_NAME: &str = "universe-server";
 ///
 /// # Errors
 /// A tool whose schema cannot be served; a test proves that there is none.
-pub fn server(service: CommandService, rest_url: Option<&str>) -> Result<Server, BuildError> {
+pub fn server(
+    service: CommandService,
+    tools: ToolSet,
+    rest_url: Option<&str>,
+) -> Result<Server, BuildError> {
     let rest = rest_url.map_or_else(
         || "the REST API of this server".to_owned(),
         |url| {
@@ -33,27 +39,32 @@ pub fn server(service: CommandService, rest_url: Option<&str>) -> Result<Server,
             )
         },
     );
-    build(service, &format!("Ids come from {rest}"))
+    build(service, tools, &format!("Ids come from {rest}"))
 }
 
 /// The MCP server over `service` where there is no REST beside it.
 ///
 /// # Errors
 /// As for [`server`].
-pub fn stdio_server(service: CommandService) -> Result<Server, BuildError> {
+pub fn stdio_server(service: CommandService, tools: ToolSet) -> Result<Server, BuildError> {
     build(
         service,
+        tools,
         "There is no REST API beside this connection: universes are made over REST, by a universe-server that listens \
          on the same data directory",
     )
 }
 
-fn build(service: CommandService, whence: &str) -> Result<Server, BuildError> {
+fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, BuildError> {
+    let whence = match set {
+        ToolSet::Core => whence,
+        ToolSet::Extra => "list_universes lists the universes, create_universe makes one",
+    };
     let changing = service.clone();
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
         .instructions(instructions(whence));
-    let builder = prompts::add(resources::add(tools::add(builder)), whence);
+    let builder = prompts::add(resources::add(tools::add(builder, set)), whence);
     let server = completion::add(builder).build()?;
     updates::tell(&changing, &server);
     Ok(server)

@@ -75,6 +75,29 @@ pub struct Processed {
     pub events: Vec<Event>,
 }
 
+impl Replacement {
+    /// The longest name of a universe, in characters.
+    pub const MAX_NAME: usize = 200;
+
+    /// A name as it is kept: without blanks around it.
+    ///
+    /// # Errors
+    /// A sentence, when it is blank or too long.
+    pub fn check_name(name: &str) -> Result<String, String> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err("name must be a string that is not blank".to_owned());
+        }
+        if name.chars().count() > Self::MAX_NAME {
+            return Err(format!(
+                "name must have at most {} characters",
+                Self::MAX_NAME
+            ));
+        }
+        Ok(name.to_owned())
+    }
+}
+
 impl From<Command> for Request {
     fn from(command: Command) -> Self {
         Self {

@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use universe_core::nearest;
 
-use crate::store::UniverseId;
+use crate::store::{CommandId, UniverseId};
 
 pub(super) use command::malformed;
 
@@ -39,6 +39,18 @@ pub(super) fn universe_id(id: &str) -> Result<UniverseId, ToolError> {
             format!("universe not found: {shown:?} is not an id: {problem}"),
         )
         .with_data(json!({ "universeId": shown }))
+    })
+}
+
+/// The command or universe that an idempotency key names.
+pub(super) fn key(
+    universe: Option<&str>,
+    key: Option<&str>,
+) -> Result<Option<CommandId>, ToolError> {
+    let read = key.map(CommandId::of_key).transpose();
+    read.map_err(|problem| {
+        let problem = format!("/idempotencyKey: {problem}");
+        invalid(universe, "INVALID_ARGUMENTS", &problem)
     })
 }
 
@@ -79,6 +91,15 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
         false => "INVALID_ARGUMENTS",
     };
     failure(named(given), code, &findings)
+}
+
+/// Findings of the domain about an argument.
+pub(super) fn findings(code: &str, path: &str, found: &universe_core::Findings) -> ToolError {
+    let found = found.iter();
+    let found: Vec<_> = found
+        .map(|finding| entry(&format!("{path}{}", finding.path), &finding.message))
+        .collect();
+    failure(None, code, &found)
 }
 
 /// Findings as a failure: the first ones in the message, all in the data.

@@ -3,11 +3,11 @@
 use futures_util::StreamExt as _;
 use mcp_proto::{Context, RequestError, ResourceContents, ResourceUri};
 use serde::Serialize;
-use serde_json::value::RawValue;
+use serde_json::value::{RawValue, to_raw_value};
 
 use super::{address, find};
 use crate::commands::{CommandService, LogEntry, ServiceError};
-use crate::store::{Entry, Revision, Timestamp};
+use crate::store::{Entry, Revision, Timestamp, UniverseId};
 
 const DEFAULT_LIMIT: u64 = 20;
 const MAX_LIMIT: u64 = 100;
@@ -15,13 +15,29 @@ const MAX_LIMIT: u64 = 100;
 const PAGE_BYTES: usize = 256 * 1024;
 
 #[derive(Serialize)]
-struct History<'e> {
+struct History<'e, N> {
     /// The revision the universe is at.
     revision: u64,
     entries: Vec<Told<'e>>,
     /// Where to read on; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
-    next: Option<String>,
+    next: Option<N>,
+}
+
+/// Consecutive entries of a universe's log.
+pub(super) struct Page {
+    head: u64,
+    entries: Vec<Entry>,
+    /// The revision after which the next page begins.
+    next: Option<u64>,
+}
+
+/// Why there is no page.
+pub(super) enum PageError {
+    /// What was asked for cannot be meant.
+    Asked(String),
+    /// The service or the store failed.
+    Service(ServiceError),
 }
 
 /// One entry: a command with its events, or what a `PUT` replaced.
@@ -52,36 +68,52 @@ pub(super) async fn read(
     _context: Context,
 ) -> Result<ResourceContents, RequestError> {
     let (after, limit) = (number(&uri, "after")?, number(&uri, "limit")?);
-    let limit = limit.unwrap_or(DEFAULT_LIMIT);
-    if !(1..=MAX_LIMIT).contains(&limit) {
-        let wrong = format!("limit must be a number from 1 to {MAX_LIMIT}");
-        return Err(RequestError::invalid_params(wrong));
-    }
     let id = find::known_id(&service, uri.get("id").unwrap_or_default()).await?;
-    let head = match service.store().record(&id).await {
-        Ok(record) => record.head.revision.0,
-        Err(error) => {
-            let error = ServiceError::reading(&id, &error);
+    let page = match page(&service, &id, after, limit).await {
+        Ok(page) => page,
+        Err(PageError::Asked(problem)) => return Err(RequestError::invalid_params(problem)),
+        Err(PageError::Service(error)) => {
             return Err(find::failure(&service, id.as_str(), error).await);
         }
     };
+    let universe = address::universe(id.as_str());
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    let uri_after = |next| format!("{universe}/events?after={next}&limit={limit}");
+    let text = page
+        .write(&id, uri_after)
+        .ok_or_else(RequestError::internal)?;
+    Ok(ResourceContents::text(uri.uri, text.get()).with_mime_type("application/json"))
+}
+
+/// A page of the log: the entries after a revision, or the latest ones.
+pub(super) async fn page(
+    service: &CommandService,
+    id: &UniverseId,
+    after: Option<u64>,
+    limit: Option<u64>,
+) -> Result<Page, PageError> {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        let wrong = format!("limit must be a number from 1 to {MAX_LIMIT}");
+        return Err(PageError::Asked(wrong));
+    }
+    let failed = |error| PageError::Service(ServiceError::reading(id, &error));
+    let record = service.store().record(id).await.map_err(failed)?;
+    let head = record.head.revision.0;
     let after = after.unwrap_or_else(|| head.saturating_sub(limit));
     if after > head {
-        return Err(RequestError::invalid_params(format!(
+        return Err(PageError::Asked(format!(
             "universe {id} is at revision {head}: after must be no more"
         )));
     }
     let wanted = usize::try_from(limit.min(head - after)).unwrap_or_default();
-    let mut tail = service.store().tail(&id, Revision(after)).take(wanted);
+    let mut tail = service.store().tail(id, Revision(after)).take(wanted);
     let (mut entries, mut bytes) = (Vec::new(), 0);
     while let Some(entry) = tail.next().await {
         let Ok(entry) = entry else {
             // It was deleted just now, or the store does not work.
-            let error = match service.store().record(&id).await {
-                Err(error) => ServiceError::reading(&id, &error),
-                Ok(_) => ServiceError::Unavailable,
-            };
-            return Err(find::failure(&service, id.as_str(), error).await);
+            service.store().record(id).await.map_err(failed)?;
+            return Err(PageError::Service(ServiceError::Unavailable));
         };
         bytes += entry.body.len();
         entries.push(entry);
@@ -90,22 +122,34 @@ pub(super) async fn read(
         }
     }
     let read = after + entries.len() as u64;
-    let told: Result<Vec<_>, _> = entries.iter().map(Told::of).collect();
-    let history = told.and_then(|entries| {
-        serde_json::to_string(&History {
-            revision: head,
-            entries,
-            next: (read < head).then(|| {
-                let universe = address::universe(id.as_str());
-                format!("{universe}/events?after={read}&limit={limit}")
-            }),
-        })
-    });
-    let text = history.map_err(|error| {
-        tracing::error!(universe = %id, %error, "an entry of the log cannot be read");
-        RequestError::internal()
-    })?;
-    Ok(ResourceContents::text(uri.uri, text).with_mime_type("application/json"))
+    Ok(Page {
+        head,
+        entries,
+        next: (read < head).then_some(read),
+    })
+}
+
+impl Page {
+    /// The page as JSON; `next` makes of a revision where to read on. `None` if an entry cannot be read.
+    pub(super) fn write<N: Serialize>(
+        &self,
+        id: &UniverseId,
+        next: impl Fn(u64) -> N,
+    ) -> Option<Box<RawValue>> {
+        let told: Result<Vec<_>, _> = self.entries.iter().map(Told::of).collect();
+        let history = told.and_then(|entries| {
+            to_raw_value(&History {
+                revision: self.head,
+                entries,
+                next: self.next.map(next),
+            })
+        });
+        history
+            .inspect_err(|error| {
+                tracing::error!(universe = %id, %error, "an entry of the log cannot be read");
+            })
+            .ok()
+    }
 }
 
 fn number(uri: &ResourceUri, name: &str) -> Result<Option<u64>, RequestError> {

@@ -1,12 +1,14 @@
 //! The tools, in the order they are listed in, and what they share.
 
+mod entities;
 mod listing;
 mod send;
 mod state;
+mod universes;
 
 use std::collections::HashMap;
 
-use mcp_proto::{CallToolResult, ServerBuilder, Tool, ToolError};
+use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
 
 use super::{arguments, find};
@@ -19,21 +21,60 @@ pub(super) const META_REVISION: &str = "universe-server/revision";
 /// `_meta` key of a large result: how to ask for less.
 const META_HINT: &str = "universe-server/hint";
 
+/// Which tools there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSet {
+    /// The three of the requirements (REQ-MCP-1).
+    Core,
+    /// Besides these, all that it takes to do by tools alone what REST can do.
+    Extra,
+}
+
 /// Adds the tools.
-pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
-    let tools = [state::tool(), listing::tool(), send::tool()];
-    let schemas: HashMap<_, _> = tools
-        .iter()
-        .map(|tool: &Tool| (tool.name.clone(), tool.input_schema.clone()))
-        .collect();
-    let [state, listing, send] = tools;
-    builder
-        .raw_tool(state, state::call)
-        .raw_tool(listing, listing::call)
-        .raw_tool(send, send::call)
-        .refuse_arguments(move |tool, arguments, findings| {
-            arguments::refuse(schemas.get(tool), arguments, findings)
-        })
+pub(super) fn add(
+    builder: ServerBuilder<CommandService>,
+    set: ToolSet,
+) -> ServerBuilder<CommandService> {
+    let mut tools = Tools {
+        builder,
+        schemas: HashMap::new(),
+    }
+    .add(state::tool(), state::call)
+    .add(listing::tool(), listing::call)
+    .add(send::tool(), send::call);
+    if set == ToolSet::Extra {
+        tools = tools
+            .add(send::tool_for_many(), send::call_many)
+            .add(entities::tool(), entities::call)
+            .add(universes::list_tool(), universes::list)
+            .add(universes::create_tool(), universes::create)
+            .add(universes::rename_tool(), universes::rename)
+            .add(universes::delete_tool(), universes::delete)
+            .add(universes::history_tool(), universes::history);
+    }
+    let Tools { builder, schemas } = tools;
+    builder.refuse_arguments(move |tool, arguments, findings| {
+        arguments::refuse(schemas.get(tool), arguments, findings)
+    })
+}
+
+/// Tools that are being added, and the schemas of their arguments.
+struct Tools {
+    builder: ServerBuilder<CommandService>,
+    schemas: HashMap<String, Value>,
+}
+
+impl Tools {
+    fn add<F, R>(mut self, tool: Tool, call: F) -> Self
+    where
+        F: Fn(CommandService, Map<String, Value>, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        self.schemas
+            .insert(tool.name.clone(), tool.input_schema.clone());
+        self.builder = self.builder.raw_tool(tool, call);
+        self
+    }
 }
 
 /// The schema of arguments: these properties and no others, the first ones required.
@@ -48,6 +89,21 @@ fn arguments_schema(properties: &Value, required: &[&str]) -> Value {
 
 fn universe_id_schema() -> Value {
     json!({ "type": "string", "description": "Which universe, such as \"sol\"." })
+}
+
+/// The argument of the extra tools, which is described by the core ones.
+fn universe_schema() -> Value {
+    json!({ "type": "string" })
+}
+
+/// Hints of an extra tool, as few as say all.
+fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
+    let mut hints = ToolAnnotations::default();
+    hints.read_only_hint = Some(reads);
+    // It says nothing about a tool that only reads.
+    hints.destructive_hint = Some(destroys).filter(|_| !reads);
+    hints.open_world_hint = Some(false);
+    hints
 }
 
 /// Makes a result where it holds up nobody.

@@ -19,8 +19,6 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 /// The bytes after which a page ends, however few universes it has; its `Link` goes on from there.
 const PAGE_BYTES: usize = 8 << 20;
-/// The longest name of a universe, in characters.
-const MAX_NAME: usize = 200;
 
 impl Rest {
     /// `GET /universes`: an array, the newest first; `limit`, `cursor`, `view=summary`.
@@ -222,21 +220,15 @@ fn read_replacement(
     };
     let name = match members.remove("name") {
         None => None,
-        Some(Value::String(name)) if !name.trim().is_empty() => Some(name.trim().to_owned()),
+        Some(Value::String(name)) => {
+            Some(Replacement::check_name(&name).map_err(Failure::bad_request)?)
+        }
         Some(_) => {
             return Err(Failure::bad_request(
                 "name must be a string that is not blank",
             ));
         }
     };
-    if name
-        .as_ref()
-        .is_some_and(|name| name.chars().count() > MAX_NAME)
-    {
-        return Err(Failure::bad_request(format!(
-            "name must have at most {MAX_NAME} characters"
-        )));
-    }
     let mut warnings = Findings::default();
     let state = match members.remove("state") {
         None => None,

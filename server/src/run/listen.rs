@@ -35,7 +35,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         return Ok(());
     };
     let url = url(arguments, address);
-    let server = mcp::server(hold.service.clone(), url.as_deref())?;
+    let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
     let shared = match arguments.store {
         StoreKind::Embedded => {
             let (dir, server) = (&config.data_dir, server.clone());

@@ -88,7 +88,7 @@ async fn serve(
     config: &Config,
     client: &mut Client,
 ) -> Result<End, RunError> {
-    let server = mcp::stdio_server(hold.service.clone())?;
+    let server = mcp::stdio_server(hold.service.clone(), arguments.tools())?;
     let shared = match arguments.store {
         StoreKind::Embedded => {
             tracing::info!(dir = %config.data_dir.display(), "holding the data directory");

@@ -2,6 +2,7 @@
 
 mod answers;
 mod completion;
+mod extra;
 mod isolation;
 mod prompts;
 mod requirements;

@@ -19,8 +19,7 @@ pub(super) fn tool() -> Tool {
     Tool::new(
         "list_universe_commands",
         "List the commands that change a universe, in ten categories, each with what it does, its fields and an \
-         example. With `category`, only that one, with the full JSON Schema of its commands. The list is the same \
-         for every universe.",
+         example. With `category`, only that one, with the full JSON Schema of its commands.",
     )
     .with_title("List the commands")
     .with_annotations(ToolAnnotations::read_only())

@@ -1,4 +1,4 @@
-//! `send_universe_command`: one change of a universe.
+//! `send_universe_command` and `send_universe_commands`: one change of a universe, and several at once.
 
 use mcp_proto::{CallToolResult, Context, Tool, ToolAnnotations, ToolError};
 use serde::Deserialize;
@@ -6,10 +6,11 @@ use serde_json::{Map, Value, json};
 use universe_core::{Command, Findings, catalog};
 
 use super::{
-    META_HINT, arguments, arguments_schema, failure, set_meta, universe_id_schema, written,
+    META_HINT, arguments, arguments_schema, failure, hints, set_meta, universe_id_schema,
+    universe_schema, written,
 };
-use crate::commands::{CommandService, Processed, Request};
-use crate::store::{CommandId, Revision};
+use crate::commands::{CommandService, MAX_COMMANDS, Processed, Request};
+use crate::store::{Revision, UniverseId};
 use crate::view::{CommandAnswer, ResultForm};
 
 const HINT: &str = "`changes.omitted` counts what is not shown: ask for it with get_universe_state and `select`, or \
@@ -21,6 +22,8 @@ struct Arguments {
     universe_id: String,
     #[serde(default)]
     command: Value,
+    #[serde(default)]
+    commands: Vec<Value>,
     result: Option<String>,
     idempotency_key: Option<String>,
     expected_revision: Option<u64>,
@@ -41,8 +44,8 @@ pub(super) fn tool() -> Tool {
         "send_universe_command",
         "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the \
          updated revision and time, the events, and the changes: each entity that was created or changed, and the ids \
-         that went. A small universe is in it whole, as `nextState`. A command that the universe does not allow (an \
-         unknown id, a cycle) changes nothing and is answered as an error that says why.",
+         that went. A small universe is in it whole, as `nextState`. A refused command changes \
+         nothing, and the error says why.",
     )
     .with_title("Change a universe")
     .with_annotations(ToolAnnotations::destructive())
@@ -52,20 +55,69 @@ pub(super) fn tool() -> Tool {
     .with_trusted_output()
 }
 
+/// The tool for several commands.
+pub(super) fn tool_for_many() -> Tool {
+    let command = json!({ "type": "object", "properties": { "type": { "type": "string" } }, "required": ["type"] });
+    let properties = json!({
+        "universeId": universe_schema(),
+        "commands": {
+            "type": "array",
+            "items": command,
+            "minItems": 1,
+            "maxItems": MAX_COMMANDS,
+            "description": "As `command` of send_universe_command.",
+        },
+        "result": { "type": "string", "enum": ResultForm::WORDS },
+        "expectedRevision": { "type": "integer", "minimum": 0 },
+        "idempotencyKey": { "type": "string" },
+    });
+    Tool::new(
+        "send_universe_commands",
+        "Change a universe by several commands in order, all or none; each gets a revision. The other arguments and the \
+         answer are those of send_universe_command.",
+    )
+    .with_annotations(hints(false, true))
+    .with_input_schema(arguments_schema(&properties, &["universeId", "commands"]))
+}
+
+pub(super) async fn call_many(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let mut given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let commands = std::mem::take(&mut given.commands);
+    let (commands, warnings) = Command::read_all(commands, service.strictness())
+        .map_err(|malformed| arguments::malformed(id.as_str(), "/commands", &malformed))?;
+    process(service, id, commands, warnings, &given).await
+}
+
 pub(super) async fn call(
     service: CommandService,
     given: Map<String, Value>,
     _context: Context,
 ) -> Result<CallToolResult, ToolError> {
-    let given: Arguments = arguments::read(given)?;
+    let mut given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
-    let form = form(id.as_str(), given.result.as_deref())?;
-    let (command, warnings) = Command::read(given.command, service.strictness())
+    let command = std::mem::take(&mut given.command);
+    let (command, warnings) = Command::read(command, service.strictness())
         .map_err(|malformed| arguments::malformed(id.as_str(), "/command", &malformed))?;
+    process(service, id, vec![command], warnings, &given).await
+}
+
+async fn process(
+    service: CommandService,
+    id: UniverseId,
+    commands: Vec<Command>,
+    warnings: Findings,
+    given: &Arguments,
+) -> Result<CallToolResult, ToolError> {
+    let form = form(id.as_str(), given.result.as_deref())?;
     let request = Request {
-        commands: vec![command],
+        commands,
         expected: given.expected_revision.map(Revision),
-        key: key(id.as_str(), given.idempotency_key.as_deref())?,
+        key: arguments::key(Some(id.as_str()), given.idempotency_key.as_deref())?,
     };
     match service.process(&id, request).await {
         Ok(processed) => answer(processed, warnings, form).await,
@@ -94,14 +146,6 @@ fn output_schema() -> Value {
             "warnings": { "type": "array", "items": { "type": "object" } },
         },
         "required": ["revision", "time", "events"],
-    })
-}
-
-fn key(universe: &str, key: Option<&str>) -> Result<Option<CommandId>, ToolError> {
-    let read = key.map(CommandId::of_key).transpose();
-    read.map_err(|problem| {
-        let problem = format!("/idempotencyKey: {problem}");
-        arguments::invalid(Some(universe), "INVALID_ARGUMENTS", &problem)
     })
 }
 

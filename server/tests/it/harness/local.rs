@@ -59,7 +59,7 @@ pub(crate) fn memory() -> Arc<MemoryStore> {
 
 /// Both dialects without a socket.
 pub(crate) fn app(service: CommandService, rest: RestConfig) -> App {
-    let server = mcp::server(service.clone(), None).unwrap();
+    let server = mcp::server(service.clone(), mcp::ToolSet::Core, None).unwrap();
     let mut config = HttpConfig::default();
     config.max_body_bytes = rest.max_body_bytes;
     App::new(

@@ -52,6 +52,20 @@ impl Caller {
         }
     }
 
+    /// The tools that are listed.
+    pub(crate) async fn tools(&mut self) -> Vec<Value> {
+        let mut listed = match self {
+            Self::Http(mcp) => mcp.result("tools/list", json!({})).await,
+            Self::Pipes(pipes) => {
+                pipes.ask(&json!("list"), "tools/list", json!({})).await["result"].take()
+            }
+        };
+        match listed["tools"].take() {
+            Value::Array(tools) => tools,
+            other => panic!("{other}"),
+        }
+    }
+
     /// What a tool that must succeed answers: the same as text and as structured content.
     pub(crate) async fn content(&mut self, name: &str, arguments: Value) -> Value {
         let mut result = self.tool(name, arguments).await;
