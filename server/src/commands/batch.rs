@@ -126,23 +126,24 @@ impl Batch {
         rules: &Rules,
     ) -> Result<Applied, ServiceError> {
         let id = &self.universe.id;
-        if let Some(max) = rules.full
-            && !removes(command.kind())
-        {
-            let id = id.clone();
-            return Err(ServiceError::Grown { id, max });
-        }
         let reduced = || (rules.reducer)(state, command);
         let applied = catch_unwind(AssertUnwindSafe(reduced));
         let applied = applied.map_err(|_panic| {
             tracing::error!(universe = %id, command = command.kind().name(), "the reducer panicked");
             ServiceError::Internal
         })?;
-        applied.map_err(|refusal| ServiceError::Refused {
+        let applied = applied.map_err(|refusal| ServiceError::Refused {
             id: id.clone(),
             index,
             refusal,
-        })
+        })?;
+        match rules.full {
+            Some(max) if !removes(command.kind()) && !shrinks(state, &applied.state) => {
+                let id = id.clone();
+                Err(ServiceError::Grown { id, max })
+            }
+            _ => Ok(applied),
+        }
     }
 
     fn replace(
@@ -186,6 +187,21 @@ impl Batch {
         self.universe.revision = Revision(self.universe.revision.0 + 1);
         self.universe.updated_at = at;
     }
+}
+
+/// Whether what a command touched has become smaller, as JSON. Costs what was touched.
+fn shrinks(before: &State, after: &State) -> bool {
+    let size = |state: &State, family, id: &str| {
+        let entity = state.entity(family, id);
+        let written = entity.and_then(|entity| serde_json::to_vec(&entity).ok());
+        written.map_or(0, |json| json.len())
+    };
+    let (mut was, mut is) = (0, 0);
+    for (family, id) in after.changed_since(before) {
+        was += size(before, family, id);
+        is += size(after, family, id);
+    }
+    is < was
 }
 
 /// Whether commands of this kind can only make a universe smaller, or leave its size as it is.

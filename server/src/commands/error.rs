@@ -47,7 +47,8 @@ pub enum ServiceError {
     },
     /// The universe has outgrown its limit.
     #[error(
-        "universe {id} has outgrown the limit of {max} bytes: remove bodies or records, or put a smaller state"
+        "universe {id} has outgrown the limit of {max} bytes: it takes only what makes it smaller, such as removing bodies or \
+         records, or putting a smaller state"
     )]
     Grown {
         /// The universe.

@@ -17,7 +17,7 @@ pub struct ServiceLimits {
     /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. Older
     /// ones make room when another one is loaded. 256 MiB by default.
     pub max_loaded_bytes: usize,
-    /// The largest universe in bytes of JSON. A larger one takes only commands that remove something. 40 MiB by
+    /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB by
     /// default: some 100,000 bodies.
     pub max_universe_bytes: usize,
     /// How long an unused universe stays in memory. 5 minutes by default.

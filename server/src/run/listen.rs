@@ -23,10 +23,10 @@ const HANDOVER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
     let listening = |error| RunError::Listen {
-        address: arguments.listen,
+        address: arguments.address(),
         error,
     };
-    let listener = TcpListener::bind(arguments.listen)
+    let listener = TcpListener::bind(arguments.address())
         .await
         .map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;

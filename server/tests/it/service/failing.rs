@@ -359,6 +359,14 @@ async fn a_universe_that_has_outgrown_its_limit_can_only_shrink() {
     };
     assert_eq!(error.code(), "UNIVERSE_TOO_LARGE");
     assert!(error.to_string().contains("universe u has outgrown"));
+    // What makes it smaller passes, whatever its kind; what makes it larger does not.
+    let update = |name: &str| {
+        let update = json!({"type": "updateStar", "id": "star-0", "payload": {"name": name}});
+        Command::from_value(update).unwrap()
+    };
+    let longer = service.process(&id, update("a longer name")).await;
+    assert_eq!(longer.unwrap_err().code(), "UNIVERSE_TOO_LARGE");
+    service.process(&id, update("S")).await.unwrap();
     tick_once(&service, &id).await.unwrap();
     let remove = Command::from_value(json!({ "type": "removeStar", "id": "star-0" })).unwrap();
     let processed = service.process(&id, remove).await.unwrap();
