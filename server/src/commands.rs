@@ -174,6 +174,30 @@ impl CommandService {
         }
     }
 
+    /// A universe as it was at a revision, under its present name. Replays the log, from the newest snapshot before it.
+    ///
+    /// # Errors
+    /// [`ServiceError::NotFound`], [`ServiceError::NoRevision`], or the store's failure.
+    pub async fn at(&self, id: &UniverseId, revision: Revision) -> Result<Universe, ServiceError> {
+        let loaded = load::load_until(self.store(), id, Some(revision)).await?;
+        Ok(loaded.universe)
+    }
+
+    /// Sets the state to what it was at a revision, as a change of its own: nothing is lost of the history.
+    ///
+    /// # Errors
+    /// As for [`CommandService::at`] and [`CommandService::replace`].
+    pub async fn undo(
+        &self,
+        id: &UniverseId,
+        to: Revision,
+        expected: Option<Revision>,
+    ) -> Result<Universe, ServiceError> {
+        let state = Some(self.at(id, to).await?.state);
+        let replacement = Replacement { name: None, state };
+        self.replace(id, replacement, expected).await
+    }
+
     /// One page of what is known of all universes, without their states; the newest created first.
     ///
     /// # Errors

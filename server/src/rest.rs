@@ -5,6 +5,7 @@
 mod answer;
 mod cors;
 mod events;
+mod history;
 mod read;
 mod universes;
 
@@ -62,6 +63,8 @@ enum Route {
     Universe(UniverseId),
     Commands(UniverseId),
     Events(UniverseId),
+    History(UniverseId),
+    Undo(UniverseId),
 }
 
 impl Rest {
@@ -128,6 +131,11 @@ impl Rest {
                 self.command(head, &id, self.reading.body(head, body).await?)
                     .await
             }
+            ("POST", Route::Undo(id)) => {
+                self.undo(head, &id, self.reading.body(head, body).await?)
+                    .await
+            }
+            ("GET", Route::History(id)) => self.history(head, &id).await,
             ("GET", Route::Events(id)) => self.events(head, id).await,
             (_, route) => Err(Failure::method_not_allowed(route.methods())),
         }
@@ -137,10 +145,10 @@ impl Rest {
 impl Route {
     fn methods(&self) -> &'static str {
         match self {
-            Self::Health | Self::Events(_) => "GET, HEAD, OPTIONS",
+            Self::Health | Self::Events(_) | Self::History(_) => "GET, HEAD, OPTIONS",
             Self::Universes => "GET, HEAD, POST, OPTIONS",
             Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
-            Self::Commands(_) => "POST, OPTIONS",
+            Self::Commands(_) | Self::Undo(_) => "POST, OPTIONS",
         }
     }
 }
@@ -163,6 +171,8 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("universes"), Some(id), None, _) => Route::Universe(universe_id(id)?),
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
         (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
+        (Some("universes"), Some(id), Some("history"), None) => Route::History(universe_id(id)?),
+        (Some("universes"), Some(id), Some("undo"), None) => Route::Undo(universe_id(id)?),
         _ => return Err(unknown()),
     };
     Ok(route)

@@ -3,6 +3,7 @@
 mod answer;
 mod changes;
 mod fit;
+pub(crate) mod history;
 mod select;
 
 pub use answer::{CommandAnswer, ResultForm};

@@ -32,6 +32,16 @@ pub enum ServiceError {
         /// The revision it is at.
         revision: Revision,
     },
+    /// The universe has not come to this revision.
+    #[error("universe {id} is at revision {head}: it has no revision {revision}")]
+    NoRevision {
+        /// The universe.
+        id: UniverseId,
+        /// The revision that was asked for.
+        revision: Revision,
+        /// The revision it is at.
+        head: Revision,
+    },
     /// A request under the same idempotency key was another one.
     #[error(
         "universe {0}: the idempotency key was used for another request; use a new key for a new request"
@@ -135,6 +145,7 @@ impl ServiceError {
             Self::Exists(_) => "UNIVERSE_EXISTS",
             Self::Refused { refusal, .. } => refusal.code(),
             Self::Conflict { .. } => "REVISION_CONFLICT",
+            Self::NoRevision { .. } => "REVISION_NOT_FOUND",
             Self::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",
             Self::TooLarge { .. } => "TOO_LARGE",
             Self::Grown { .. } => "UNIVERSE_TOO_LARGE",

@@ -7,7 +7,7 @@ use universe_core::{Command, State};
 
 use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
-use crate::store::{Entry, Record, Revision, TailError, UniverseId, UniverseLog};
+use crate::store::{Entry, Record, Revision, Snapshot, TailError, UniverseId, UniverseLog};
 
 /// After how many replayed entries others get their turn.
 const YIELD_ENTRIES: u64 = 64;
@@ -35,22 +35,52 @@ pub(super) async fn load_until(
 ) -> Result<Loaded, ServiceError> {
     let reading = |error| ServiceError::reading(id, &error);
     let Record { meta, head } = store.record(id).await.map_err(reading)?;
-    let until = until.unwrap_or(head.revision).min(head.revision);
-    let (base, body) = match store.snapshot(id).await.map_err(reading)? {
-        Some(snapshot) if snapshot.revision <= until => (snapshot.revision, snapshot.body),
-        _ => (Revision::GENESIS, store.genesis(id).await.map_err(reading)?),
+    let until = until.unwrap_or(head.revision);
+    if until > head.revision {
+        return Err(ServiceError::NoRevision {
+            id: id.clone(),
+            revision: until,
+            head: head.revision,
+        });
+    }
+    // When an earlier revision was made is what its entry says, so that is read too.
+    let fits = |revision| revision < until || (revision == until && until == head.revision);
+    let snapshot = store.snapshot(id).await.map_err(reading)?;
+    let snapshot = snapshot.filter(|snapshot| fits(snapshot.revision));
+    let mut base = None;
+    if let Some(Snapshot { revision, body }) = snapshot {
+        let base_bytes = body.len();
+        match offloaded_state(id, body).await {
+            Ok(state) => base = Some((revision, state, base_bytes)),
+            // A snapshot saves time alone: the log has all that it had.
+            Err(_) => {
+                tracing::error!(universe = %id, %revision, "a damaged snapshot is passed over: the log is read instead");
+            }
+        }
+    }
+    let (base, state, base_bytes) = match base {
+        Some(base) => base,
+        None => {
+            let body = store.genesis(id).await.map_err(reading)?;
+            let base_bytes = body.len();
+            let state = offloaded_state(id, body).await?;
+            (Revision::GENESIS, state, base_bytes)
+        }
     };
     let universe = Universe {
         id: meta.id,
         name: meta.name,
         created_at: meta.created_at,
-        updated_at: head.updated_at,
+        updated_at: match base {
+            Revision::GENESIS => meta.created_at,
+            _ => head.updated_at,
+        },
         revision: base,
-        state: offloaded_state(id, body.clone()).await?,
+        state,
     };
     let mut loaded = Loaded {
         universe,
-        base_bytes: body.len(),
+        base_bytes,
         entries: 0,
         entry_bytes: 0,
     };

@@ -50,6 +50,7 @@ pub(super) fn add(
             .add(universes::create_tool(), universes::create)
             .add(universes::rename_tool(), universes::rename)
             .add(universes::delete_tool(), universes::delete)
+            .add(universes::undo_tool(), universes::undo)
             .add(universes::history_tool(), universes::history);
     }
     let Tools { builder, schemas } = tools;

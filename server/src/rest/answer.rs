@@ -207,7 +207,7 @@ impl Failure {
             StatusCode::NOT_FOUND,
             format!(
                 "nothing is at {shown}; there are /health, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
-                 /universes/{{id}}/events and /mcp"
+                 /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/undo and /mcp"
             ),
         )
     }
@@ -260,6 +260,7 @@ impl From<ServiceError> for Failure {
                     header: Some((ETAG, etag(revision))),
                 }
             }
+            ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
             ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)

@@ -186,6 +186,14 @@ pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> bool {
         })
 }
 
+/// A query parameter that must be a whole number, if it is there.
+pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, Failure> {
+    let given = query(head, name).map(|text| text.parse());
+    given
+        .transpose()
+        .map_err(|_| Failure::bad_request(format!("{name} must be a whole number")))
+}
+
 /// The last value of a query parameter.
 pub(super) fn query(head: &request::Parts, name: &str) -> Option<String> {
     let query = head.uri.query().unwrap_or_default();

@@ -10,7 +10,7 @@ use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::read::{self, Received};
 use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError};
-use crate::store::{Page, Position, UniverseId};
+use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
 /// How many universes a page of the list has, unless it is asked for otherwise.
@@ -91,7 +91,7 @@ impl Rest {
         Ok(response)
     }
 
-    /// `POST /universes` with `{name, state}`.
+    /// `POST /universes` with `{name, state}`, or `{name, fork: {id, revision}}` for a copy.
     pub(super) async fn create(
         &self,
         head: &request::Parts,
@@ -102,12 +102,35 @@ impl Rest {
         let read = move |body: &_| read_replacement(body, strictness);
         let (given, warnings) = body.parse(read).await?;
         let missing = |what| Failure::bad_request(format!("{what} is missing"));
+        let given = match given {
+            Given {
+                fork: Some(_),
+                replacement: Replacement { state: Some(_), .. },
+            } => {
+                return Err(Failure::bad_request("give either state or fork"));
+            }
+            Given {
+                fork: Some((id, revision)),
+                replacement,
+            } => {
+                let universe = match revision {
+                    Some(revision) => self.service.at(&id, revision).await?,
+                    None => self.service.get(&id).await?,
+                };
+                let state = Some(universe.state);
+                Replacement {
+                    state,
+                    ..replacement
+                }
+            }
+            Given { replacement, .. } => replacement,
+        };
         let name = given
             .name
             .ok_or_else(|| missing("name, a string that is not blank,"))?;
         let state = given
             .state
-            .ok_or_else(|| missing("state, an object ({} is an empty universe),"))?;
+            .ok_or_else(|| missing("state, an object ({} is an empty universe), or fork,"))?;
         let universe = match key {
             Some(key) => self.service.create_once(key, name, state).await?,
             None => {
@@ -123,13 +146,16 @@ impl Rest {
         Ok(response)
     }
 
-    /// `GET /universes/{id}`.
+    /// `GET /universes/{id}`; `revision` for the universe as it was.
     pub(super) async fn get(
         &self,
         head: &request::Parts,
         id: &UniverseId,
     ) -> Result<Response<RestBody>, Failure> {
-        let universe = self.service.get(id).await?;
+        let universe = match read::number(head, "revision")? {
+            Some(revision) => self.service.at(id, Revision(revision)).await?,
+            None => self.service.get(id).await?,
+        };
         if read::if_none_match(head, universe.revision) {
             let mut response = answer::empty(StatusCode::NOT_MODIFIED);
             response
@@ -150,7 +176,13 @@ impl Rest {
         let expected = read::if_match(head)?;
         let strictness = self.service.strictness();
         let read = move |body: &_| read_replacement(body, strictness);
-        let (replacement, warnings) = body.parse(read).await?;
+        let (given, warnings) = body.parse(read).await?;
+        if given.fork.is_some() {
+            return Err(Failure::bad_request(
+                "fork makes a new universe: POST it to /universes",
+            ));
+        }
+        let replacement = given.replacement;
         let universe = self.service.replace(id, replacement, expected).await?;
         answer::universe(StatusCode::OK, universe, warnings).await
     }
@@ -201,20 +233,39 @@ fn read_commands(body: &[u8], strictness: Strictness) -> Result<(Vec<Command>, F
         Value::Array(commands) if (1..=MAX_COMMANDS).contains(&commands.len()) => {
             Command::read_all(commands, strictness).map_err(|error| malformed(error.findings()))
         }
-        Value::Array(_) => Err(Failure::bad_request(format!(
-            "a list must have 1 to {MAX_COMMANDS} commands"
-        ))),
+        Value::Array(commands) if commands.len() > MAX_COMMANDS => Err(Failure::bad_request(
+            format!("a list must have 1 to {MAX_COMMANDS} commands"),
+        )),
         command => Command::read(command, strictness)
             .map(|(command, warnings)| (vec![command], warnings))
             .map_err(|error| malformed(error.findings())),
     }
 }
 
-/// Any of `{name, state}`, and what is odd about it.
-fn read_replacement(
-    body: &[u8],
-    strictness: Strictness,
-) -> Result<(Replacement, Findings), Failure> {
+/// What a body says of a universe.
+struct Given {
+    replacement: Replacement,
+    /// Which one is to be copied, and as of which revision.
+    fork: Option<(UniverseId, Option<Revision>)>,
+}
+
+fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
+    let wrong = || {
+        Failure::bad_request(
+            "fork must be {\"id\": …, \"revision\": N}, of which revision may be left out",
+        )
+    };
+    let id = fork.get("id").and_then(Value::as_str).ok_or_else(wrong)?;
+    let revision = match fork.get("revision") {
+        None => None,
+        Some(revision) => Some(Revision(revision.as_u64().ok_or_else(wrong)?)),
+    };
+    let id = UniverseId::new(id).map_err(|_| Failure::not_found(id))?;
+    Ok((id, revision))
+}
+
+/// Any of `{name, state, fork}`, and what is odd about it.
+fn read_replacement(body: &[u8], strictness: Strictness) -> Result<(Given, Findings), Failure> {
     let Value::Object(mut members) = read::json(body)? else {
         return Err(Failure::bad_request("the body must be a JSON object"));
     };
@@ -244,5 +295,7 @@ fn read_replacement(
             ));
         }
     };
-    Ok((Replacement { name, state }, warnings))
+    let fork = members.get("fork").map(read_fork).transpose()?;
+    let replacement = Replacement { name, state };
+    Ok((Given { replacement, fork }, warnings))
 }

@@ -8,6 +8,7 @@ mod feed;
 mod golden;
 mod harness;
 mod mcp;
+mod past;
 mod rest;
 mod retries;
 mod service;

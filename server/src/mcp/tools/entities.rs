@@ -58,7 +58,7 @@ pub(super) fn tool() -> Tool {
         "parent": text("Id of what they directly orbit or are in."),
         "within": text("Id of a body or group, with all below it."),
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT },
-        "cursor": text("`next` of the page before."),
+        "cursor": json!({ "type": "string" }),
     });
     Tool::new(
         "find_entities",

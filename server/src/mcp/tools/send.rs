@@ -65,7 +65,6 @@ pub(super) fn tool_for_many() -> Tool {
             "items": command,
             "minItems": 1,
             "maxItems": MAX_COMMANDS,
-            "description": "As `command` of send_universe_command.",
         },
         "result": { "type": "string", "enum": ResultForm::WORDS },
         "expectedRevision": { "type": "integer", "minimum": 0 },
@@ -73,8 +72,7 @@ pub(super) fn tool_for_many() -> Tool {
     });
     Tool::new(
         "send_universe_commands",
-        "Change a universe by several commands in order, all or none; each gets a revision. The other arguments and the \
-         answer are those of send_universe_command.",
+        "Change a universe by several commands, all or none; each gets a revision. Otherwise as send_universe_command.",
     )
     .with_annotations(hints(false, true))
     .with_input_schema(arguments_schema(&properties, &["universeId", "commands"]))

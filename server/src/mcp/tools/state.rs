@@ -14,6 +14,7 @@ use super::{
 };
 use crate::commands::{CommandService, Universe};
 use crate::offload;
+use crate::store::Revision;
 use crate::view::{FITTING_BYTES, Selection};
 
 /// The most entities of a page.
@@ -26,6 +27,7 @@ const HINT: &str = "ask for less with `select` (families, ids, subtree with dept
 #[serde(rename_all = "camelCase")]
 struct Arguments {
     universe_id: String,
+    revision: Option<u64>,
     select: Option<Select>,
     limit: Option<usize>,
     cursor: Option<String>,
@@ -62,6 +64,7 @@ pub(super) fn tool() -> Tool {
     let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
     let properties = json!({
         "universeId": universe_id_schema(),
+        "revision": { "type": "integer", "minimum": 0, "description": "As it was at this revision." },
         "select": {
             "type": "object",
             "description": "Only these parts.",
@@ -106,7 +109,11 @@ pub(super) async fn call(
 ) -> Result<CallToolResult, ToolError> {
     let given: Arguments = arguments::read(given)?;
     let id = arguments::universe_id(&given.universe_id)?;
-    let universe = match service.get(&id).await {
+    let universe = match given.revision {
+        Some(revision) => service.at(&id, Revision(revision)).await,
+        None => service.get(&id).await,
+    };
+    let universe = match universe {
         Ok(universe) => universe,
         Err(error) => return Err(failure(&service, &id, error).await),
     };

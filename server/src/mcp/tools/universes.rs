@@ -8,8 +8,8 @@ use universe_core::{Findings, State};
 use super::{arguments, arguments_schema, failure, hints, universe_schema};
 use crate::commands::{CommandService, Replacement, ServiceError};
 use crate::demo;
-use crate::mcp::history::{self, PageError};
 use crate::store::{self, Position, Revision, UniverseId};
+use crate::view::history::{self, PageError};
 
 /// The most universes of a page, and how many it has by default.
 const MAX_LIMIT: usize = 100;
@@ -25,10 +25,19 @@ struct Arguments {
     name: Option<String>,
     from: Option<String>,
     state: Option<Value>,
+    fork: Option<Fork>,
+    revision: Option<u64>,
     idempotency_key: Option<String>,
     after: Option<u64>,
     limit: Option<u64>,
     cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fork {
+    universe_id: String,
+    revision: Option<u64>,
 }
 
 /// A page of universes.
@@ -53,7 +62,7 @@ struct Made<'u> {
 pub(super) fn list_tool() -> Tool {
     let properties = json!({
         "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT },
-        "cursor": { "type": "string", "description": "`next` of the page before." },
+        "cursor": { "type": "string" },
     });
     Tool::new(
         "list_universes",
@@ -68,6 +77,12 @@ pub(super) fn create_tool() -> Tool {
         "name": { "type": "string" },
         "from": { "type": "string", "enum": ["empty", "sol"], "description": "sol: the solar system." },
         "state": { "type": "object", "description": "A whole state, instead of `from`." },
+        "fork": {
+            "type": "object",
+            "description": "A copy of a universe, as it is or was.",
+            "properties": { "universeId": universe_schema(), "revision": { "type": "integer" } },
+            "required": ["universeId"],
+        },
         "idempotencyKey": { "type": "string" },
     });
     Tool::new(
@@ -95,10 +110,22 @@ pub(super) fn delete_tool() -> Tool {
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
 }
 
+pub(super) fn undo_tool() -> Tool {
+    let properties = json!({
+        "universeId": universe_schema(), "revision": { "type": "integer" },
+    });
+    Tool::new(
+        "undo_universe",
+        "Set the state back to that of a revision, as a new change.",
+    )
+    .with_annotations(hints(false, true))
+    .with_input_schema(arguments_schema(&properties, &["universeId", "revision"]))
+}
+
 pub(super) fn history_tool() -> Tool {
     let properties = json!({
         "universeId": universe_schema(),
-        "after": { "type": "integer", "minimum": 0, "description": "A revision, or `next` of the page before." },
+        "after": { "type": "integer", "description": "A revision, or `next` of a page." },
         "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
     });
     Tool::new(
@@ -158,14 +185,22 @@ pub(super) async fn create(
     let invalid = |problem: &str| arguments::invalid(None, "INVALID_ARGUMENTS", problem);
     let name = given.name.unwrap_or_default();
     let name = Replacement::check_name(&name).map_err(|problem| invalid(&problem))?;
-    let state = match (given.from.as_deref(), given.state) {
-        (Some(_), Some(_)) => return Err(invalid("give either `from` or `state`")),
-        (Some("sol"), None) => Some(demo::sol().map_err(|_| ToolError::internal())?),
-        (_, state) => state,
+    let sources = [
+        given.from.is_some(),
+        given.state.is_some(),
+        given.fork.is_some(),
+    ];
+    if sources.into_iter().filter(|given| *given).count() > 1 {
+        return Err(invalid("give one of `from`, `state` and `fork`"));
+    }
+    let state = match given.from.as_deref() {
+        Some("sol") => Some(demo::sol().map_err(|_| ToolError::internal())?),
+        _ => given.state,
     };
-    let (state, warnings) = match state {
-        None => (State::default(), Findings::default()),
-        Some(state) => State::read_partial(state, service.strictness())
+    let (state, warnings) = match (given.fork, state) {
+        (Some(fork), _) => (forked(&service, &fork).await?, Findings::default()),
+        (None, None) => (State::default(), Findings::default()),
+        (None, Some(state)) => State::read_partial(state, service.strictness())
             .map_err(|findings| arguments::findings("INVALID_STATE", "/state", &findings))?,
     };
     let created = match arguments::key(None, given.idempotency_key.as_deref())? {
@@ -179,6 +214,37 @@ pub(super) async fn create(
         revision: universe.revision,
         warnings,
     })
+}
+
+async fn forked(service: &CommandService, fork: &Fork) -> Result<State, ToolError> {
+    let id = arguments::universe_id(&fork.universe_id)?;
+    let universe = match fork.revision {
+        Some(revision) => service.at(&id, Revision(revision)).await,
+        None => service.get(&id).await,
+    };
+    match universe {
+        Ok(universe) => Ok(universe.state),
+        Err(error) => Err(failure(service, &id, error).await),
+    }
+}
+
+pub(super) async fn undo(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let to = Revision(given.revision.unwrap_or_default());
+    match service.undo(&id, to, None).await {
+        Ok(universe) => CallToolResult::structured(&Made {
+            universe_id: id.as_str(),
+            name: &universe.name,
+            revision: universe.revision,
+            warnings: Findings::default(),
+        }),
+        Err(error) => Err(failure(&service, &id, error).await),
+    }
 }
 
 pub(super) async fn rename(
