@@ -7,6 +7,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
 use mcp_proto::stdio::StdioConfig;
+use service_host::LogFormat;
 
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
@@ -59,6 +60,11 @@ pub struct Arguments {
     /// rename and delete universes, find entities, send several commands at once, read the history.
     #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub extra_tools: bool,
+
+    /// How the log on stderr is written. It has a line for each request: who asked for what, how it went and how long it
+    /// took, never what was in it. RUST_LOG=info,request=warn leaves these lines out.
+    #[arg(long, env = "UNIVERSE_LOG", default_value = "text", value_enum)]
+    pub log: LogFormat,
 
     /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
     /// with warnings.

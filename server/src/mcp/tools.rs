@@ -7,6 +7,7 @@ mod state;
 mod universes;
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
@@ -14,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::{arguments, find};
 use crate::commands::{CommandService, ServiceError};
 use crate::offload::{self, NotDone};
+use crate::requests;
 use crate::store::UniverseId;
 
 /// `_meta` key of what is read of a universe: the revision it is of.
@@ -71,9 +73,14 @@ impl Tools {
         F: Fn(CommandService, Map<String, Value>, Context) -> R + Send + Sync + 'static,
         R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
     {
+        let name: Arc<str> = tool.name.as_str().into();
         self.schemas
             .insert(tool.name.clone(), tool.input_schema.clone());
-        self.builder = self.builder.raw_tool(tool, call);
+        self.builder = self
+            .builder
+            .raw_tool(tool, move |service, arguments, context| {
+                requests::call(Arc::clone(&name), call(service, arguments, context))
+            });
         self
     }
 }

@@ -8,6 +8,7 @@ use http::header::{ALLOW, CONTENT_TYPE, ETAG, HeaderValue, RETRY_AFTER};
 use http::{HeaderName, Response, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
+use mcp_proto::ProtocolVersion;
 use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::{Value, json};
@@ -77,6 +78,16 @@ pub(super) fn health(uptime: Duration) -> Response<RestBody> {
         StatusCode::OK,
         &json!({ "ok": true, "uptime": uptime.as_secs() }),
     )
+}
+
+/// Which program this is, and what it speaks.
+pub(super) fn version() -> Response<RestBody> {
+    let version = json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "mcp": ProtocolVersion::ALL.map(ProtocolVersion::as_str),
+    });
+    json_body(StatusCode::OK, &version)
 }
 
 /// A universe with its entity tag.
@@ -206,7 +217,7 @@ impl Failure {
         Self::new(
             StatusCode::NOT_FOUND,
             format!(
-                "nothing is at {shown}; there are /health, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
+                "nothing is at {shown}; there are /health, /livez, /readyz, /version, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
                  /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/undo and /mcp"
             ),
         )

@@ -7,6 +7,7 @@ mod demo;
 mod feed;
 mod golden;
 mod harness;
+mod looking;
 mod mcp;
 mod past;
 mod rest;

@@ -32,6 +32,7 @@ pub(crate) fn binary() -> Command {
         "DEMO",
         "STDIO",
         "STRICT",
+        "LOG",
         "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",
