@@ -39,7 +39,8 @@ pub(crate) fn target(fixture: Option<&str>) -> Target {
         }
         Some(other) => panic!("there is no fixture {other}"),
     };
-    let mcp = StreamableHttpService::new(mcp::server(service.clone(), mcp::ToolSet::Core, None).unwrap());
+    let mcp =
+        StreamableHttpService::new(mcp::server(service.clone(), mcp::ToolSet::Core, None).unwrap());
     let app = App::new(service, mcp, RestConfig::default());
     Target::in_process(move |request: Request<Full<Bytes>>| {
         let app = app.clone();

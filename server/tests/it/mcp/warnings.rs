@@ -101,7 +101,7 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
         (
             GET,
             json!({"universeId": "sol", "weather": 1}),
-            "universe sol: /weather: is not known; there are cursor, limit, select, universeId",
+            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId",
         ),
         (
             SEND,
