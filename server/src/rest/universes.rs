@@ -102,6 +102,12 @@ impl Rest {
         let read = move |body: &_| read_replacement(body, strictness);
         let (given, warnings) = body.parse(read).await?;
         let missing = |what| Failure::bad_request(format!("{what} is missing"));
+        if key.is_some() && matches!(given.fork, Some((_, None))) {
+            // A retry must find what the first try found.
+            return Err(Failure::bad_request(
+                "fork needs a revision under an Idempotency-Key",
+            ));
+        }
         let given = match given {
             Given {
                 fork: Some(_),

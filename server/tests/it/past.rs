@@ -143,6 +143,24 @@ async fn what_was_done_is_undone_by_a_change_and_forked_into_another_universe() 
             assert_eq!(made["state"], at(revision).await);
         }
     }
+    let id = with_history(client).await;
+    for (fork, status) in [
+        (json!({"id": id}), 400),
+        (json!({"id": id, "revision": 3}), 201),
+    ] {
+        let body = json!({"name": "f", "fork": fork});
+        let headers = [("idempotency-key", "fork")];
+        let reply = client.call("POST", "/universes", &headers, &body).await;
+        assert_eq!(reply.status, status, "{reply:?}");
+    }
+    for (_, caller) in ways.each() {
+        let fork = json!({"name": "f", "fork": {"universeId": id}, "idempotencyKey": "k"});
+        let error = caller.error("create_universe", fork).await;
+        assert!(
+            error["message"].as_str().unwrap().contains("revision"),
+            "{error}"
+        );
+    }
     for (wrong, status) in [
         (json!({"name": "f", "fork": {"id": "none"}}), 404),
         (json!({"name": "f", "fork": {}}), 400),

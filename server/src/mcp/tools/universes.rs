@@ -193,6 +193,14 @@ pub(super) async fn create(
     if sources.into_iter().filter(|given| *given).count() > 1 {
         return Err(invalid("give one of `from`, `state` and `fork`"));
     }
+    let present = given
+        .fork
+        .as_ref()
+        .is_some_and(|fork| fork.revision.is_none());
+    if present && given.idempotency_key.is_some() {
+        // A retry must find what the first try found.
+        return Err(invalid("fork needs a revision under an idempotencyKey"));
+    }
     let state = match given.from.as_deref() {
         Some("sol") => Some(demo::sol().map_err(|_| ToolError::internal())?),
         _ => given.state,
