@@ -94,6 +94,7 @@ async fn universes(dir: &Path, producers: usize) -> f64 {
                     command_id: CommandId::random(),
                     at: Timestamp::now(),
                     body: Bytes::from_static(BODY),
+                    keyed: false,
                 };
                 let append = Append {
                     expected: head,

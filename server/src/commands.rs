@@ -19,17 +19,17 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures_util::future::join_all;
 use tokio::sync::{mpsc, oneshot};
-use universe_core::{Command, State};
+use universe_core::{State, Strictness};
 
 use crate::offload;
-use crate::store::{Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
+use crate::store::{CommandId, Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
 use watch::Watchers;
-use writer::{Job, Writer};
+use writer::{Done, Job, Writer};
 use writers::Writers;
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
-pub use model::{CommandResult, Processed, Reducer, Replacement, ServiceLimits, Universe};
+pub use model::{MAX_COMMANDS, Processed, Reducer, Replacement, Request, ServiceLimits, Universe};
 pub use watch::Change;
 
 /// How long closing waits for the writers.
@@ -76,6 +76,12 @@ impl CommandService {
         &*self.0.store
     }
 
+    /// Whether what is odd about commands and states is refused: both dialects read them by this.
+    #[must_use]
+    pub fn strictness(&self) -> Strictness {
+        self.0.limits.strictness
+    }
+
     /// Tells `watcher` of every change that is made through this service from now on, as long as the service is.
     ///
     /// It is called where the change is made, so it must be quick, and must not panic. It does not hear of what others
@@ -95,7 +101,7 @@ impl CommandService {
         state: State,
     ) -> Result<Universe, ServiceError> {
         let created_at = Timestamp::now();
-        let small = state.star_count() <= offload::INLINE_BODIES;
+        let small = offload::is_small(&state);
         let written = state.clone();
         let genesis = offload::run(small, move || serde_json::to_vec(&written)).await;
         let Ok(Ok(genesis)) = genesis else {
@@ -122,6 +128,40 @@ impl CommandService {
         })
     }
 
+    /// Creates a universe under an id that is made of the key. One that was created so before with the same state is
+    /// answered as it was created.
+    ///
+    /// # Errors
+    /// [`ServiceError::KeyReused`] if that one had another state, or has another name and no history yet. Otherwise as
+    /// for [`CommandService::create`].
+    pub async fn create_once(
+        &self,
+        key: CommandId,
+        name: String,
+        state: State,
+    ) -> Result<Universe, ServiceError> {
+        let id = UniverseId::of_command(key);
+        let created = self.create(id.clone(), name.clone(), state.clone()).await;
+        if !matches!(created, Err(ServiceError::Exists(_))) {
+            return created;
+        }
+        let first = load::load_until(self.store(), &id, Some(Revision::GENESIS));
+        let first = first.await?.universe;
+        let record = self.store().record(&id).await;
+        let head = record
+            .map_err(|error| ServiceError::reading(&id, &error))?
+            .head;
+        let is_renamed = head.revision == Revision::GENESIS && first.name != name;
+        if first.state != state || is_renamed {
+            return Err(ServiceError::KeyReused(id));
+        }
+        Ok(Universe {
+            name,
+            updated_at: first.created_at,
+            ..first
+        })
+    }
+
     /// A universe as it is now.
     ///
     /// # Errors
@@ -132,6 +172,30 @@ impl CommandService {
             Some(universe) => Ok(universe),
             None => self.ask(id, |reply| Job::Read { reply }).await,
         }
+    }
+
+    /// A universe as it was at a revision, under its present name. Replays the log, from the newest snapshot before it.
+    ///
+    /// # Errors
+    /// [`ServiceError::NotFound`], [`ServiceError::NoRevision`], or the store's failure.
+    pub async fn at(&self, id: &UniverseId, revision: Revision) -> Result<Universe, ServiceError> {
+        let loaded = load::load_until(self.store(), id, Some(revision)).await?;
+        Ok(loaded.universe)
+    }
+
+    /// Sets the state to what it was at a revision, as a change of its own: nothing is lost of the history.
+    ///
+    /// # Errors
+    /// As for [`CommandService::at`] and [`CommandService::replace`].
+    pub async fn undo(
+        &self,
+        id: &UniverseId,
+        to: Revision,
+        expected: Option<Revision>,
+    ) -> Result<Universe, ServiceError> {
+        let state = Some(self.at(id, to).await?.state);
+        let replacement = Replacement { name: None, state };
+        self.replace(id, replacement, expected).await
     }
 
     /// One page of what is known of all universes, without their states; the newest created first.
@@ -146,26 +210,30 @@ impl CommandService {
             .map_err(|_| ServiceError::Unavailable)
     }
 
-    /// Applies a command: reads the universe, reduces, makes it durable, tells subscribers, answers.
-    ///
-    /// With `expected` only if the universe is at that revision. Once asked for, it is done even if the future is dropped.
+    /// Applies commands: reads the universe, reduces, makes it durable, tells subscribers, answers. Of several commands
+    /// all are applied or none, and each gets a revision. Once asked for, it is done even if the future is dropped.
     ///
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::Refused`] when this universe does not allow the command,
-    /// [`ServiceError::Conflict`] at another revision, or the store's failure. In all of them nothing has changed, but
-    /// for [`ServiceError::Uncertain`].
+    /// [`ServiceError::Conflict`] at another revision, [`ServiceError::KeyReused`], or the store's failure. In all of
+    /// them nothing has changed, but for [`ServiceError::Uncertain`].
     pub async fn process(
         &self,
         id: &UniverseId,
-        command: Command,
-        expected: Option<Revision>,
+        request: impl Into<Request>,
     ) -> Result<Processed, ServiceError> {
-        self.ask(id, |reply| Job::Process {
-            command: Box::new(command),
-            expected,
+        let request = Arc::new(request.into());
+        let asked = Arc::clone(&request);
+        let done = self.ask(id, |reply| Job::Process {
+            request: asked,
             reply,
-        })
-        .await
+        });
+        match done.await? {
+            Done::Now(processed) => Ok(*processed),
+            Done::Before(revision) => {
+                load::again(self.store(), id, revision, &request.commands).await
+            }
+        }
     }
 
     /// Sets the name or the state of a universe. Even without either its time of change moves.

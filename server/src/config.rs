@@ -1,17 +1,22 @@
 //! What was given on the command line and in the environment → what it means.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
 use mcp_proto::stdio::StdioConfig;
+use service_host::LogFormat;
 
+use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
 /// The largest body or line this server takes, in bytes: a universe of some 20,000 bodies.
 const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+
+/// The port to listen on where none is given.
+const DEFAULT_PORT: u16 = 3001;
 
 /// Star-system universes over REST and MCP.
 ///
@@ -19,14 +24,15 @@ const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
 #[derive(Debug, Clone, Parser)]
 #[command(name = "universe-server", version)]
 pub struct Arguments {
-    /// The address to listen on; port 0 picks a free one.
+    /// The address to listen on, such as 127.0.0.1:3001 (the default) or localhost:3001; port 0 picks a free one. Not
+    /// together with --stdio.
     #[arg(
         long,
         env = "UNIVERSE_LISTEN",
-        default_value = "127.0.0.1:3001",
-        value_name = "ADDRESS"
+        value_name = "ADDRESS",
+        value_parser = address
     )]
-    pub listen: SocketAddr,
+    pub listen: Option<SocketAddr>,
 
     /// The directory that keeps the universes; made if missing. Clients that start the server with --stdio do so in any
     /// directory, so name it whole there.
@@ -49,6 +55,21 @@ pub struct Arguments {
     /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
     #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
     pub stdio: bool,
+
+    /// Adds tools beyond the three that are required, so that a model can do by tools all that REST can do: list, make,
+    /// rename and delete universes, find entities, send several commands at once, read the history.
+    #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    pub extra_tools: bool,
+
+    /// How the log on stderr is written. It has a line for each request: who asked for what, how it went and how long it
+    /// took, never what was in it. RUST_LOG=info,request=warn leaves these lines out.
+    #[arg(long, env = "UNIVERSE_LOG", default_value = "text", value_enum)]
+    pub log: LogFormat,
+
+    /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
+    /// with warnings.
+    #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    pub strict: bool,
 
     /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
     #[arg(
@@ -88,6 +109,12 @@ pub enum ConfigError {
          or listen on a loopback address"
     )]
     NeedsHost(SocketAddr),
+    /// Both ways of serving.
+    #[error(
+        "--stdio serves on stdin and stdout and does not listen: leave out --listen (or UNIVERSE_LISTEN), or start \
+         another server that listens on the same data directory"
+    )]
+    StdioListens,
     /// An origin that is none.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
@@ -110,11 +137,23 @@ pub struct Config {
 }
 
 impl Arguments {
+    /// Which tools are offered.
+    #[must_use]
+    pub fn tools(&self) -> ToolSet {
+        match self.extra_tools {
+            true => ToolSet::Extra,
+            false => ToolSet::Core,
+        }
+    }
+
     /// What they mean.
     ///
     /// # Errors
     /// [`ConfigError`], in a sentence for the person who gave them.
     pub fn config(&self) -> Result<Config, ConfigError> {
+        if self.stdio && self.listen.is_some() {
+            return Err(ConfigError::StdioListens);
+        }
         let hosts = self.hosts()?;
         let origins = self.origins()?;
         let mut mcp = HttpConfig::default();
@@ -137,13 +176,20 @@ impl Arguments {
         })
     }
 
+    /// The address to listen on.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.listen
+            .unwrap_or(SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT)))
+    }
+
     fn hosts(&self) -> Result<Hosts, ConfigError> {
         if self.allowed_host.is_empty() {
-            let local = self.stdio || self.listen.ip().is_loopback();
+            let local = self.stdio || self.address().ip().is_loopback();
             return if local {
                 Ok(Hosts::Loopback)
             } else {
-                Err(ConfigError::NeedsHost(self.listen))
+                Err(ConfigError::NeedsHost(self.address()))
             };
         }
         Hosts::from_names(&self.allowed_host).map_err(ConfigError::Host)
@@ -155,4 +201,18 @@ impl Arguments {
         }
         Origins::from_urls(&self.allowed_origin).map_err(ConfigError::Origin)
     }
+}
+
+/// An address given as `IP:PORT` or `NAME:PORT`. Of several addresses of a name the first of IPv4 counts, then the first.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let found = text.to_socket_addrs();
+    let wrong = |problem: &dyn std::fmt::Display| {
+        format!(
+            "{problem}; an address is an IP or a host name with a port, such as 127.0.0.1:3001 or localhost:3001"
+        )
+    };
+    let found: Vec<_> = found.map_err(|error| wrong(&error))?.collect();
+    let first = found.iter().find(|address| address.is_ipv4());
+    let first = first.or(found.first()).copied();
+    first.ok_or_else(|| wrong(&"the name has no address"))
 }

@@ -13,7 +13,8 @@ use mcp_proto::http::ResponseBody;
 use tokio::sync::watch;
 
 use crate::commands::CommandService;
-use crate::rest::{Rest, RestBody, RestConfig};
+use crate::requests;
+use crate::rest::{self, Rest, RestBody, RestConfig};
 
 /// Where MCP is (REQ-MCP-17).
 pub const MCP_PATH: &str = "/mcp";
@@ -50,10 +51,16 @@ impl App {
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + std::fmt::Display,
     {
-        match request.uri().path() {
-            MCP_PATH | "/mcp/" => self.0.mcp.handle(request).await.map(Either::Left),
-            _ => self.0.rest.handle(request).await.map(Either::Right),
-        }
+        let is_mcp = matches!(request.uri().path(), MCP_PATH | "/mcp/");
+        let route = match is_mcp {
+            true => MCP_PATH,
+            false => rest::route_name(request.uri().path()),
+        };
+        requests::logged(request, route, async |request| match is_mcp {
+            true => self.0.mcp.handle(request).await.map(Either::Left),
+            false => self.0.rest.handle(request).await.map(Either::Right),
+        })
+        .await
     }
 
     /// Ends every feed and listening stream at once; calls go on.

@@ -6,6 +6,8 @@ pub mod demo;
 pub mod http;
 pub mod mcp;
 mod offload;
+mod requests;
 pub mod rest;
 pub mod run;
 pub mod store;
+pub mod view;

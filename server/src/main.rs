@@ -7,7 +7,7 @@ use universe_server::config::Arguments;
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    service_host::log_to_stderr("info");
+    service_host::log_to_stderr_as("info", arguments.log);
     service_host::block_on("universe-server", async {
         universe_server::run::run(arguments).await?;
         Ok::<_, universe_server::run::RunError>(ExitCode::SUCCESS)

@@ -5,23 +5,25 @@
 mod answer;
 mod cors;
 mod events;
+mod history;
 mod read;
 mod universes;
 
 use std::time::Duration;
 
-use http::{Method, Request, Response, request};
+use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::budget::{Client, Kind};
 use mcp_proto::http::{Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
 use crate::commands::CommandService;
-use crate::store::UniverseId;
+use crate::store::{Page, UniverseId};
 use answer::Failure;
 use events::Streams;
 use read::Reading;
@@ -62,10 +64,15 @@ pub struct Rest {
 #[derive(Debug, PartialEq, Eq)]
 enum Route {
     Health,
+    Live,
+    Ready,
+    Version,
     Universes,
     Universe(UniverseId),
     Commands(UniverseId),
     Events(UniverseId),
+    History(UniverseId),
+    Undo(UniverseId),
 }
 
 impl Rest {
@@ -128,9 +135,12 @@ impl Rest {
         match (method.as_str(), route) {
             ("OPTIONS", route) => Ok(cors::preflight(route.methods())),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
+            ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
+            ("GET", Route::Ready) => self.ready().await,
+            ("GET", Route::Version) => Ok(answer::version()),
             ("GET", Route::Universes) => self.list(head).await,
             ("POST", Route::Universes) => {
-                self.create(self.reading.body(head, body, client).await?)
+                self.create(head, self.reading.body(head, body, client).await?)
                     .await
             }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
@@ -143,19 +153,59 @@ impl Rest {
                 self.command(head, &id, self.reading.body(head, body, client).await?)
                     .await
             }
+            ("POST", Route::Undo(id)) => {
+                self.undo(head, &id, self.reading.body(head, body, client).await?)
+                    .await
+            }
+            ("GET", Route::History(id)) => self.history(head, &id).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(route.methods())),
         }
+    }
+
+    /// Whether requests about universes can be answered: not while the server ends, or its store does not work.
+    async fn ready(&self) -> Result<Response<RestBody>, Failure> {
+        if self.streams.is_closing() {
+            return Err(Failure::unavailable("the server is ending"));
+        }
+        let page = Page {
+            after: None,
+            limit: 1,
+        };
+        self.service.list(page).await?;
+        Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true })))
+    }
+}
+
+/// The route of a path as a template, without what identifies a universe.
+pub(crate) fn route_name(path: &str) -> &'static str {
+    match route(path) {
+        Ok(Route::Health) => "/health",
+        Ok(Route::Live) => "/livez",
+        Ok(Route::Ready) => "/readyz",
+        Ok(Route::Version) => "/version",
+        Ok(Route::Universes) => "/universes",
+        Ok(Route::Universe(_)) => "/universes/{id}",
+        Ok(Route::Commands(_)) => "/universes/{id}/commands",
+        Ok(Route::Events(_)) => "/universes/{id}/events",
+        Ok(Route::History(_)) => "/universes/{id}/history",
+        Ok(Route::Undo(_)) => "/universes/{id}/undo",
+        Err(_) => "unknown",
     }
 }
 
 impl Route {
     fn methods(&self) -> &'static str {
         match self {
-            Self::Health | Self::Events(_) => "GET, HEAD, OPTIONS",
+            Self::Health
+            | Self::Live
+            | Self::Ready
+            | Self::Version
+            | Self::Events(_)
+            | Self::History(_) => "GET, HEAD, OPTIONS",
             Self::Universes => "GET, HEAD, POST, OPTIONS",
             Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
-            Self::Commands(_) => "POST, OPTIONS",
+            Self::Commands(_) | Self::Undo(_) => "POST, OPTIONS",
         }
     }
 }
@@ -174,10 +224,15 @@ fn route(path: &str) -> Result<Route, Failure> {
         segments.next(),
     ) {
         (Some("health"), None, ..) => Route::Health,
+        (Some("livez"), None, ..) => Route::Live,
+        (Some("readyz"), None, ..) => Route::Ready,
+        (Some("version"), None, ..) => Route::Version,
         (Some("universes"), None, ..) => Route::Universes,
         (Some("universes"), Some(id), None, _) => Route::Universe(universe_id(id)?),
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
         (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
+        (Some("universes"), Some(id), Some("history"), None) => Route::History(universe_id(id)?),
+        (Some("universes"), Some(id), Some("undo"), None) => Route::Undo(universe_id(id)?),
         _ => return Err(unknown()),
     };
     Ok(route)

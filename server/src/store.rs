@@ -15,12 +15,14 @@ mod model;
 pub mod sqlite;
 mod timestamp;
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
 pub use self::error::{AppendError, CreateError, DeleteError, ReadError, SnapshotError, TailError};
-pub use self::id::{CommandId, InvalidId, Revision, UniverseId};
+pub use self::id::{CommandId, InvalidId, InvalidKey, Revision, UniverseId};
 pub use self::memory::{MemoryLimits, MemoryStore};
 pub use self::model::{
     Append, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Snapshot,
@@ -30,6 +32,9 @@ pub use self::timestamp::Timestamp;
 
 /// Most bytes one write may carry: all its bodies and names together (64 MiB).
 pub const MAX_WRITE: usize = 64 << 20;
+
+/// How long keyed entries are found by their command: 24 hours.
+pub const KEY_TIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Most records one [`Page`] gives, however many were asked for.
 pub const MAX_PAGE: usize = 1_000;
@@ -64,6 +69,17 @@ pub trait UniverseLog: Send + Sync {
         id: &UniverseId,
         append: Append,
     ) -> BoxFuture<'_, Result<Revision, AppendError>>;
+
+    /// The revision of the [keyed](NewEntry::keyed) entry that records this command, if it was appended within
+    /// [`KEY_TIME`].
+    ///
+    /// # Errors
+    /// [`ReadError::NotFound`].
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>>;
 
     /// Deletes a universe with all it has; its tails end. With `expected`, only at that revision.
     ///

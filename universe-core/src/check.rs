@@ -53,7 +53,7 @@ pub(crate) fn check_object(
 
 fn check_value(value: &Value, member: &Member, path: &Path<'_>, findings: &mut Findings) {
     match (member.kind, value) {
-        (Kind::Text, Value::String(_))
+        (Kind::Text | Kind::Color, Value::String(_))
         | (Kind::Number, Value::Number(_))
         | (Kind::Flag, Value::Bool(_))
         | (Kind::Seed, Value::String(_) | Value::Number(_))
@@ -117,7 +117,7 @@ fn check_whole(value: &Value, table: &Table, path: &Path<'_>, findings: &mut Fin
 /// What a kind expects, as a noun phrase.
 pub(crate) fn expectation(kind: Kind) -> String {
     match kind {
-        Kind::Text => "text".to_owned(),
+        Kind::Text | Kind::Color => "text".to_owned(),
         Kind::Number => "a number".to_owned(),
         Kind::Flag => "true or false".to_owned(),
         Kind::Seed => "text or a number".to_owned(),

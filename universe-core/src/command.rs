@@ -2,7 +2,6 @@
 
 mod action;
 mod kind;
-mod nearest;
 mod parse;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};

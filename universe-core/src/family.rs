@@ -3,7 +3,8 @@
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::entity::{Group, Members, Record, Star};
+use crate::entity::{Group, Members, Record, Star, regions, tables};
+use crate::member::Table;
 use crate::state::State;
 
 /// A family of entities: one of the maps of a universe.
@@ -54,6 +55,18 @@ impl Family {
             Self::SmallBodyFields => "smallBodyFields",
             Self::ProtoplanetaryDisks => "protoplanetaryDisks",
             Self::Nebulae => "nebulae",
+        }
+    }
+
+    /// The members that its entities are known to have.
+    pub fn table(self) -> &'static Table {
+        match self {
+            Self::Stars => &tables::STAR,
+            Self::Groups => &tables::GROUP,
+            Self::Belts => &regions::BELT,
+            Self::SmallBodyFields => &regions::FIELD,
+            Self::ProtoplanetaryDisks => &regions::DISK,
+            Self::Nebulae => &regions::NEBULA,
         }
     }
 

@@ -67,6 +67,19 @@ impl Findings {
         }
     }
 
+    /// Adds the findings about an element of a list.
+    pub(crate) fn extend_at(&mut self, index: usize, findings: Self) {
+        for Finding { path, message } in findings.kept {
+            if self.kept.len() < Self::LIMIT {
+                let path = format!("/{index}{path}");
+                self.kept.push(Finding { path, message });
+            } else {
+                self.omitted += 1;
+            }
+        }
+        self.omitted += findings.omitted;
+    }
+
     /// `Ok` if nothing was found.
     pub(crate) fn into_result(self) -> Result<(), Self> {
         if self.is_empty() { Ok(()) } else { Err(self) }
@@ -117,6 +130,11 @@ impl<'a> Path<'a> {
         parent: None,
         segment: &"",
     };
+
+    /// Whether this is the input itself.
+    pub(crate) fn is_root(&self) -> bool {
+        self.parent.is_none()
+    }
 
     /// The member or the element of this place.
     pub(crate) fn at(&'a self, segment: &'a dyn fmt::Display) -> Self {

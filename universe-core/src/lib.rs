@@ -45,10 +45,12 @@ mod family;
 mod finding;
 mod invariants;
 pub mod member;
+pub mod nearest;
 mod reduce;
 mod refusal;
 mod schema;
 mod state;
+mod warning;
 
 pub use command::{Command, CommandError, CommandKind};
 pub use entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
@@ -58,3 +60,4 @@ pub use finding::{Finding, Findings};
 pub use reduce::Applied;
 pub use refusal::Refusal;
 pub use state::State;
+pub use warning::Strictness;

@@ -2,6 +2,8 @@
 //!
 //! The checker, the JSON Schemas and the catalog all read these tables, so they cannot disagree.
 
+use std::fmt;
+
 /// An object type: an entity, a part of one, or the fields of a command.
 #[derive(Debug)]
 pub struct Table {
@@ -20,8 +22,23 @@ pub struct Member {
     pub kind: Kind,
     /// When it must be there.
     pub need: Need,
-    /// Meaning, unit and usual range, as a fragment. Ranges are intentions and are not enforced.
+    /// Meaning, unit and usual range, as a fragment.
     pub doc: &'static str,
+    /// Where a number makes sense. Outside of it there is a warning, or in strict mode a finding.
+    pub range: Range,
+}
+
+/// Where a number makes sense.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Range {
+    /// Any number does.
+    Any,
+    /// Not negative.
+    NotNegative,
+    /// From the first to the second.
+    Within(f64, f64),
+    /// From the first to below the second.
+    Below(f64, f64),
 }
 
 /// When a member must be there, and whether it may be null.
@@ -45,8 +62,10 @@ pub enum Need {
 /// The type of a member's value.
 #[derive(Debug, Clone, Copy)]
 pub enum Kind {
-    /// Text, colours included.
+    /// Text.
     Text,
+    /// A CSS colour, as text.
+    Color,
     /// A number (IEEE double).
     Number,
     /// True or false.
@@ -81,6 +100,24 @@ pub enum Mode {
 }
 
 impl Member {
+    /// The same, warned about below zero.
+    pub(crate) const fn not_negative(mut self) -> Self {
+        self.range = Range::NotNegative;
+        self
+    }
+
+    /// The same, warned about outside of `min` to `max`.
+    pub(crate) const fn within(mut self, min: f64, max: f64) -> Self {
+        self.range = Range::Within(min, max);
+        self
+    }
+
+    /// The same, warned about outside of `min` to below `max`.
+    pub(crate) const fn below(mut self, min: f64, max: f64) -> Self {
+        self.range = Range::Below(min, max);
+        self
+    }
+
     /// Whether the member must be there in this mode.
     pub fn is_required(&self, mode: Mode) -> bool {
         match (mode, self.need) {
@@ -111,6 +148,29 @@ impl Member {
             Need::Optional => true,
             Need::Defaulted => mode == Mode::New,
             Need::Required | Need::Omittable | Need::Fixed | Need::Managed => false,
+        }
+    }
+}
+
+impl Range {
+    /// Whether a number makes sense.
+    pub fn contains(self, number: f64) -> bool {
+        match self {
+            Self::Any => true,
+            Self::NotNegative => number >= 0.0,
+            Self::Within(min, max) => (min..=max).contains(&number),
+            Self::Below(min, max) => (min..max).contains(&number),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Any => f.write_str("any number"),
+            Self::NotNegative => f.write_str("0 or more"),
+            Self::Within(min, max) => write!(f, "{min} to {max}"),
+            Self::Below(min, max) => write!(f, "{min} to below {max}"),
         }
     }
 }

@@ -3,6 +3,9 @@
 use serde_json::{Map, Value, json};
 
 use crate::catalog::{self, CommandSpec};
+use crate::entity::parts::{BLACK_HOLE, COMET, LAGRANGE_POINT, RING};
+use crate::entity::regions::DISK;
+use crate::entity::tables::STAR;
 use crate::member::{Kind, Member, Mode, Table};
 
 /// How much a schema tells.
@@ -10,8 +13,11 @@ use crate::member::{Kind, Member, Mode, Table};
 pub(crate) enum Detail {
     /// Every known member with its meaning, those of objects inside entities, too.
     Full,
-    /// The members of what is new, with their meaning; of all other objects the names.
+    /// The members of what is new, with their meaning; of bodies and what is inside them the types; of all other objects
+    /// the names.
     Compact,
+    /// The types alone.
+    Types,
 }
 
 /// The schema of any command.
@@ -46,6 +52,8 @@ pub(crate) fn command(spec: &CommandSpec, detail: Detail) -> Value {
 enum Inside {
     Command,
     Entity,
+    /// Of which the types are told.
+    Part,
 }
 
 fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<String, Value> {
@@ -72,7 +80,7 @@ fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<Stri
 
 fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     let mut schema = match member.kind {
-        Kind::Text => typed("string"),
+        Kind::Text | Kind::Color => typed("string"),
         Kind::Number => typed("number"),
         Kind::Flag => typed("boolean"),
         // Either of two types: a union is not plain, so the description says it.
@@ -85,6 +93,9 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         Kind::Ids => array(typed("string")),
         Kind::Pair => array(typed("number")),
         Kind::List(table) => array(object(table, Mode::Whole, detail, Inside::Entity)),
+        Kind::Object(table, mode) if are_types_told(table, mode, detail, inside) => {
+            object(table, mode, Detail::Types, Inside::Part)
+        }
         Kind::Object(table, mode) if is_told(mode, detail, inside) => {
             object(table, mode, detail, Inside::Entity)
         }
@@ -96,10 +107,14 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         }
         Kind::Object(..) | Kind::Map(_) => typed("object"),
     };
-    schema.insert(
-        "description".to_owned(),
-        description(member, detail, inside).into(),
-    );
+    // What an id in a command is of, its name says.
+    let is_id = matches!(member.kind, Kind::Text) && inside == Inside::Command;
+    if detail == Detail::Full || (detail == Detail::Compact && !is_id) {
+        schema.insert(
+            "description".to_owned(),
+            description(member, detail, inside).into(),
+        );
+    }
     Value::Object(schema)
 }
 
@@ -108,10 +123,23 @@ fn is_told(mode: Mode, detail: Detail, inside: Inside) -> bool {
     detail == Detail::Full || (inside == Inside::Command && mode != Mode::Part)
 }
 
+/// Whether the types of an object's members are told: of a body or ring to be changed, of a new disk, and of what a new
+/// body is made of.
+fn are_types_told(table: &'static Table, mode: Mode, detail: Detail, inside: Inside) -> bool {
+    let tables: &[&'static Table] = match (detail, inside, mode) {
+        (Detail::Compact, Inside::Command, Mode::Part) => &[&STAR, &RING],
+        (Detail::Compact, Inside::Command, _) => &[&DISK],
+        (Detail::Compact, Inside::Entity, _) => &[&RING, &COMET, &BLACK_HOLE, &LAGRANGE_POINT],
+        _ => &[],
+    };
+    tables.iter().any(|told| std::ptr::eq(*told, table))
+}
+
 fn description(member: &Member, detail: Detail, inside: Inside) -> String {
     let doc = member.doc;
     match member.kind {
         Kind::Seed => format!("{doc} (text or number)"),
+        Kind::Object(table, mode) if are_types_told(table, mode, detail, inside) => doc.to_owned(),
         Kind::Object(table, mode) if !is_told(mode, detail, inside) => {
             let names = table
                 .members

@@ -52,7 +52,7 @@ export function checkCategories(value) {
 /** The answer to one addStar command of the system. */
 export function checkAdded(value, { id, payload }) {
   check.equal(value.events, [{ type: "starAdded", id }], "events");
-  const { children, ...star } = value.nextState.stars[id];
+  const { children, ...star } = value.changes.stars[id];
   check.equal(star, { id, ...payload }, "the star as stored");
   check.equal(children, [], "its children");
 }

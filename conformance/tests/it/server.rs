@@ -19,8 +19,9 @@ use universe_server::http::App;
 use universe_server::mcp;
 use universe_server::rest::RestConfig;
 use universe_server::store::{
-    Append, AppendError, CreateError, DeleteError, Entry, MemoryLimits, MemoryStore, Meta, Page,
-    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
+    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MemoryLimits, MemoryStore,
+    Meta, Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId,
+    UniverseLog,
 };
 
 /// The `dt` of the tick that a failing store or reducer fails on.
@@ -38,7 +39,8 @@ pub(crate) fn target(fixture: Option<&str>) -> Target {
         }
         Some(other) => panic!("there is no fixture {other}"),
     };
-    let mcp = StreamableHttpService::new(mcp::server(service.clone(), None).unwrap());
+    let mcp =
+        StreamableHttpService::new(mcp::server(service.clone(), mcp::ToolSet::Core, None).unwrap());
     let app = App::new(service, mcp, RestConfig::default());
     Target::in_process(move |request: Request<Full<Bytes>>| {
         let app = app.clone();
@@ -81,6 +83,14 @@ impl UniverseLog for FailingStore {
 
     fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
         self.0.create(meta, genesis)
+    }
+
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        self.0.landed(id, command)
     }
 
     fn delete(

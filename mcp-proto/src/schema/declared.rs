@@ -62,10 +62,17 @@ impl CompiledSchema {
     }
 
     /// Takes any object.
-    pub(crate) fn accept(&self, instance: Value, _nulls: Nulls) -> Result<Value, Vec<Finding>> {
+    pub(crate) fn accept(
+        &self,
+        instance: Value,
+        _nulls: Nulls,
+    ) -> Result<Value, (Value, Vec<Finding>)> {
         match instance.is_object() {
             true => Ok(instance),
-            false => Err(vec![Finding::new("", "the arguments must be an object")]),
+            false => {
+                let finding = Finding::new("", "the arguments must be an object");
+                Err((instance, vec![finding]))
+            }
         }
     }
 }

@@ -114,25 +114,35 @@ impl CompiledSchema {
     /// [`check`](Self::check) for arguments. An explicit null for an optional member counts as left out: models send
     /// it, and the plain form has no way to allow it. Such nulls stay in or are taken out as `nulls` says. In an
     /// instance that is too large to be explained (at the least one of 256 values, at the most of 10,000), or nested too
-    /// deep for a schema that refers back to itself in several alternatives, they are findings like others.
-    pub(crate) fn accept(&self, instance: Value, nulls: Nulls) -> Result<Value, Vec<Finding>> {
+    /// deep for a schema that refers back to itself in several alternatives, they are findings like others. What is
+    /// refused is given back.
+    pub(crate) fn accept(
+        &self,
+        instance: Value,
+        nulls: Nulls,
+    ) -> Result<Value, (Value, Vec<Finding>)> {
         if self.validator.is_valid(&instance) {
             return Ok(instance);
         }
         if !self.explains(&instance) {
-            return Err(vec![self.first_finding(&instance)]);
+            let finding = self.first_finding(&instance);
+            return Err((instance, vec![finding]));
         }
         let errors: Vec<_> = self.validator.iter_errors(&instance).collect();
         let paths = explain::nulls(&self.schema, &errors);
         if paths.is_empty() {
-            return Err(explain::findings(&errors));
+            let findings = explain::findings(&errors);
+            drop(errors);
+            return Err((instance, findings));
         }
         drop(errors);
         let mut without = instance.clone();
         for path in paths {
             explain::remove(&mut without, &path);
         }
-        self.check(&without)?;
+        if let Err(findings) = self.check(&without) {
+            return Err((instance, findings));
+        }
         Ok(match nulls {
             Nulls::Keep => instance,
             Nulls::TakeOut => without,

@@ -227,8 +227,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name and what is
-    /// wrong: for a contract that has a code and details of its own for them. By default it is the code
+    /// Words the failures of calls whose arguments do not fit the schema of their tool, given the tool's name, the arguments
+    /// (an object) and what is wrong: for a contract that has a code and details of its own for them. By default it is the code
     /// `INVALID_ARGUMENTS` with all findings.
     ///
     /// ```
@@ -236,7 +236,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// use serde_json::json;
     ///
     /// let server = Server::builder("calculator", "1.0.0", ())
-    ///     .refuse_arguments(|tool, findings| {
+    ///     .refuse_arguments(|tool, _arguments, findings| {
     ///         let first = findings.first().map_or("", |finding| finding.message.as_str());
     ///         ToolError::new("BAD_CALL", format!("{tool}: {first}")).with_data(json!({ "all": findings }))
     ///     })
@@ -246,7 +246,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// ```
     pub fn refuse_arguments(
         mut self,
-        refuse: impl Fn(&str, &[Finding]) -> ToolError + Send + Sync + 'static,
+        refuse: impl Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync + 'static,
     ) -> Self {
         self.tools.refuse_with(Box::new(refuse));
         self

@@ -32,8 +32,8 @@ type Handler = Box<
     dyn Fn(Value, Context) -> BoxFuture<'static, Result<CallToolResult, ToolError>> + Send + Sync,
 >;
 
-/// Words the failure of a call whose arguments do not fit, by the name of the tool and what is wrong.
-pub(crate) type Refuse = Box<dyn Fn(&str, &[Finding]) -> ToolError + Send + Sync>;
+/// Words the failure of a call whose arguments do not fit, by the name of the tool, the arguments and what is wrong.
+pub(crate) type Refuse = Box<dyn Fn(&str, &Value, &[Finding]) -> ToolError + Send + Sync>;
 
 /// Tools in the order of their registration, which is the order they are listed in.
 #[derive(Default)]
@@ -304,13 +304,12 @@ impl Registered {
         context: Context,
         refuse: Option<&Refuse>,
     ) -> Result<CallToolResult, ToolError> {
-        let arguments =
-            self.input
-                .accept(arguments, self.nulls)
-                .map_err(|findings| match refuse {
-                    Some(refuse) => refuse(&self.tool.name, &findings),
-                    None => ToolError::invalid_arguments(&self.tool.name, &findings),
-                })?;
+        let arguments = self.input.accept(arguments, self.nulls).map_err(
+            |(arguments, findings)| match refuse {
+                Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
+                None => ToolError::invalid_arguments(&self.tool.name, &findings),
+            },
+        )?;
         let request_id = context.request_id.clone();
         let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
         let outcome = match self.tool.timeout {

@@ -243,12 +243,12 @@ struct Strict {
 #[tokio::test]
 async fn an_application_words_what_does_not_fit_itself() {
     let server = Server::builder("strict", "1", ())
-        .refuse_arguments(|tool, findings| {
+        .refuse_arguments(|tool, arguments, findings| {
             let told: Vec<Value> = findings
                 .iter()
                 .map(|it| json!([it.path, it.member, it.value]))
                 .collect();
-            ToolError::new("MINE", tool).with_data(told.into())
+            ToolError::new("MINE", format!("{tool} {}", arguments["name"])).with_data(told.into())
         })
         .tool(Tool::new("strict", "Strict."), async |(), _: Strict, _| {
             Ok(0)
@@ -283,7 +283,7 @@ async fn an_application_words_what_does_not_fit_itself() {
             serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
         assert_eq!(
             body["error"],
-            json!({"code": "MINE", "message": "strict", "data": findings}),
+            json!({"code": "MINE", "message": format!("strict {}", arguments["name"]), "data": findings}),
             "{arguments}"
         );
     }

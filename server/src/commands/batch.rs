@@ -1,12 +1,13 @@
 //! Jobs worked through together, to be made durable in one go.
 
+use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use bytes::Bytes;
-use universe_core::{Command, CommandKind};
+use universe_core::{Applied, Command, CommandKind, State};
 
 use super::writer::Job;
-use super::{Processed, Reducer, Replacement, ServiceError, Universe, entry};
+use super::{Processed, Reducer, Replacement, Request, ServiceError, Universe, entry};
 use crate::store::{CommandId, NewEntry, Revision, Timestamp};
 
 /// The bytes after which a batch takes no more entries.
@@ -16,6 +17,8 @@ const BATCH_BYTES: usize = 16 << 20;
 pub(super) enum Outcome {
     Read,
     Processed(Processed),
+    /// It was done before, up to this revision.
+    Landed(Revision),
     Replaced(Universe),
     Failed(ServiceError),
 }
@@ -29,6 +32,8 @@ pub(super) struct Batch {
     /// Whether one of them replaced the state as a whole.
     pub(super) replaced: bool,
     pub(super) universe: Universe,
+    /// What was done under keys: in this batch, or before.
+    landed: HashMap<CommandId, Revision>,
 }
 
 /// What the jobs of a batch are judged by.
@@ -36,10 +41,12 @@ pub(super) struct Rules {
     pub(super) reducer: Reducer,
     /// The limit in bytes, if the universe has outgrown it.
     pub(super) full: Option<usize>,
+    /// The keys of these jobs under which something was done before.
+    pub(super) landed: HashMap<CommandId, Revision>,
 }
 
 /// Works through jobs until the batch is full, each on the state that the ones before it left.
-pub(super) fn reduce(universe: Universe, jobs: &[Job], rules: &Rules) -> Batch {
+pub(super) fn reduce(universe: Universe, jobs: &[Job], mut rules: Rules) -> Batch {
     let mut batch = Batch {
         outcomes: Vec::new(),
         entries: Vec::new(),
@@ -47,6 +54,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], rules: &Rules) -> Batch {
         name: None,
         replaced: false,
         universe,
+        landed: std::mem::take(&mut rules.landed),
     };
     for job in jobs {
         if batch.bytes >= BATCH_BYTES {
@@ -56,9 +64,7 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], rules: &Rules) -> Batch {
             // Everything before it is made durable first.
             Job::Delete { .. } => break,
             Job::Read { .. } => Ok(Outcome::Read),
-            Job::Process {
-                command, expected, ..
-            } => batch.process(command, *expected, rules),
+            Job::Process { request, .. } => batch.process(request, &rules),
             Job::Replace {
                 replacement,
                 expected,
@@ -71,40 +77,73 @@ pub(super) fn reduce(universe: Universe, jobs: &[Job], rules: &Rules) -> Batch {
 }
 
 impl Batch {
-    fn process(
-        &mut self,
-        command: &Command,
-        expected: Option<Revision>,
-        rules: &Rules,
-    ) -> Result<Outcome, ServiceError> {
-        self.expect(expected)?;
-        if let Some(max) = rules.full
-            && !removes(command.kind())
-        {
-            return Err(ServiceError::Grown {
-                id: self.universe.id.clone(),
-                max,
-            });
+    /// Applies the commands of a request, all of them or none.
+    fn process(&mut self, request: &Request, rules: &Rules) -> Result<Outcome, ServiceError> {
+        let landed = request.key.and_then(|key| self.landed.get(&key));
+        if let Some(revision) = landed {
+            return Ok(Outcome::Landed(*revision));
         }
-        let reduced = || (rules.reducer)(&self.universe.state, command);
+        self.expect(request.expected)?;
+        let before = self.universe.state.clone();
+        let mut state = before.clone();
+        let (mut events, mut bodies) = (Vec::new(), Vec::new());
+        let count = request.commands.len();
+        for (index, command) in request.commands.iter().enumerate() {
+            let place = (count > 1).then_some(index);
+            let applied = self.apply(&state, command, place, rules)?;
+            let together = place.filter(|index| index + 1 == count).map(|_| count);
+            bodies.push(entry::of_command(command, &applied.events, together)?);
+            state = applied.state;
+            events.extend(applied.events);
+        }
+        let kinds = request.commands.iter().map(Command::kind);
+        self.replaced |= kinds
+            .into_iter()
+            .any(|kind| kind == CommandKind::ReplaceSnapshot);
+        let last = bodies.len().saturating_sub(1);
+        for (index, body) in bodies.into_iter().enumerate() {
+            // The last one has the key, so that a batch that has landed is recognised by its end.
+            self.record(body, request.key.filter(|_| index == last));
+        }
+        self.universe.state = state.clone();
+        let revision = self.universe.revision;
+        if let Some(key) = request.key {
+            self.landed.insert(key, revision);
+        }
+        Ok(Outcome::Processed(Processed {
+            revision,
+            before,
+            state,
+            events,
+        }))
+    }
+
+    fn apply(
+        &self,
+        state: &State,
+        command: &Command,
+        index: Option<usize>,
+        rules: &Rules,
+    ) -> Result<Applied, ServiceError> {
+        let id = &self.universe.id;
+        let reduced = || (rules.reducer)(state, command);
         let applied = catch_unwind(AssertUnwindSafe(reduced));
         let applied = applied.map_err(|_panic| {
-            tracing::error!(universe = %self.universe.id, command = command.kind().name(), "the reducer panicked");
+            tracing::error!(universe = %id, command = command.kind().name(), "the reducer panicked");
             ServiceError::Internal
         })?;
         let applied = applied.map_err(|refusal| ServiceError::Refused {
-            id: self.universe.id.clone(),
+            id: id.clone(),
+            index,
             refusal,
         })?;
-        self.record(entry::of_command(command, &applied.events)?);
-        self.universe.state = applied.state.clone();
-        self.replaced |= command.kind() == CommandKind::ReplaceSnapshot;
-        let revision = self.universe.revision;
-        Ok(Outcome::Processed(Processed {
-            revision,
-            state: applied.state,
-            events: applied.events,
-        }))
+        match rules.full {
+            Some(max) if !removes(command.kind()) && !shrinks(state, &applied.state) => {
+                let id = id.clone();
+                Err(ServiceError::Grown { id, max })
+            }
+            _ => Ok(applied),
+        }
     }
 
     fn replace(
@@ -113,7 +152,7 @@ impl Batch {
         expected: Option<Revision>,
     ) -> Result<Outcome, ServiceError> {
         self.expect(expected)?;
-        self.record(entry::of_replacement(replacement)?);
+        self.record(entry::of_replacement(replacement)?, None);
         if let Some(name) = &replacement.name {
             self.universe.name.clone_from(name);
             self.name = Some(name.clone());
@@ -136,17 +175,33 @@ impl Batch {
         Ok(())
     }
 
-    fn record(&mut self, body: Bytes) {
+    fn record(&mut self, body: Bytes, key: Option<CommandId>) {
         let at = Timestamp::now();
         self.bytes += body.len();
         self.entries.push(NewEntry {
-            command_id: CommandId::random(),
+            command_id: key.unwrap_or_else(CommandId::random),
             at,
             body,
+            keyed: key.is_some(),
         });
         self.universe.revision = Revision(self.universe.revision.0 + 1);
         self.universe.updated_at = at;
     }
+}
+
+/// Whether what a command touched has become smaller, as JSON. Costs what was touched.
+fn shrinks(before: &State, after: &State) -> bool {
+    let size = |state: &State, family, id: &str| {
+        let entity = state.entity(family, id);
+        let written = entity.and_then(|entity| serde_json::to_vec(&entity).ok());
+        written.map_or(0, |json| json.len())
+    };
+    let (mut was, mut is) = (0, 0);
+    for (family, id) in after.changed_since(before) {
+        was += size(before, family, id);
+        is += size(after, family, id);
+    }
+    is < was
 }
 
 /// Whether commands of this kind can only make a universe smaller, or leave its size as it is.

@@ -16,6 +16,8 @@ pub struct LogEntry<'a> {
     /// What the command did, as an array of events.
     #[serde(borrow)]
     pub events: Option<&'a RawValue>,
+    /// How many commands were asked for together, on the last of several.
+    pub together: Option<usize>,
     /// The name that was set.
     pub name: Option<String>,
     /// The state that was set.
@@ -27,6 +29,8 @@ pub struct LogEntry<'a> {
 struct CommandEntry<'a> {
     command: &'a Command,
     events: &'a [Event],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    together: Option<usize>,
 }
 
 #[derive(Serialize)]
@@ -47,8 +51,16 @@ impl<'a> LogEntry<'a> {
     }
 }
 
-pub(super) fn of_command(command: &Command, events: &[Event]) -> Result<Bytes, ServiceError> {
-    write(&CommandEntry { command, events })
+pub(super) fn of_command(
+    command: &Command,
+    events: &[Event],
+    together: Option<usize>,
+) -> Result<Bytes, ServiceError> {
+    write(&CommandEntry {
+        command,
+        events,
+        together,
+    })
 }
 
 pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes, ServiceError> {

@@ -15,10 +15,12 @@ pub enum ServiceError {
     #[error("a universe with the id {0} exists already")]
     Exists(UniverseId),
     /// The universe does not allow the command.
-    #[error("universe {id}: {refusal}")]
+    #[error("universe {id}: {}{refusal}", place(*.index))]
     Refused {
         /// The universe.
         id: UniverseId,
+        /// Which of several commands, counted from 0; nothing was done of any of them.
+        index: Option<usize>,
         /// Why, with the event that tells it.
         refusal: Refusal,
     },
@@ -30,6 +32,21 @@ pub enum ServiceError {
         /// The revision it is at.
         revision: Revision,
     },
+    /// The universe has not come to this revision.
+    #[error("universe {id} is at revision {head}: it has no revision {revision}")]
+    NoRevision {
+        /// The universe.
+        id: UniverseId,
+        /// The revision that was asked for.
+        revision: Revision,
+        /// The revision it is at.
+        head: Revision,
+    },
+    /// A request under the same idempotency key was another one.
+    #[error(
+        "universe {0}: the idempotency key was used for another request; use a new key for a new request"
+    )]
+    KeyReused(UniverseId),
     /// More than one write may carry.
     #[error("universe {id}: the change exceeds the limit of {max} bytes")]
     TooLarge {
@@ -40,7 +57,8 @@ pub enum ServiceError {
     },
     /// The universe has outgrown its limit.
     #[error(
-        "universe {id} has outgrown the limit of {max} bytes: remove bodies or records, or put a smaller state"
+        "universe {id} has outgrown the limit of {max} bytes: it takes only what makes it smaller, such as removing bodies or \
+         records, or putting a smaller state"
     )]
     Grown {
         /// The universe.
@@ -60,6 +78,12 @@ pub enum ServiceError {
     /// A failure of this program; the log has the details.
     #[error("internal error; the server's log has the details")]
     Internal,
+}
+
+fn place(index: Option<usize>) -> String {
+    index.map_or_else(String::new, |index| {
+        format!("nothing was changed, because of /commands/{index}: ")
+    })
 }
 
 impl ServiceError {
@@ -121,6 +145,8 @@ impl ServiceError {
             Self::Exists(_) => "UNIVERSE_EXISTS",
             Self::Refused { refusal, .. } => refusal.code(),
             Self::Conflict { .. } => "REVISION_CONFLICT",
+            Self::NoRevision { .. } => "REVISION_NOT_FOUND",
+            Self::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",
             Self::TooLarge { .. } => "TOO_LARGE",
             Self::Grown { .. } => "UNIVERSE_TOO_LARGE",
             Self::Full => "STORE_FULL",

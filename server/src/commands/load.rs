@@ -2,11 +2,12 @@
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
+use serde_json::Value;
 use universe_core::{Command, State};
 
-use super::{LogEntry, ServiceError, Universe};
+use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
-use crate::store::{Entry, Record, Revision, TailError, UniverseId, UniverseLog};
+use crate::store::{Entry, Record, Revision, Snapshot, TailError, UniverseId, UniverseLog};
 
 /// After how many replayed entries others get their turn.
 const YIELD_ENTRIES: u64 = 64;
@@ -23,27 +24,67 @@ pub(super) struct Loaded {
 
 /// Reads a universe at the head of its log.
 pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loaded, ServiceError> {
+    load_until(store, id, None).await
+}
+
+/// Reads a universe at a revision, by default at the head of its log. Its name is the present one.
+pub(super) async fn load_until(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    until: Option<Revision>,
+) -> Result<Loaded, ServiceError> {
     let reading = |error| ServiceError::reading(id, &error);
     let Record { meta, head } = store.record(id).await.map_err(reading)?;
-    let (base, body) = match store.snapshot(id).await.map_err(reading)? {
-        Some(snapshot) if snapshot.revision <= head.revision => (snapshot.revision, snapshot.body),
-        _ => (Revision::GENESIS, store.genesis(id).await.map_err(reading)?),
+    let until = until.unwrap_or(head.revision);
+    if until > head.revision {
+        return Err(ServiceError::NoRevision {
+            id: id.clone(),
+            revision: until,
+            head: head.revision,
+        });
+    }
+    // When an earlier revision was made is what its entry says, so that is read too.
+    let fits = |revision| revision < until || (revision == until && until == head.revision);
+    let snapshot = store.snapshot(id).await.map_err(reading)?;
+    let snapshot = snapshot.filter(|snapshot| fits(snapshot.revision));
+    let mut base = None;
+    if let Some(Snapshot { revision, body }) = snapshot {
+        let base_bytes = body.len();
+        match offloaded_state(id, body).await {
+            Ok(state) => base = Some((revision, state, base_bytes)),
+            // A snapshot saves time alone: the log has all that it had.
+            Err(_) => {
+                tracing::error!(universe = %id, %revision, "a damaged snapshot is passed over: the log is read instead");
+            }
+        }
+    }
+    let (base, state, base_bytes) = match base {
+        Some(base) => base,
+        None => {
+            let body = store.genesis(id).await.map_err(reading)?;
+            let base_bytes = body.len();
+            let state = offloaded_state(id, body).await?;
+            (Revision::GENESIS, state, base_bytes)
+        }
     };
     let universe = Universe {
         id: meta.id,
         name: meta.name,
         created_at: meta.created_at,
-        updated_at: head.updated_at,
+        updated_at: match base {
+            Revision::GENESIS => meta.created_at,
+            _ => head.updated_at,
+        },
         revision: base,
-        state: offloaded_state(id, body.clone()).await?,
+        state,
     };
     let mut loaded = Loaded {
         universe,
-        base_bytes: body.len(),
+        base_bytes,
         entries: 0,
         entry_bytes: 0,
     };
-    let missing = head.revision.0.saturating_sub(base.0);
+    let missing = until.0.saturating_sub(base.0);
     let mut entries = store
         .tail(id, base)
         .take(usize::try_from(missing).unwrap_or(usize::MAX));
@@ -64,6 +105,53 @@ pub(super) async fn load(store: &dyn UniverseLog, id: &UniverseId) -> Result<Loa
         }
     }
     Ok(loaded)
+}
+
+/// What commands did that were processed before, up to `revision`: the same as they were answered then.
+///
+/// # Errors
+/// [`ServiceError::KeyReused`] if other commands are recorded there.
+pub(super) async fn again(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    revision: Revision,
+    commands: &[Command],
+) -> Result<Processed, ServiceError> {
+    let reused = || ServiceError::KeyReused(id.clone());
+    let first = revision.0.checked_sub(commands.len() as u64);
+    let first = Revision(first.ok_or_else(reused)?);
+    let before = load_until(store, id, Some(first)).await?.universe;
+    let (mut state, mut events) = (before.state.clone(), Vec::new());
+    let mut entries = store.tail(id, first).take(commands.len());
+    let mut together = 1;
+    for command in commands {
+        let Some(Ok(entry)) = entries.next().await else {
+            return Err(ServiceError::Unavailable);
+        };
+        let recorded = LogEntry::read(&entry.body).map_err(|_| ServiceError::Internal)?;
+        together = recorded.together.unwrap_or(1);
+        let recorded: Option<Value> = recorded
+            .command
+            .and_then(|command| serde_json::from_str(command.get()).ok());
+        if recorded != serde_json::to_value(command).ok() {
+            return Err(reused());
+        }
+        let applied = state
+            .apply(command)
+            .map_err(|_refused| ServiceError::Internal)?;
+        state = applied.state;
+        events.extend(applied.events);
+    }
+    // As many as now, not the last ones of more.
+    if together != commands.len() {
+        return Err(reused());
+    }
+    Ok(Processed {
+        revision,
+        before: before.state,
+        state,
+        events,
+    })
 }
 
 impl Loaded {

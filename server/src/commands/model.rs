@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
-use universe_core::{Applied, Command, Event, Refusal, State};
+use universe_core::{Applied, Command, Event, Refusal, State, Strictness};
 
-use crate::store::{Revision, Timestamp, UniverseId};
+use crate::store::{CommandId, Revision, Timestamp, UniverseId};
 
 /// The domain's step. A service can be given another one, to see how it copes with one that fails.
 pub type Reducer = fn(&State, &Command) -> Result<Applied, Refusal>;
@@ -18,7 +17,7 @@ pub struct ServiceLimits {
     /// The most bytes of JSON that the universes in memory stand for; in memory they take some four times as much. Older
     /// ones make room when another one is loaded. 256 MiB by default.
     pub max_loaded_bytes: usize,
-    /// The largest universe in bytes of JSON. A larger one takes only commands that remove something. 40 MiB by
+    /// The largest universe in bytes of JSON. A larger one takes only commands that make it smaller, and ticks. 40 MiB by
     /// default: some 100,000 bodies.
     pub max_universe_bytes: usize,
     /// How long an unused universe stays in memory. 5 minutes by default.
@@ -27,6 +26,8 @@ pub struct ServiceLimits {
     pub max_queue: usize,
     /// The most jobs made durable together. 512 by default.
     pub max_batch: usize,
+    /// Whether what is odd about commands and states is refused or taken with warnings. Taken by default.
+    pub strictness: Strictness,
 }
 
 /// A universe as it was at a revision.
@@ -46,26 +47,64 @@ pub struct Universe {
     pub state: State,
 }
 
-/// What an accepted command did.
+/// Commands to be processed together: all of them or none.
+#[derive(Debug, Clone, Default)]
+pub struct Request {
+    /// The commands, in order; each gets a revision of its own. At most [`MAX_COMMANDS`].
+    pub commands: Vec<Command>,
+    /// Only if the universe is at this revision.
+    pub expected: Option<Revision>,
+    /// The client's name for this request. One that was processed under it within
+    /// [`KEY_TIME`](crate::store::KEY_TIME) is not processed again, but answered as it was.
+    pub key: Option<CommandId>,
+}
+
+/// Most commands of one request.
+pub const MAX_COMMANDS: usize = 1_000;
+
+/// What accepted commands did.
 #[derive(Debug, Clone)]
 pub struct Processed {
-    /// The command's place in the universe's history.
+    /// The place of the last command in the universe's history.
     pub revision: Revision,
-    /// The state after it. Cheap to clone.
+    /// The state before the first one. Cheap to clone.
+    pub before: State,
+    /// The state after the last one. Cheap to clone.
     pub state: State,
     /// What happened.
     pub events: Vec<Event>,
 }
 
-/// [`Processed`] as both dialects tell it: `{"nextState": …, "events": […]}`. Borrowed, since the state may be large.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CommandResult<'a> {
-    /// The state after the command; absent when it was not asked for.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub next_state: Option<&'a State>,
-    /// What happened.
-    pub events: &'a [Event],
+impl Replacement {
+    /// The longest name of a universe, in characters.
+    pub const MAX_NAME: usize = 200;
+
+    /// A name as it is kept: without blanks around it.
+    ///
+    /// # Errors
+    /// A sentence, when it is blank or too long.
+    pub fn check_name(name: &str) -> Result<String, String> {
+        let name = name.trim();
+        if name.is_empty() {
+            return Err("name must be a string that is not blank".to_owned());
+        }
+        if name.chars().count() > Self::MAX_NAME {
+            return Err(format!(
+                "name must have at most {} characters",
+                Self::MAX_NAME
+            ));
+        }
+        Ok(name.to_owned())
+    }
+}
+
+impl From<Command> for Request {
+    fn from(command: Command) -> Self {
+        Self {
+            commands: vec![command],
+            ..Self::default()
+        }
+    }
 }
 
 /// What `PUT` sets; what is absent stays.
@@ -77,26 +116,6 @@ pub struct Replacement {
     pub state: Option<State>,
 }
 
-impl<'a> CommandResult<'a> {
-    /// All of it.
-    #[must_use]
-    pub fn of(processed: &'a Processed) -> Self {
-        Self {
-            next_state: Some(&processed.state),
-            events: &processed.events,
-        }
-    }
-
-    /// Without the state.
-    #[must_use]
-    pub fn events_of(processed: &'a Processed) -> Self {
-        Self {
-            next_state: None,
-            events: &processed.events,
-        }
-    }
-}
-
 impl Default for ServiceLimits {
     fn default() -> Self {
         Self {
@@ -106,6 +125,7 @@ impl Default for ServiceLimits {
             max_idle: Duration::from_secs(300),
             max_queue: 1_024,
             max_batch: 512,
+            strictness: Strictness::default(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The one writer of a universe: a task that owns its state and makes what is waiting durable in one go.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,14 +9,15 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::oneshot;
 use tokio::sync::oneshot::error::TryRecvError;
-use universe_core::{Command, State};
+use universe_core::State;
 
 use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
 use super::writers::Place;
-use super::{Change, CommandService, Processed, Replacement, ServiceError, Universe};
+use super::{Change, CommandService, Processed, Replacement, Request, ServiceError, Universe};
 use crate::store::{
-    Append, AppendError, DeleteError, Revision, Snapshot, TailError, UniverseId, UniverseLog,
+    Append, AppendError, CommandId, DeleteError, Revision, Snapshot, TailError, UniverseId,
+    UniverseLog,
 };
 
 /// The fewest entries after which a snapshot is worth its writing.
@@ -35,9 +37,8 @@ pub(super) enum Job {
         reply: Reply<Universe>,
     },
     Process {
-        command: Box<Command>,
-        expected: Option<Revision>,
-        reply: Reply<Processed>,
+        request: Arc<Request>,
+        reply: Reply<Done>,
     },
     Replace {
         replacement: Box<Replacement>,
@@ -48,6 +49,13 @@ pub(super) enum Job {
         expected: Option<Revision>,
         reply: Reply<()>,
     },
+}
+
+/// How a request was processed.
+pub(super) enum Done {
+    Now(Box<Processed>),
+    /// Under the same key before, up to this revision.
+    Before(Revision),
 }
 
 pub(super) struct Writer {
@@ -125,12 +133,19 @@ impl Writer {
                     return answer_all(jobs.drain(..), &error);
                 }
             };
+            let full = (loaded.bytes() > max_bytes).then_some(max_bytes);
+            let universe = loaded.universe.clone();
+            let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
+            let landed = match landed(self.service.store(), &self.id, some).await {
+                Ok(landed) => landed,
+                Err(error) => return answer_all(jobs.drain(..), &error),
+            };
             let rules = Rules {
                 reducer,
-                full: (loaded.bytes() > max_bytes).then_some(max_bytes),
+                full,
+                landed,
             };
-            let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
-            let batch = reduce(loaded.universe.clone(), some, &rules);
+            let batch = reduce(universe, some, rules);
             if !batch.entries.is_empty() {
                 self.place.latest.set(None);
             }
@@ -159,7 +174,7 @@ impl Writer {
         for (job, outcome) in tried.into_iter().zip(&batch.outcomes) {
             match outcome {
                 Outcome::Processed(_) | Outcome::Replaced(_) => job.fail(error.clone()),
-                Outcome::Read | Outcome::Failed(_) => rest.push(job),
+                Outcome::Read | Outcome::Landed(_) | Outcome::Failed(_) => rest.push(job),
             }
         }
         jobs.splice(..0, rest);
@@ -255,7 +270,10 @@ impl Writer {
                     drop(reply.send(Ok(batch.universe.clone())))
                 }
                 (Job::Process { reply, .. }, Outcome::Processed(processed)) => {
-                    drop(reply.send(Ok(processed)))
+                    drop(reply.send(Ok(Done::Now(Box::new(processed)))))
+                }
+                (Job::Process { reply, .. }, Outcome::Landed(revision)) => {
+                    drop(reply.send(Ok(Done::Before(revision))))
                 }
                 (Job::Replace { reply, .. }, Outcome::Replaced(universe)) => {
                     drop(reply.send(Ok(universe)))
@@ -313,6 +331,26 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.service.forget(&self.id, self.place.key);
     }
+}
+
+/// The keys of these jobs under which something was done before, with its last revision.
+async fn landed(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    jobs: &[Job],
+) -> Result<HashMap<CommandId, Revision>, ServiceError> {
+    let keys = jobs.iter().filter_map(|job| match job {
+        Job::Process { request, .. } => request.key,
+        _ => None,
+    });
+    let mut landed = HashMap::new();
+    for key in keys.collect::<Vec<_>>() {
+        let found = store.landed(id, key).await;
+        if let Some(revision) = found.map_err(|error| ServiceError::reading(id, &error))? {
+            landed.insert(key, revision);
+        }
+    }
+    Ok(landed)
 }
 
 /// Keeps a snapshot and gives its bytes.

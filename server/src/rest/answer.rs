@@ -9,14 +9,17 @@ use http::{HeaderName, Response, StatusCode};
 use http_body::Body as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
+use mcp_proto::ProtocolVersion;
 use mcp_proto::budget::{Client, Over};
 use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::{Value, json};
+use universe_core::Findings;
 
-use crate::commands::{CommandResult, Processed, ServiceError, Universe};
+use crate::commands::{Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Record, Revision};
+use crate::view::{CommandAnswer, ResultForm};
 
 /// How many bytes a body has before it is counted until it is written.
 const COUNTED: u64 = 16 * 1024;
@@ -43,10 +46,13 @@ pub(super) struct UniverseRecord<'a> {
     created_at: crate::store::Timestamp,
     updated_at: crate::store::Timestamp,
     revision: u64,
+    /// What was taken although it is odd.
+    #[serde(skip_serializing_if = "Findings::is_empty")]
+    warnings: Findings,
 }
 
 impl<'a> UniverseRecord<'a> {
-    pub(super) fn of(universe: &'a Universe) -> Self {
+    pub(super) fn of(universe: &'a Universe, warnings: Findings) -> Self {
         Self {
             id: universe.id.as_str(),
             name: &universe.name,
@@ -54,6 +60,7 @@ impl<'a> UniverseRecord<'a> {
             created_at: universe.created_at,
             updated_at: universe.updated_at,
             revision: universe.revision.0,
+            warnings,
         }
     }
 
@@ -66,6 +73,7 @@ impl<'a> UniverseRecord<'a> {
             created_at: record.meta.created_at,
             updated_at: record.head.updated_at,
             revision: record.head.revision.0,
+            warnings: Findings::default(),
         }
     }
 }
@@ -77,33 +85,57 @@ pub(super) fn health(uptime: Duration) -> Response<RestBody> {
     )
 }
 
+/// Which program this is, and what it speaks.
+pub(super) fn version() -> Response<RestBody> {
+    let version = json!({
+        "name": env!("CARGO_PKG_NAME"),
+        "version": env!("CARGO_PKG_VERSION"),
+        "mcp": ProtocolVersion::ALL.map(ProtocolVersion::as_str),
+    });
+    json_body(StatusCode::OK, &version)
+}
+
 /// A universe with its entity tag.
 pub(super) async fn universe(
     status: StatusCode,
     universe: Universe,
+    warnings: Findings,
 ) -> Result<Response<RestBody>, Failure> {
     let etag = etag(universe.revision);
-    let written = write(universe).await;
+    let written = write(universe, warnings).await;
     let mut response = json_text(status, written.map_err(|error| Failure::internal(&error))?);
     response.headers_mut().insert(ETAG, etag);
     Ok(response)
 }
 
 /// A universe as JSON text.
-pub(super) async fn write(universe: Universe) -> Result<Vec<u8>, serde_json::Error> {
-    let small = universe.state.star_count() <= offload::INLINE_BODIES;
+pub(super) async fn write(
+    universe: Universe,
+    warnings: Findings,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let small = offload::is_small(&universe.state);
     offload::run(small, move || {
-        serde_json::to_vec(&UniverseRecord::of(&universe))
+        serde_json::to_vec(&UniverseRecord::of(&universe, warnings))
     })
     .await
     .map_err(serde_json::Error::custom)?
 }
 
-/// What a command did, with the state after it.
-pub(super) async fn processed(processed: Processed) -> Result<Response<RestBody>, Failure> {
-    let small = processed.state.star_count() <= offload::INLINE_BODIES;
-    let written = offload::run(small, move || {
-        serde_json::to_vec(&CommandResult::of(&processed))
+/// What a command did, in the form that was asked for.
+pub(super) async fn processed(
+    processed: Processed,
+    warnings: Findings,
+    form: ResultForm,
+) -> Result<Response<RestBody>, Failure> {
+    let written = offload::run(form.is_quick(&processed), move || {
+        let answer = CommandAnswer::of(&processed, &warnings, form)?;
+        match form {
+            // The entity tag has the revision.
+            ResultForm::Events | ResultForm::State => {
+                serde_json::to_vec(&answer.without_revision())
+            }
+            ResultForm::Fitting | ResultForm::Changes => serde_json::to_vec(&answer),
+        }
     });
     match written.await {
         Ok(Ok(json)) => Ok(json_text(StatusCode::OK, json)),
@@ -211,8 +243,8 @@ impl Failure {
         Self::new(
             StatusCode::NOT_FOUND,
             format!(
-                "nothing is at {shown}; there are /health, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
-                 /universes/{{id}}/events and /mcp"
+                "nothing is at {shown}; there are /health, /livez, /readyz, /version, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
+                 /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/undo and /mcp"
             ),
         )
     }
@@ -276,6 +308,8 @@ impl From<ServiceError> for Failure {
                     header: Some((ETAG, etag(revision))),
                 }
             }
+            ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
+            ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)
             }

@@ -10,7 +10,7 @@ use super::RestConfig;
 use super::answer::{self, Failure, RestBody};
 
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
-    "content-type, accept, authorization, if-match, if-none-match, last-event-id",
+    "content-type, accept, authorization, if-match, if-none-match, last-event-id, idempotency-key",
 );
 const EXPOSED: HeaderValue = HeaderValue::from_static("etag, link, location, mcp-session-id");
 /// How long a browser may keep the answer to a preflight, in seconds.

@@ -48,6 +48,13 @@ impl Streams {
     }
 }
 
+impl Streams {
+    /// Whether the server is ending.
+    pub(super) fn is_closing(&self) -> bool {
+        *self.closing.borrow()
+    }
+}
+
 impl Rest {
     /// Opens a feed after the revision that `Last-Event-ID` names, or from now on.
     pub(super) async fn events(

@@ -15,7 +15,9 @@ use serde_json::Value;
 use super::RestConfig;
 use super::answer::Failure;
 use crate::offload;
-use crate::store::Revision;
+use crate::store::{CommandId, Revision};
+
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 
 /// Bounds what is read and judged of one request.
 #[derive(Debug)]
@@ -67,7 +69,7 @@ impl Received {
     /// Makes something of the body, where it does not hold up others.
     pub(super) async fn parse<T: Send + 'static>(
         self,
-        read: fn(&[u8], &Meter) -> Result<T, Failure>,
+        read: impl FnOnce(&[u8], &Meter) -> Result<T, Failure> + Send + 'static,
     ) -> Result<T, Failure> {
         let small = self.text.len() <= offload::INLINE_BYTES;
         let turn = match small {
@@ -177,6 +179,20 @@ pub(super) fn if_match(head: &request::Parts) -> Result<Option<Revision>, Failur
     })
 }
 
+/// The command that `Idempotency-Key` names, if it is there: a text, in quotes or not.
+pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>, Failure> {
+    let Some(key) = head.headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
+    let key = key.to_str().map(str::trim).unwrap_or_default();
+    let key = key
+        .strip_prefix('"')
+        .map_or(key, |key| key.strip_suffix('"').unwrap_or(key));
+    let key = CommandId::of_key(key)
+        .map_err(|problem| Failure::bad_request(format!("Idempotency-Key: {problem}")))?;
+    Ok(Some(key))
+}
+
 /// Whether `If-None-Match` names this revision (RFC 9110 §13.1.2).
 pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> bool {
     let values = head
@@ -190,6 +206,14 @@ pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> bool {
         .any(|tag| {
             tag == "*" || revision_of_tag(tag.strip_prefix("W/").unwrap_or(tag)) == Some(revision)
         })
+}
+
+/// A query parameter that must be a whole number, if it is there.
+pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, Failure> {
+    let given = query(head, name).map(|text| text.parse());
+    given
+        .transpose()
+        .map_err(|_| Failure::bad_request(format!("{name} must be a whole number")))
 }
 
 /// The last value of a query parameter.

@@ -5,13 +5,14 @@ use http::{Response, StatusCode, request};
 use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use universe_core::{Command, State};
+use universe_core::{Command, Findings, State, Strictness};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::read::{self, Received};
-use crate::commands::{CommandResult, Replacement, ServiceError};
-use crate::store::{Page, Position, UniverseId};
+use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError};
+use crate::store::{Page, Position, Revision, UniverseId};
+use crate::view::ResultForm;
 
 /// How many universes a page of the list has, unless it is asked for otherwise.
 const DEFAULT_LIMIT: usize = 100;
@@ -19,8 +20,6 @@ const DEFAULT_LIMIT: usize = 100;
 const MAX_LIMIT: usize = 500;
 /// The bytes after which a page ends, however few universes it has; its `Link` goes on from there.
 const PAGE_BYTES: usize = 8 << 20;
-/// The longest name of a universe, in characters.
-const MAX_NAME: usize = 200;
 
 impl Rest {
     /// `GET /universes`: an array, the newest first; `limit`, `cursor`, `view=summary`.
@@ -67,7 +66,7 @@ impl Rest {
                 serde_json::to_vec(&UniverseRecord::summary(record))
             } else {
                 match self.service.peek(&record.meta.id).await {
-                    Ok(universe) => answer::write(universe).await,
+                    Ok(universe) => answer::write(universe, Findings::default()).await,
                     // Deleted since the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
                     Err(error) => return Err(error.into()),
@@ -93,35 +92,77 @@ impl Rest {
         Ok(response)
     }
 
-    /// `POST /universes` with `{name, state}`.
-    pub(super) async fn create(&self, body: Received) -> Result<Response<RestBody>, Failure> {
-        let given = body.parse(read_replacement).await?;
+    /// `POST /universes` with `{name, state}`, or `{name, fork: {id, revision}}` for a copy.
+    pub(super) async fn create(
+        &self,
+        head: &request::Parts,
+        body: Received,
+    ) -> Result<Response<RestBody>, Failure> {
+        let key = read::idempotency_key(head)?;
+        let strictness = self.service.strictness();
+        let read = move |body: &[u8], meter: &Meter| read_replacement(body, meter, strictness);
+        let (given, warnings) = body.parse(read).await?;
         let missing = |what| Failure::bad_request(format!("{what} is missing"));
+        if key.is_some() && matches!(given.fork, Some((_, None))) {
+            // A retry must find what the first try found.
+            return Err(Failure::bad_request(
+                "fork needs a revision under an Idempotency-Key",
+            ));
+        }
+        let given = match given {
+            Given {
+                fork: Some(_),
+                replacement: Replacement { state: Some(_), .. },
+            } => {
+                return Err(Failure::bad_request("give either state or fork"));
+            }
+            Given {
+                fork: Some((id, revision)),
+                replacement,
+            } => {
+                let universe = match revision {
+                    Some(revision) => self.service.at(&id, revision).await?,
+                    None => self.service.get(&id).await?,
+                };
+                let state = Some(universe.state);
+                Replacement {
+                    state,
+                    ..replacement
+                }
+            }
+            Given { replacement, .. } => replacement,
+        };
         let name = given
             .name
             .ok_or_else(|| missing("name, a string that is not blank,"))?;
         let state = given
             .state
-            .ok_or_else(|| missing("state, an object ({} is an empty universe),"))?;
-        let universe = self
-            .service
-            .create(UniverseId::random(), name, state)
-            .await?;
+            .ok_or_else(|| missing("state, an object ({} is an empty universe), or fork,"))?;
+        let universe = match key {
+            Some(key) => self.service.create_once(key, name, state).await?,
+            None => {
+                let id = UniverseId::random();
+                self.service.create(id, name, state).await?
+            }
+        };
         let location = HeaderValue::from_str(&format!("/universes/{}", universe.id));
-        let mut response = answer::universe(StatusCode::CREATED, universe).await?;
+        let mut response = answer::universe(StatusCode::CREATED, universe, warnings).await?;
         if let Ok(location) = location {
             response.headers_mut().insert(LOCATION, location);
         }
         Ok(response)
     }
 
-    /// `GET /universes/{id}`.
+    /// `GET /universes/{id}`; `revision` for the universe as it was.
     pub(super) async fn get(
         &self,
         head: &request::Parts,
         id: &UniverseId,
     ) -> Result<Response<RestBody>, Failure> {
-        let universe = self.service.get(id).await?;
+        let universe = match read::number(head, "revision")? {
+            Some(revision) => self.service.at(id, Revision(revision)).await?,
+            None => self.service.get(id).await?,
+        };
         if read::if_none_match(head, universe.revision) {
             let mut response = answer::empty(StatusCode::NOT_MODIFIED);
             response
@@ -129,7 +170,7 @@ impl Rest {
                 .insert(ETAG, answer::etag(universe.revision));
             return Ok(response);
         }
-        answer::universe(StatusCode::OK, universe).await
+        answer::universe(StatusCode::OK, universe, Findings::default()).await
     }
 
     /// `PUT /universes/{id}` with any of `{name, state}`.
@@ -140,9 +181,17 @@ impl Rest {
         body: Received,
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
-        let replacement = body.parse(read_replacement).await?;
+        let strictness = self.service.strictness();
+        let read = move |body: &[u8], meter: &Meter| read_replacement(body, meter, strictness);
+        let (given, warnings) = body.parse(read).await?;
+        if given.fork.is_some() {
+            return Err(Failure::bad_request(
+                "fork makes a new universe: POST it to /universes",
+            ));
+        }
+        let replacement = given.replacement;
         let universe = self.service.replace(id, replacement, expected).await?;
-        answer::universe(StatusCode::OK, universe).await
+        answer::universe(StatusCode::OK, universe, warnings).await
     }
 
     /// `DELETE /universes/{id}`.
@@ -156,7 +205,7 @@ impl Rest {
         Ok(answer::empty(StatusCode::NO_CONTENT))
     }
 
-    /// `POST /universes/{id}/commands`; `result=events` leaves the state out of the answer.
+    /// `POST /universes/{id}/commands` with a command, or with an array of them; `result=events` or `changes` leaves the state out of the answer.
     pub(super) async fn command(
         &self,
         head: &request::Parts,
@@ -164,56 +213,96 @@ impl Rest {
         body: Received,
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
-        let events_only = match read::query(head, "result").as_deref() {
-            None | Some("state") => false,
-            Some("events") => true,
-            Some(_) => return Err(Failure::bad_request("result must be state or events")),
+        let form = match read::query(head, "result") {
+            None => ResultForm::State,
+            Some(word) => ResultForm::read(&word).map_err(Failure::bad_request)?,
         };
-        let command = body.parse(read_command).await?;
-        let processed = self.service.process(id, command, expected).await?;
+        let key = read::idempotency_key(head)?;
+        let strictness = self.service.strictness();
+        let read = move |body: &[u8], meter: &Meter| read_commands(body, meter, strictness);
+        let (commands, warnings) = body.parse(read).await?;
+        let request = Request {
+            commands,
+            expected,
+            key,
+        };
+        let processed = self.service.process(id, request).await?;
         let etag = answer::etag(processed.revision);
-        let mut response = if events_only {
-            answer::json_body(StatusCode::OK, &CommandResult::events_of(&processed))
-        } else {
-            answer::processed(processed).await?
-        };
+        let mut response = answer::processed(processed, warnings, form).await?;
         response.headers_mut().insert(ETAG, etag);
         Ok(response)
     }
 }
 
-fn read_command(body: &[u8], meter: &Meter) -> Result<Command, Failure> {
-    Command::from_value(read::json(body, meter)?)
-        .map_err(|malformed| Failure::findings("malformed command", malformed.findings()))
+fn read_commands(
+    body: &[u8],
+    meter: &Meter,
+    strictness: Strictness,
+) -> Result<(Vec<Command>, Findings), Failure> {
+    let malformed = |findings: &Findings| Failure::findings("malformed command", findings);
+    match read::json(body, meter)? {
+        Value::Array(commands) if (1..=MAX_COMMANDS).contains(&commands.len()) => {
+            Command::read_all(commands, strictness).map_err(|error| malformed(error.findings()))
+        }
+        Value::Array(commands) if commands.len() > MAX_COMMANDS => Err(Failure::bad_request(
+            format!("a list must have 1 to {MAX_COMMANDS} commands"),
+        )),
+        command => Command::read(command, strictness)
+            .map(|(command, warnings)| (vec![command], warnings))
+            .map_err(|error| malformed(error.findings())),
+    }
 }
 
-/// Any of `{name, state}`.
-fn read_replacement(body: &[u8], meter: &Meter) -> Result<Replacement, Failure> {
+/// What a body says of a universe.
+struct Given {
+    replacement: Replacement,
+    /// Which one is to be copied, and as of which revision.
+    fork: Option<(UniverseId, Option<Revision>)>,
+}
+
+fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
+    let wrong = || {
+        Failure::bad_request(
+            "fork must be {\"id\": …, \"revision\": N}, of which revision may be left out",
+        )
+    };
+    let id = fork.get("id").and_then(Value::as_str).ok_or_else(wrong)?;
+    let revision = match fork.get("revision") {
+        None => None,
+        Some(revision) => Some(Revision(revision.as_u64().ok_or_else(wrong)?)),
+    };
+    let id = UniverseId::new(id).map_err(|_| Failure::not_found(id))?;
+    Ok((id, revision))
+}
+
+/// Any of `{name, state, fork}`, and what is odd about it.
+fn read_replacement(
+    body: &[u8],
+    meter: &Meter,
+    strictness: Strictness,
+) -> Result<(Given, Findings), Failure> {
     let Value::Object(mut members) = read::json(body, meter)? else {
         return Err(Failure::bad_request("the body must be a JSON object"));
     };
     let name = match members.remove("name") {
         None => None,
-        Some(Value::String(name)) if !name.trim().is_empty() => Some(name.trim().to_owned()),
+        Some(Value::String(name)) => {
+            Some(Replacement::check_name(&name).map_err(Failure::bad_request)?)
+        }
         Some(_) => {
             return Err(Failure::bad_request(
                 "name must be a string that is not blank",
             ));
         }
     };
-    if name
-        .as_ref()
-        .is_some_and(|name| name.chars().count() > MAX_NAME)
-    {
-        return Err(Failure::bad_request(format!(
-            "name must have at most {MAX_NAME} characters"
-        )));
-    }
+    let mut warnings = Findings::default();
     let state = match members.remove("state") {
         None => None,
         Some(state @ Value::Object(_)) => {
-            let state = State::from_partial(state);
-            Some(state.map_err(|findings| Failure::findings("state", &findings))?)
+            let read = State::read_partial(state, strictness);
+            let (state, odd) = read.map_err(|findings| Failure::findings("state", &findings))?;
+            warnings = odd;
+            Some(state)
         }
         Some(_) => {
             return Err(Failure::bad_request(
@@ -221,5 +310,7 @@ fn read_replacement(body: &[u8], meter: &Meter) -> Result<Replacement, Failure> 
             ));
         }
     };
-    Ok(Replacement { name, state })
+    let fork = members.get("fork").map(read_fork).transpose()?;
+    let replacement = Replacement { name, state };
+    Ok((Given { replacement, fork }, warnings))
 }

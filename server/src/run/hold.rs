@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
-use universe_core::State;
+use universe_core::{State, Strictness};
 
 use super::RunError;
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
@@ -23,7 +23,13 @@ pub(super) struct Hold {
 impl Hold {
     /// Opens the store and makes the demo if that was asked for.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
-        let limits = ServiceLimits::default();
+        let limits = ServiceLimits {
+            strictness: match arguments.strict {
+                true => Strictness::Strict,
+                false => Strictness::Lenient,
+            },
+            ..ServiceLimits::default()
+        };
         let hold = match arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));

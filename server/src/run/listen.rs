@@ -22,17 +22,17 @@ const HANDOVER_TIME: std::time::Duration = std::time::Duration::from_secs(15);
 pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), RunError> {
     let stop = stop_signal()?;
     let listening = |error| RunError::Listen {
-        address: arguments.listen,
+        address: arguments.address(),
         error,
     };
-    let listener = listen(arguments.listen).map_err(listening)?;
+    let listener = listen(arguments.address()).map_err(listening)?;
     let address = listener.local_addr().map_err(listening)?;
     // After the address is ours, so that a start that fails for it has touched nothing.
     let Some(hold) = take(arguments, &config, &stop).await? else {
         return Ok(());
     };
     let url = url(arguments, address);
-    let server = mcp::server(hold.service.clone(), url.as_deref())?;
+    let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
     let shared = match arguments.store {
         StoreKind::Embedded => {
             let (dir, server) = (&config.data_dir, server.clone());

@@ -72,7 +72,11 @@ pub(super) async fn run(arguments: &Arguments, config: &Config) -> Result<(), Ru
                 hold_from = Instant::now() + GRACE;
                 patience = hold_from + PATIENCE;
             }
-            Some(End::Server) => patience = Instant::now() + PATIENCE,
+            Some(End::Server) => {
+                // Whoever asked for the directory has had it: nobody is waited for.
+                hold_from = Instant::now();
+                patience = hold_from + PATIENCE;
+            }
             None => tokio::select! {
                 () = stop.cancelled() => return Ok(()),
                 () = tokio::time::sleep(RETRY_PAUSE) => {}
@@ -88,7 +92,7 @@ async fn serve(
     config: &Config,
     client: &mut Client,
 ) -> Result<End, RunError> {
-    let server = mcp::stdio_server(hold.service.clone())?;
+    let server = mcp::stdio_server(hold.service.clone(), arguments.tools())?;
     let shared = match arguments.store {
         StoreKind::Embedded => {
             tracing::info!(dir = %config.data_dir.display(), "holding the data directory");

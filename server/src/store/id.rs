@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
 use uuid::Uuid;
 
 /// Names a universe: 1 to [`UniverseId::MAX_LEN`] bytes of text without control characters. Cheap
@@ -54,6 +55,12 @@ impl UniverseId {
         Self(Uuid::new_v4().to_string().into())
     }
 
+    /// The one of a universe that a client makes under a key.
+    #[must_use]
+    pub fn of_command(command: CommandId) -> Self {
+        Self(command.0.to_string().into())
+    }
+
     /// The text.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -80,11 +87,32 @@ impl TryFrom<String> for UniverseId {
 #[serde(transparent)]
 pub struct CommandId(pub Uuid);
 
+/// A key that cannot name a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("an idempotency key has 1 to {} bytes", CommandId::MAX_KEY)]
+pub struct InvalidKey;
+
 impl CommandId {
     /// A random one (UUID version 4).
     #[must_use]
     pub fn random() -> Self {
         Self(Uuid::new_v4())
+    }
+
+    /// The longest key, in bytes.
+    pub const MAX_KEY: usize = 255;
+
+    /// The one that a client names by a key (UUID version 8): the same for the same key.
+    ///
+    /// # Errors
+    /// [`InvalidKey`]
+    pub fn of_key(key: &str) -> Result<Self, InvalidKey> {
+        if key.is_empty() || key.len() > Self::MAX_KEY {
+            return Err(InvalidKey);
+        }
+        let digest: [u8; 32] = Sha256::digest(key.as_bytes()).into();
+        let [bytes @ .., _, _, _, _, _, _, _, _, _, _, _, _, _, _, _, _] = digest;
+        Ok(Self(uuid::Builder::from_custom_bytes(bytes).into_uuid()))
     }
 }
 

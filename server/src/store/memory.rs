@@ -14,9 +14,9 @@ use tokio::sync::watch;
 
 use super::model::Admission;
 use super::{
-    Append, AppendError, CreateError, DeleteError, Entry, Head, MAX_PAGE, MAX_WRITE, Meta, Page,
-    Position, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId,
-    UniverseLog,
+    Append, AppendError, CommandId, CreateError, DeleteError, Entry, Head, KEY_TIME, MAX_PAGE,
+    MAX_WRITE, Meta, Page, Position, ReadError, Record, Revision, Snapshot, SnapshotError,
+    TailError, Timestamp, UniverseId, UniverseLog,
 };
 
 /// How many entries a tail takes at a time.
@@ -87,6 +87,7 @@ impl MemoryStore {
                 genesis,
                 entries: Vec::new(),
                 snapshot: None,
+                keyed: HashMap::new(),
                 size,
                 changed,
             },
@@ -107,10 +108,17 @@ impl MemoryStore {
             return Err(AppendError::Full);
         }
         let mut revision = before;
-        universe.entries.extend(append.entries.iter().map(|entry| {
+        for entry in &append.entries {
             revision = revision.next();
-            entry.at_revision(revision)
-        }));
+            universe.entries.push(entry.at_revision(revision));
+            if entry.keyed {
+                let old = entry.at.before(KEY_TIME);
+                universe.keyed.retain(|_, (_, at)| *at >= old);
+                universe
+                    .keyed
+                    .insert(entry.command_id, (revision, entry.at));
+            }
+        }
         universe.record.head = head;
         if let Some(name) = append.name {
             universe.record.meta.name = name;
@@ -223,6 +231,22 @@ impl UniverseLog for MemoryStore {
         async move { self.read_now(&id, |universe| universe.record.clone()) }.boxed()
     }
 
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move {
+            let old = Timestamp::now().before(KEY_TIME);
+            let shelf = self.shelf();
+            let universe = shelf.universes.get(&id).ok_or(ReadError::NotFound)?;
+            let found = universe.keyed.get(&command).filter(|(_, at)| *at >= old);
+            Ok(found.map(|(revision, _)| *revision))
+        }
+        .boxed()
+    }
+
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
         async move { Ok(self.list_now(&page)) }.boxed()
     }
@@ -283,6 +307,8 @@ struct Universe {
     /// The entry of revision `n` is at `n - 1`.
     entries: Vec<Entry>,
     snapshot: Option<Snapshot>,
+    /// The keyed entries of the last [`KEY_TIME`] by their command.
+    keyed: HashMap<CommandId, (Revision, Timestamp)>,
     size: usize,
     /// Tells tails to look again; closed when the universe or the store goes.
     changed: watch::Sender<()>,

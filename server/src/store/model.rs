@@ -47,6 +47,8 @@ pub struct NewEntry {
     pub at: Timestamp,
     /// What it says; opaque to the store.
     pub body: Bytes,
+    /// Whether [`UniverseLog::landed`](super::UniverseLog::landed) is to find it.
+    pub keyed: bool,
 }
 
 /// A batch to append.

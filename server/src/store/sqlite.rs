@@ -33,8 +33,8 @@ use self::live::Live;
 use self::readers::Readers;
 use self::writer::Writer;
 use super::{
-    Append, AppendError, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page, ReadError, Record,
-    Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
+    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
+    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
 };
 
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
@@ -242,6 +242,19 @@ impl UniverseLog for SqliteStore {
 
     fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
         self.find(id.clone(), reader::record).boxed()
+    }
+
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move {
+            let landed = self.read(move |connection| reader::landed(connection, &id, command));
+            landed.await?.ok_or(ReadError::NotFound)
+        }
+        .boxed()
     }
 
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {

@@ -1,7 +1,7 @@
 //! Points in time, to the millisecond.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Serialize, Serializer};
 
@@ -38,6 +38,13 @@ impl Timestamp {
     #[must_use]
     pub const fn as_millis(self) -> i64 {
         self.0
+    }
+
+    /// So much earlier.
+    #[must_use]
+    pub fn before(self, time: Duration) -> Self {
+        let millis = i64::try_from(time.as_millis()).unwrap_or(i64::MAX);
+        Self(self.0.saturating_sub(millis))
     }
 }
 

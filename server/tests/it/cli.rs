@@ -38,6 +38,13 @@ async fn start(dir: &Path, arguments: &[&str]) -> Ended {
     run(&mut command).await
 }
 
+/// The same without an address.
+async fn start_bare(dir: &Path, arguments: &[&str]) -> Ended {
+    let mut command = binary();
+    command.arg("--data-dir").arg(dir).args(arguments);
+    run(&mut command).await
+}
+
 /// One sentence on stderr that tells all of this, and exit code 1.
 fn assert_refused(ended: &Ended, told: &[&str]) {
     assert_eq!(ended.status.code(), Some(1), "{}", ended.stderr);
@@ -140,8 +147,8 @@ async fn a_newer_format_is_told_and_left_alone() {
     database.pragma_update(None, "user_version", 1_000).unwrap();
     drop(database);
     let before = content(dir.path());
-    for arguments in [&["--demo"][..], &["--stdio"][..]] {
-        let ended = start(dir.path(), arguments).await;
+    for arguments in [&["--listen", "127.0.0.1:0"][..], &["--stdio"][..]] {
+        let ended = start_bare(dir.path(), arguments).await;
         assert_refused(&ended, &["has format 1000", "use a newer server"]);
         assert_eq!(content(dir.path()), before);
     }
@@ -182,7 +189,14 @@ async fn listening_beyond_loopback_needs_a_host() {
         assert_refused(&start(&data, &arguments).await, &[told]);
         assert!(!data.exists());
     }
-    let ended = start(&data, &["--listen", "somewhere"]).await;
+    let ended = start_bare(&data, &["--stdio", "--listen", "localhost:0"]).await;
+    assert_refused(
+        &ended,
+        &["--stdio", "does not listen", "leave out --listen"],
+    );
+    assert!(!data.exists());
+    let ended = start_bare(&data, &["--listen", "somewhere"]).await;
+    assert!(ended.stderr.contains("localhost:3001"), "{}", ended.stderr);
     assert_eq!(
         ended.status.code(),
         Some(2),
@@ -429,4 +443,16 @@ async fn a_signal_ends_streams_lets_requests_finish_and_exits_well() {
             "what was answered is kept"
         );
     }
+}
+
+#[tokio::test]
+async fn a_host_name_is_an_address() {
+    let dir = TempDir::new().unwrap();
+    let mut command = binary();
+    command
+        .args(["--listen", "localhost:0", "--data-dir"])
+        .arg(dir.path());
+    let server = Server::start(command).await;
+    assert!(server.client.0.ip().is_loopback());
+    assert_eq!(server.client.get("/health").await.status, 200);
 }

@@ -268,7 +268,7 @@ async fn a_quiet_feed_beats_every_fifteen_seconds() {
     }
     let command = universe_core::Command::from_value(tick()).unwrap();
     tokio::time::sleep(Duration::from_secs(10)).await;
-    service.process(&id, command, None).await.unwrap();
+    service.process(&id, command).await.unwrap();
     assert_eq!(feed.event().await.unwrap().id, Some(1));
 }
 
@@ -279,10 +279,7 @@ async fn closing_the_server_ends_feeds_at_once() {
     app.close();
     assert!(feed.has_ended().await);
     let command = universe_core::Command::from_value(tick()).unwrap();
-    service
-        .process(&id, command, None)
-        .await
-        .expect("calls go on");
+    service.process(&id, command).await.expect("calls go on");
     let request = Request::get("/universes/u").header("host", "localhost");
     let response = app
         .handle(request.body(Empty::<bytes::Bytes>::new()).unwrap())

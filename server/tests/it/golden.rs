@@ -51,7 +51,7 @@ async fn conforming_commands_do_through_mcp_what_they_do_in_the_domain() {
         Arc::new(MemoryStore::new(MemoryLimits::default())),
         ServiceLimits::default(),
     );
-    let server = mcp::server(service.clone(), None).expect("a server");
+    let server = mcp::server(service.clone(), mcp::ToolSet::Core, None).expect("a server");
     let mut told = 0;
     for case in vectors
         .lines()

@@ -7,6 +7,7 @@ pub(crate) mod local;
 pub(crate) mod mcp;
 pub(crate) mod process;
 pub(crate) mod stdio;
+pub(crate) mod ways;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ pub(crate) use local::Local;
 pub(crate) use mcp::{Era, Mcp};
 pub(crate) use process::Server;
 pub(crate) use stdio::Stdio;
+pub(crate) use ways::Ways;
 
 /// Long enough that only what hangs exceeds it.
 pub(crate) const HANG: Duration = Duration::from_secs(60);

@@ -1,6 +1,8 @@
 //! MCP over HTTP by the real service, in both eras.
 
+mod answers;
 mod completion;
+mod extra;
 mod isolation;
 mod prompts;
 mod requirements;
@@ -8,3 +10,4 @@ mod resources;
 mod sessions;
 mod subscriptions;
 mod tools;
+mod warnings;

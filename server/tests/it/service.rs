@@ -23,7 +23,7 @@ async fn create(service: &CommandService, name: &str) -> UniverseId {
 
 async fn tick_once(service: &CommandService, id: &UniverseId) -> Result<Processed, ServiceError> {
     let command = Command::from_value(tick()).unwrap();
-    service.process(id, command, None).await
+    service.process(id, command).await
 }
 
 async fn add(
@@ -32,7 +32,7 @@ async fn add(
     star: &str,
 ) -> Result<Processed, ServiceError> {
     let command = Command::from_value(add_star(star)).unwrap();
-    service.process(id, command, None).await
+    service.process(id, command).await
 }
 
 /// Time and revision of a universe.

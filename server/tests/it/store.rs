@@ -83,6 +83,7 @@ fn entry(body: impl Into<Bytes>) -> NewEntry {
         command_id: CommandId::random(),
         at: Timestamp::from_millis(7),
         body: body.into(),
+        keyed: false,
     }
 }
 

@@ -13,5 +13,8 @@ mod watch;
 
 pub use door::{Door, DoorError};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
-pub use run::{Host, HostError, UntilStopped, block_on, log_to_stderr, stop_signal};
+pub use run::{
+    Host, HostError, LogFormat, UntilStopped, block_on, log_to_stderr, log_to_stderr_as,
+    stop_signal,
+};
 pub use watch::{Changes, Depth, WatchError, Watcher};

@@ -12,8 +12,7 @@ use crate::member::Table;
 pub(super) static STARS: [CommandSpec; 3] = [
     CommandSpec {
         kind: CommandKind::AddStar,
-        description: "Adds a body of any kind (star, planet, moon, asteroid, comet, Lagrange point, \
-                      black hole) under a new id, as a root or in orbit around a parent.",
+        description: "Adds a body of any kind under a new id, as a root or in orbit around a parent.",
         fields: &Table {
             name: "addStar",
             members: &[

@@ -7,14 +7,15 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::action::{Action, RecordKind, Snapshot};
-use super::nearest::unknown_type;
 use super::{Command, CommandKind};
 use crate::catalog;
 use crate::check::{check_object, describe};
 use crate::entity::{ChildKind, Id, Members, Record};
 use crate::finding::{Findings, Path, Quoted};
 use crate::member::Mode;
+use crate::nearest;
 use crate::state::{State, read_group_child, read_records};
+use crate::warning::{self, Strictness};
 
 /// Why a JSON value is no command: every finding, with its path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -39,11 +40,51 @@ impl Command {
     /// beside all known ones), missing members, wrong types, ids that do not match, and for a
     /// snapshot every broken invariant.
     pub fn from_value(value: Value) -> Result<Self, CommandError> {
-        parse(value).map_err(|findings| CommandError { findings })
+        parse(value, None)
+            .map(|(command, _)| command)
+            .map_err(|findings| CommandError { findings })
+    }
+
+    /// Reads a command as [`Command::from_value`] does, and says what is odd about it: unknown members, numbers outside
+    /// of their range, rings inside out, empty ids, texts that are not colours.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Command::from_value`]; with [`Strictness::Strict`] also for what is odd.
+    pub fn read(value: Value, strictness: Strictness) -> Result<(Self, Findings), CommandError> {
+        parse(value, Some(strictness)).map_err(|findings| CommandError { findings })
     }
 }
 
-fn parse(value: Value) -> Result<Command, Findings> {
+impl Command {
+    /// Reads a list of commands as [`Command::read`] reads each; paths begin with the place in the list.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with any of them.
+    pub fn read_all(
+        values: Vec<Value>,
+        strictness: Strictness,
+    ) -> Result<(Vec<Self>, Findings), CommandError> {
+        let (mut warnings, mut wrong) = (Findings::default(), Findings::default());
+        let mut commands = Vec::new();
+        for (index, value) in values.into_iter().enumerate() {
+            match Self::read(value, strictness) {
+                Ok((command, odd)) => {
+                    commands.push(command);
+                    warnings.extend_at(index, odd);
+                }
+                Err(error) => wrong.extend_at(index, error.findings),
+            }
+        }
+        match wrong.into_result() {
+            Ok(()) => Ok((commands, warnings)),
+            Err(findings) => Err(CommandError { findings }),
+        }
+    }
+}
+
+fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findings), Findings> {
     let mut findings = Findings::default();
     let Value::Object(mut given) = value else {
         let found = describe(&value);
@@ -63,16 +104,24 @@ fn parse(value: Value) -> Result<Command, Findings> {
     };
     check_object(&given, spec.fields, Mode::New, &Path::ROOT, &mut findings);
     findings.into_result()?;
+    let mut warnings = Findings::default();
+    if let Some(strictness) = strictness {
+        warning::judge(&given, spec.fields, Mode::New, strictness, &mut warnings);
+        if strictness == Strictness::Strict && !warnings.is_empty() {
+            return Err(warnings);
+        }
+    }
 
     let action = action(spec.kind, &mut given);
     let mut findings = Findings::default();
     judge(&action, &mut findings);
     findings.into_result()?;
-    Ok(Command {
+    let command = Command {
         kind: spec.kind,
         given,
         action,
-    })
+    };
+    Ok((command, warnings))
 }
 
 /// Builds the action of a command that the checker has passed. A value of another type than the
@@ -169,6 +218,20 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
                 snapshot: Box::new(Snapshot { given, state }),
             }
         }
+    }
+}
+
+/// The message about a missing or unknown `type`: the nearest names, or all of them.
+fn unknown_type(given: Option<&Value>) -> String {
+    let names: Vec<_> = catalog::commands().map(|spec| spec.kind.name()).collect();
+    let known = names.join(", ");
+    let Some(given) = given else {
+        return format!("is missing; expected one of {known}");
+    };
+    let found = describe(given);
+    match given.as_str().map(|given| nearest::hint(given, names)) {
+        Some(hint) if !hint.is_empty() => format!("{found} is not a command{hint}"),
+        _ => format!("{found} is not a command; expected one of {known}"),
     }
 }
 

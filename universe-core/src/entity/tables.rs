@@ -2,10 +2,10 @@
 
 use super::parts::{BLACK_HOLE, COMET, GROUP_CHILD, LAGRANGE_POINT, POSITION, RING, ROGUE_PLANET};
 use super::regions::{BELT, DISK, FIELD, NEBULA};
-use crate::member::Kind::{Choice, Flag, IdOrNull, Ids, List, Map, Number, Object, Text};
+use crate::member::Kind::{Choice, Color, Flag, IdOrNull, Ids, List, Map, Number, Object, Text};
 use crate::member::Mode::Part;
 use crate::member::Need::{Defaulted, Fixed, Managed, Optional, Required};
-use crate::member::{Kind, Member, Need, Table};
+use crate::member::{Kind, Member, Need, Range, Table};
 
 /// One line of a table.
 pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'static str) -> Member {
@@ -14,6 +14,7 @@ pub(crate) const fn row(name: &'static str, kind: Kind, need: Need, doc: &'stati
         kind,
         need,
         doc,
+        range: Range::Any,
     }
 }
 
@@ -32,12 +33,12 @@ const BODY_TYPES: &[&str] = &[
 pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("id", Text, Managed, "id of the body, equal to its key"),
     row("name", Text, Required, "display name"),
-    row("mass", Number, Required, "mass, arbitrary units (Earth = 1 by custom)"),
-    row("radius", Number, Required, "radius, world units"),
-    row("color", Text, Required, "CSS colour, e.g. #FFAA00"),
+    row("mass", Number, Required, "mass, arbitrary units (Earth = 1 by custom)").not_negative(),
+    row("radius", Number, Required, "radius, world units").not_negative(),
+    row("color", Color, Required, "CSS colour, e.g. #FFAA00"),
     row("children", Ids, Managed, "ids of the bodies in orbit around it, in order"),
     row("parentId", IdOrNull, Fixed, "id of the body it orbits, or null for a root body"),
-    row("orbitalDistance", Number, Required, "radius of a circular orbit, world units"),
+    row("orbitalDistance", Number, Required, "radius of a circular orbit, world units").not_negative(),
     row("orbitalSpeed", Number, Required, "degrees per simulated second"),
     row("orbitalPhase", Number, Defaulted, "angle at time 0, degrees; 0 if absent"),
     row("bodyType", Choice(BODY_TYPES), Optional, "kind of body"),
@@ -50,8 +51,8 @@ pub(crate) static STAR: Table = Table { name: "body", members: &[
     row("blackHole", Object(&BLACK_HOLE, Part), Optional, "black hole data"),
     row("isRoguePlanet", Flag, Optional, "whether it moves on a path of its own"),
     row("roguePlanet", Object(&ROGUE_PLANET, Part), Optional, "path of a rogue planet"),
-    row("semiMajorAxis", Number, Optional, "world units; orbitalDistance if absent"),
-    row("eccentricity", Number, Optional, "0 to below 1; 0 if absent"),
+    row("semiMajorAxis", Number, Optional, "world units; orbitalDistance if absent").not_negative(),
+    row("eccentricity", Number, Optional, "0 to below 1; 0 if absent").below(0.0, 1.0),
     row("orbitOffsetX", Number, Optional, "shift of the ellipse's centre, world units"),
     row("orbitOffsetY", Number, Optional, "shift of the ellipse's centre, world units"),
     row("orbitOffsetZ", Number, Optional, "shift of the ellipse's centre, world units"),
@@ -66,7 +67,7 @@ pub(crate) static GROUP: Table = Table { name: "group", members: &[
     row("name", Text, Required, "display name"),
     row("children", List(&GROUP_CHILD), Fixed, "members, in order; [] for none"),
     row("parentGroupId", IdOrNull, Fixed, "id of the group it is in, or null for a root group"),
-    row("color", Text, Optional, "CSS colour"),
+    row("color", Color, Optional, "CSS colour"),
     row("icon", Text, Optional, "emoji or text"),
     row("position", Object(&POSITION, Part), Optional, "place of the group, world units"),
 ] };

@@ -14,6 +14,7 @@ use crate::entity::tables::UNIVERSE;
 use crate::entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
 use crate::finding::{Findings, Path};
 use crate::member::Mode;
+use crate::warning::{self, Strictness};
 
 impl State {
     /// Reads a universe as one is stored: `stars`, `rootIds` and `time` must be there, so that what
@@ -38,6 +39,27 @@ impl State {
     /// As for [`State::from_value`], but for what is missing.
     pub fn from_partial(value: Value) -> Result<Self, Findings> {
         Self::read(value, Mode::Part)
+    }
+
+    /// [`State::from_partial`] that says what is odd, as [`Command::read`](crate::Command::read) does.
+    ///
+    /// # Errors
+    ///
+    /// As for [`State::from_partial`]; with [`Strictness::Strict`] also for what is odd.
+    pub fn read_partial(
+        value: Value,
+        strictness: Strictness,
+    ) -> Result<(Self, Findings), Findings> {
+        let mut warnings = Findings::default();
+        if let Value::Object(universe) = &value {
+            // Judged before it is read, and answered only if it can be: what is wrong comes first.
+            warning::judge(universe, &UNIVERSE, Mode::Part, strictness, &mut warnings);
+        }
+        let state = Self::from_partial(value)?;
+        match strictness {
+            Strictness::Strict if !warnings.is_empty() => Err(warnings),
+            _ => Ok((state, warnings)),
+        }
     }
 
     fn read(value: Value, mode: Mode) -> Result<Self, Findings> {

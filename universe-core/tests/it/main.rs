@@ -13,3 +13,4 @@ mod properties;
 mod quirks;
 mod support;
 mod vectors;
+mod warnings;

@@ -207,6 +207,32 @@ pub(crate) fn table() -> Vec<Mutation> {
         row(
             "REQ-MCP-09",
             BOTH,
+            "short results do not say what happened",
+            "the events form",
+            || {
+                said(SEND, |result| {
+                    if result["nextState"].is_null() {
+                        remove(result, "events");
+                    }
+                })
+            },
+        ),
+        row(
+            "REQ-MCP-09",
+            BOTH,
+            "short results do not say what changed",
+            "the changes form",
+            || {
+                said(SEND, |result| {
+                    if result["nextState"].is_null() && !result["changes"].is_null() {
+                        remove(result, "changes");
+                    }
+                })
+            },
+        ),
+        row(
+            "REQ-MCP-09",
+            BOTH,
             "the state told is not kept",
             "the one that persists",
             || persisted(|state| state["time"] = 0.into()),

@@ -3,16 +3,15 @@
 use mcp_proto::{Context, RequestError, ResourceContents, ResourceUri};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use universe_core::{Family, State};
+use universe_core::Family;
 
 use super::{MAX_LISTED, listed};
 use crate::commands::{CommandService, Universe};
+use crate::mcp::tools::META_REVISION;
 use crate::mcp::{address, find, tree as text};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
 
-/// `_meta` key of what is read of a universe: the revision it was read at.
-const META_REVISION: &str = "universe-server/revision";
 /// How many children an entity has before writing it is offloaded.
 const INLINE_CHILDREN: usize = 2_000;
 pub(super) const JSON: &str = "application/json";
@@ -63,7 +62,7 @@ pub(in crate::mcp) async fn whole(
     let universe = named(&service, &uri).await?;
     let meta = revision_of(&universe);
     let state = universe.state;
-    let small = is_small(&state);
+    let small = offload::is_small(&state);
     let written = offload::run(small, move || serde_json::to_string(&state)).await;
     let Ok(Ok(text)) = written else {
         return Err(RequestError::internal());
@@ -141,18 +140,12 @@ pub(in crate::mcp) async fn outline(
 ) -> Result<ResourceContents, RequestError> {
     let uri = format!("{}/tree", address::universe(universe.id.as_str()));
     let meta = revision_of(&universe);
-    let small = is_small(&universe.state);
+    let small = offload::is_small(&universe.state);
     let text = offload::run(small, move || text::tree(&universe, max_entities)).await;
     let text = text.map_err(|_| RequestError::internal())?;
     Ok(ResourceContents::text(uri, text)
         .with_mime_type(TEXT)
         .with_meta(meta))
-}
-
-/// Whether it is written where it stands.
-fn is_small(state: &State) -> bool {
-    let entities = Family::ALL.map(|family| state.entities(family).len());
-    entities.iter().sum::<usize>() <= offload::INLINE_BODIES
 }
 
 async fn named(service: &CommandService, uri: &ResourceUri) -> Result<Universe, RequestError> {

@@ -13,8 +13,8 @@ use super::Durability;
 use super::schema::{self, MARK};
 use crate::store::model::Admission;
 use crate::store::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Head, Meta, Revision, Snapshot,
-    SnapshotError, Timestamp, UniverseId,
+    Append, AppendError, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
+    Revision, Snapshot, SnapshotError, Timestamp, UniverseId,
 };
 
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
@@ -149,6 +149,9 @@ impl Ledger {
                     &entry.body[..]
                 ],
             )?;
+            if entry.keyed {
+                self.remember_key(uni, revision, entry)?;
+            }
             if revision.0.is_multiple_of(MARK) {
                 self.run(
                     "INSERT INTO mark (uni, rev, seq) VALUES (?1, ?2, ?3)",
@@ -180,6 +183,26 @@ impl Ledger {
         }))
     }
 
+    /// Lets a keyed entry be found, and forgets some that are old.
+    fn remember_key(&self, uni: i64, revision: Revision, entry: &NewEntry) -> rusqlite::Result<()> {
+        let old = entry.at.before(KEY_TIME).as_millis();
+        self.run(
+            "DELETE FROM keyed WHERE (uni, command) IN \
+             (SELECT uni, command FROM keyed WHERE at < ?1 LIMIT 16)",
+            [old],
+        )?;
+        self.run(
+            "INSERT INTO keyed (uni, command, rev, at) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT DO UPDATE SET rev = excluded.rev, at = excluded.at",
+            params![
+                uni,
+                entry.command_id.0.as_bytes(),
+                integer(revision),
+                entry.at.as_millis()
+            ],
+        )
+    }
+
     /// Removes a universe from sight and leaves its entries to [`sweep`](Self::sweep). Gives its
     /// number.
     pub(super) fn delete(
@@ -197,6 +220,7 @@ impl Ledger {
         self.run("DELETE FROM head WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM genesis WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM snap WHERE uni = ?1", [uni])?;
+        self.run("DELETE FROM keyed WHERE uni = ?1", [uni])?;
         if seq != 0 {
             self.run("INSERT INTO doomed (uni, seq) VALUES (?1, ?2)", [uni, seq])?;
             self.sweeping = true;

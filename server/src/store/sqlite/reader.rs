@@ -7,7 +7,8 @@ use uuid::Uuid;
 use super::ledger::{head, integer, revision};
 use super::schema::MARK;
 use crate::store::{
-    CommandId, Entry, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp, UniverseId,
+    CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
+    UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
@@ -39,6 +40,22 @@ pub(super) fn record(connection: &Connection, id: &UniverseId) -> rusqlite::Resu
     connection
         .prepare_cached(sql)?
         .query_row([id.as_str()], to_record)
+        .optional()
+}
+
+/// The outer `None` is for no such universe.
+pub(super) fn landed(
+    connection: &Connection,
+    id: &UniverseId,
+    command: CommandId,
+) -> rusqlite::Result<Option<Option<Revision>>> {
+    let sql = "SELECT keyed.rev FROM universe LEFT JOIN keyed \
+               ON keyed.uni = universe.uni AND command = ?2 AND at >= ?3 WHERE id = ?1";
+    let old = Timestamp::now().before(KEY_TIME).as_millis();
+    let found = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(revision));
+    connection
+        .prepare_cached(sql)?
+        .query_row(params![id.as_str(), command.0.as_bytes(), old], found)
         .optional()
 }
 

@@ -64,6 +64,19 @@ CREATE TABLE snap (uni INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body BLOB NOT 
 CREATE TABLE doomed (uni INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
 ";
 
+/// Keyed entries of the last day by their command. Made when it is missing: servers that do not know it are not
+/// harmed by it, so it is not part of the format.
+const KEYED: &str = "
+CREATE TABLE IF NOT EXISTS keyed (
+    uni INTEGER NOT NULL,
+    command BLOB NOT NULL,
+    rev INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (uni, command)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS keyed_by_age ON keyed (at);
+";
+
 /// Opens the file for writing, with nothing changed in it, neither now nor by closing.
 pub(super) fn connect(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
@@ -105,6 +118,7 @@ pub(super) fn prepare_writer(
          PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
          PRAGMA cache_size = -65536; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
     ))?;
+    connection.execute_batch(KEYED)?;
     connection.set_prepared_statement_cache_capacity(32);
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, false)?;
     Ok(())

@@ -73,6 +73,7 @@ impl Faulty {
             command_id: CommandId::random(),
             at: Timestamp::now(),
             body: Bytes::from_static(br#"{"command":{"type":"tick","dt":100.0},"events":[]}"#),
+            keyed: false,
         };
         let append = Append {
             expected: head,
@@ -118,6 +119,14 @@ impl UniverseLog for Faulty {
                 }
             }
         })
+    }
+
+    fn landed(
+        &self,
+        id: &UniverseId,
+        command: CommandId,
+    ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        self.inner.landed(id, command)
     }
 
     fn delete(

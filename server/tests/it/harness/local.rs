@@ -76,7 +76,7 @@ pub(crate) fn app(service: CommandService, rest: RestConfig) -> App {
 }
 
 fn app_with(service: CommandService, rest: RestConfig, http: HttpConfig) -> App {
-    let server = mcp::server(service.clone(), None).unwrap();
+    let server = mcp::server(service.clone(), mcp::ToolSet::Core, None).unwrap();
     App::new(
         service,
         StreamableHttpService::with_config(server, http),

@@ -31,6 +31,9 @@ pub(crate) fn binary() -> Command {
         "STORE",
         "DEMO",
         "STDIO",
+        "STRICT",
+        "LOG",
+        "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",
     ];

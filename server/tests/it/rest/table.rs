@@ -85,7 +85,7 @@ async fn a_command_answers_with_the_state_or_the_events() {
     assert_eq!(brief.json(), json!({"events": []}));
     let wrong = client.post(&format!("{path}?result=all"), &tick()).await;
     assert_eq!(wrong.status, 400);
-    assert_eq!(wrong.error(), "result must be state or events");
+    assert_eq!(wrong.error(), "result must be changes, events, state");
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering;
 use futures_util::future::{FutureExt as _, join_all};
 use serde_json::json;
 use universe_core::{Applied, Command, Refusal, State};
-use universe_server::commands::{CommandService, ServiceError, ServiceLimits};
+use universe_server::commands::{CommandService, Request, ServiceError, ServiceLimits};
 use universe_server::rest::RestConfig;
 use universe_server::store::UniverseLog;
 
@@ -129,7 +129,13 @@ async fn a_command_that_was_overtaken_is_judged_anew() {
     store.fail([Fault::Overtaken]);
     let command = Command::from_value(tick()).unwrap();
     let error = service
-        .process(&id, command, Some(processed.revision))
+        .process(
+            &id,
+            Request {
+                expected: Some(processed.revision),
+                ..command.into()
+            },
+        )
         .await;
     assert!(matches!(error, Err(ServiceError::Conflict { revision, .. }) if revision.0 == 4));
     assert_eq!(now(&service, &id).await, (202.0, 4));
@@ -327,7 +333,7 @@ async fn a_write_that_fails_fails_nothing_else() {
     let (read, written, refused) = tokio::join!(
         service.get(&id),
         tick_once(&service, &id),
-        service.process(&id, refused, None),
+        service.process(&id, refused),
     );
     assert_eq!(read.unwrap().state.time(), 1.0);
     assert_eq!(written.unwrap_err(), ServiceError::Unavailable);
@@ -345,7 +351,7 @@ async fn a_universe_that_has_outgrown_its_limit_can_only_shrink() {
     let mut added = 0;
     let error = loop {
         let command = Command::from_value(add_star(&format!("star-{added}"))).unwrap();
-        match service.process(&id, command, None).await {
+        match service.process(&id, command).await {
             Ok(_) => added += 1,
             Err(error) => break error,
         }
@@ -353,8 +359,16 @@ async fn a_universe_that_has_outgrown_its_limit_can_only_shrink() {
     };
     assert_eq!(error.code(), "UNIVERSE_TOO_LARGE");
     assert!(error.to_string().contains("universe u has outgrown"));
+    // What makes it smaller passes, whatever its kind; what makes it larger does not.
+    let update = |name: &str| {
+        let update = json!({"type": "updateStar", "id": "star-0", "payload": {"name": name}});
+        Command::from_value(update).unwrap()
+    };
+    let longer = service.process(&id, update("a longer name")).await;
+    assert_eq!(longer.unwrap_err().code(), "UNIVERSE_TOO_LARGE");
+    service.process(&id, update("S")).await.unwrap();
     tick_once(&service, &id).await.unwrap();
     let remove = Command::from_value(json!({ "type": "removeStar", "id": "star-0" })).unwrap();
-    let processed = service.process(&id, remove, None).await.unwrap();
+    let processed = service.process(&id, remove).await.unwrap();
     assert_eq!(processed.state.star_count(), added - 1);
 }

@@ -172,6 +172,7 @@ async fn snapshots_make_coming_back_short_and_are_few() {
                 command_id: entry.command_id,
                 at: entry.at,
                 body: entry.body,
+                keyed: false,
             }],
             name: None,
         };

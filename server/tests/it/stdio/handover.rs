@@ -1,5 +1,7 @@
 //! A server that listens gets the directory from a process that serves one client, which goes on as a relay.
 
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use super::{directory, retry};
@@ -33,6 +35,21 @@ async fn a_listening_server_gets_the_directory_from_a_client_s_process() {
             assert!(client.wait().await.success());
         }
     }
+}
+
+#[tokio::test]
+async fn a_client_whose_new_holder_dies_at_once_does_not_wait_for_it() {
+    let dir = directory().await;
+    let mut holder = Stdio::on(dir.path(), Era::Modern).await;
+    holder.state("sol").await;
+    let mut server = Server::on(dir.path()).await;
+    retry(&mut holder).await;
+    let start = Instant::now();
+    server.kill().await;
+    retry(&mut holder).await;
+    // A directory that is given away is left alone for three seconds, but not once its new holder was there.
+    let waited = start.elapsed();
+    assert!(waited < Duration::from_millis(1_500), "{waited:?}");
 }
 
 /// As when a supervisor starts it again: the relays may have been quicker.

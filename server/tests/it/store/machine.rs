@@ -146,6 +146,7 @@ impl Model {
                             command_id: CommandId(Uuid::from_u128(self.commands)),
                             at: Timestamp::from_millis(self.commands as i64),
                             body: body.into(),
+                            keyed: false,
                         }
                     })
                     .collect();
@@ -241,6 +242,7 @@ impl Model {
                 command_id,
                 at,
                 body,
+                keyed: _,
             } = entry.clone();
             let revision = Revision(head.revision.0 + 1);
             *head = Head {

@@ -7,8 +7,9 @@ use futures_util::FutureExt;
 use futures_util::future::join_all;
 use futures_util::stream::StreamExt;
 use universe_server::store::{
-    AppendError, CreateError, InvalidId, MAX_WRITE, MemoryLimits, MemoryStore, Position, Revision,
-    Snapshot, SnapshotError, TailError, Timestamp, UniverseId, UniverseLog,
+    AppendError, CommandId, CreateError, InvalidId, KEY_TIME, MAX_WRITE, MemoryLimits, MemoryStore,
+    NewEntry, Position, ReadError, Revision, Snapshot, SnapshotError, TailError, Timestamp,
+    UniverseId, UniverseLog,
 };
 
 use super::{HANG, OnDisk, Subject, after, entry, id, meta, next, next_entry};
@@ -236,4 +237,39 @@ fn timestamps_are_iso_8601() {
     let json = serde_json::to_string(&Timestamp::from_millis(12)).unwrap();
     assert_eq!(json, "\"1970-01-01T00:00:00.012Z\"");
     assert!(Timestamp::now().as_millis() > 1_700_000_000_000);
+}
+
+#[tokio::test]
+async fn keyed_entries_are_found_by_their_command_for_a_day() {
+    for subject in subjects() {
+        let log = with_sol(subject.as_ref()).await;
+        let keyed = |key: &str, at: Timestamp| NewEntry {
+            command_id: CommandId::of_key(key).unwrap(),
+            at,
+            keyed: true,
+            ..entry("x")
+        };
+        let old = Timestamp::now().before(KEY_TIME + HANG);
+        let entries = vec![
+            keyed("old", old),
+            entry("y"),
+            keyed("new", Timestamp::now()),
+        ];
+        let plain = entries[1].command_id;
+        log.append(&id("sol"), after(0, entries)).await.unwrap();
+        for (command, found) in [
+            (CommandId::of_key("old").unwrap(), None),
+            (plain, None),
+            (CommandId::of_key("new").unwrap(), Some(Revision(3))),
+            (CommandId::of_key("other").unwrap(), None),
+        ] {
+            assert_eq!(log.landed(&id("sol"), command).await, Ok(found));
+        }
+        let unknown = log.landed(&id("nowhere"), plain).await;
+        assert_eq!(unknown, Err(ReadError::NotFound));
+        log.delete(&id("sol"), None).await.unwrap();
+        let again = with_sol(subject.as_ref()).await;
+        let command = CommandId::of_key("new").unwrap();
+        assert_eq!(again.landed(&id("sol"), command).await, Ok(None));
+    }
 }

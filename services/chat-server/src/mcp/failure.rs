@@ -37,7 +37,7 @@ impl From<Failure> for RequestError {
 }
 
 /// Arguments that do not fit the schema of their tool are what a wrong value is.
-pub(super) fn unfit(_tool: &str, findings: &[Finding]) -> ToolError {
+pub(super) fn unfit(_tool: &str, _arguments: &Value, findings: &[Finding]) -> ToolError {
     let told: Vec<String> = findings
         .iter()
         .map(|finding| format!("invalid parameter '{}': {}", finding.path, finding.message))

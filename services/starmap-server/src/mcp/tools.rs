@@ -146,7 +146,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             );
     let Tools { builder, arguments } = tools;
     let builder = builder.tools_list_changed();
-    builder.refuse_arguments(move |tool, findings| refused(arguments.get(tool), findings))
+    builder.refuse_arguments(move |tool, _, findings| refused(arguments.get(tool), findings))
 }
 
 impl Tools {

@@ -1,0 +1,182 @@
+//! The arguments of calls: read into types, and explained where they do not fit.
+
+mod command;
+
+use mcp_proto::{Finding, ToolError};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value, json};
+use universe_core::nearest;
+
+use crate::store::{CommandId, UniverseId};
+
+pub(super) use command::malformed;
+
+/// How many findings are part of the message; all of them are in the data.
+const TOLD: usize = 3;
+
+/// Arguments that the schema has passed, as a type.
+pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
+    let id = named(&arguments).map(str::to_owned);
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|problem| invalid(id.as_deref(), "INVALID_ARGUMENTS", &problem.to_string()))
+}
+
+/// An argument whose value cannot be meant, of a call about a universe.
+pub(super) fn invalid(universe: Option<&str>, code: &str, problem: &str) -> ToolError {
+    let error = ToolError::new(code, about(universe, problem));
+    match universe {
+        Some(id) => error.with_data(json!({ "universeId": shown(id) })),
+        None => error,
+    }
+}
+
+/// The id that a call names. A text that cannot be an id is answered like one that nothing has.
+pub(super) fn universe_id(id: &str) -> Result<UniverseId, ToolError> {
+    UniverseId::new(id).map_err(|problem| {
+        let shown = shown(id);
+        ToolError::new(
+            "UNIVERSE_NOT_FOUND",
+            format!("universe not found: {shown:?} is not an id: {problem}"),
+        )
+        .with_data(json!({ "universeId": shown }))
+    })
+}
+
+/// The command or universe that an idempotency key names.
+pub(super) fn key(
+    universe: Option<&str>,
+    key: Option<&str>,
+) -> Result<Option<CommandId>, ToolError> {
+    let read = key.map(CommandId::of_key).transpose();
+    read.map_err(|problem| {
+        let problem = format!("/idempotencyKey: {problem}");
+        invalid(universe, "INVALID_ARGUMENTS", &problem)
+    })
+}
+
+/// The failure of a call whose arguments the schema of the tool does not allow.
+pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding]) -> ToolError {
+    let empty = Map::new();
+    let given = arguments.as_object().unwrap_or(&empty);
+    let mut findings = Vec::new();
+    for path in ["", "/select"] {
+        let schema = match path {
+            "" => schema,
+            _ => schema.and_then(|schema| schema.pointer("/properties/select")),
+        };
+        let object = arguments.pointer(path).and_then(Value::as_object);
+        if let (Some(schema), Some(object)) = (schema, object) {
+            judge_names(path, schema, object, &mut findings);
+        }
+    }
+    let judged = |finding: &&Finding| {
+        finding.member.is_some() && matches!(finding.path.as_str(), "" | "/select")
+    };
+    let in_command = |finding: &&Finding| finding.path.starts_with("/command");
+    let others = found
+        .iter()
+        .filter(|finding| !judged(finding) && !in_command(finding));
+    findings.extend(others.map(|finding| entry(&finding.path, &finding.message)));
+    let only_command = findings.is_empty();
+    if found.iter().any(|finding| in_command(&finding)) {
+        let explained = command::explain(given);
+        findings.extend(explained.iter().map(|(path, why)| entry(path, why)));
+        if explained.is_empty() {
+            let found = found.iter().filter(in_command);
+            findings.extend(found.map(|finding| entry(&finding.path, &finding.message)));
+        }
+    }
+    let code = match only_command {
+        true => "INVALID_COMMAND",
+        false => "INVALID_ARGUMENTS",
+    };
+    failure(named(given), code, &findings)
+}
+
+/// Findings of the domain about an argument.
+pub(super) fn findings(code: &str, path: &str, found: &universe_core::Findings) -> ToolError {
+    let found = found.iter();
+    let found: Vec<_> = found
+        .map(|finding| entry(&format!("{path}{}", finding.path), &finding.message))
+        .collect();
+    failure(None, code, &found)
+}
+
+/// Findings as a failure: the first ones in the message, all in the data.
+fn failure(universe: Option<&str>, code: &str, findings: &[Value]) -> ToolError {
+    let text = |finding: &Value| {
+        let part = |name| finding.get(name).and_then(Value::as_str).unwrap_or("");
+        match part("path") {
+            "" => part("message").to_owned(),
+            path => format!("{path}: {}", part("message")),
+        }
+    };
+    let mut told: Vec<_> = findings.iter().take(TOLD).map(text).collect();
+    if let more @ 1.. = findings.len().saturating_sub(TOLD) {
+        told.push(format!("and {more} more"));
+    }
+    let mut data = Map::new();
+    if let Some(id) = universe {
+        data.insert("universeId".to_owned(), shown(id).into());
+    }
+    data.insert("findings".to_owned(), findings.into());
+    ToolError::new(code, about(universe, &told.join("; "))).with_data(data.into())
+}
+
+/// Names that an object should not have, and those that it lacks.
+fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings: &mut Vec<Value>) {
+    let known = schema.get("properties").and_then(Value::as_object);
+    let known: Vec<_> = known
+        .into_iter()
+        .flat_map(Map::keys)
+        .map(String::as_str)
+        .collect();
+    let mut meant = Vec::new();
+    for name in given.keys().filter(|name| !known.contains(&name.as_str())) {
+        let near = nearest::nearest(name, known.iter().copied());
+        let is_command = path.is_empty() && known.contains(&"command") && name == "type";
+        let why = if is_command {
+            meant.push("command");
+            "belongs into `command`, an object, together with the other members of the command"
+                .to_owned()
+        } else if near.is_empty() {
+            format!("is not known; there are {}", known.join(", "))
+        } else {
+            format!("is not known; did you mean {}?", near.join(" or "))
+        };
+        meant.extend(near);
+        findings.push(entry(&format!("{path}/{}", shown(name)), &why));
+    }
+    let required = schema.get("required").and_then(Value::as_array);
+    for name in required.into_iter().flatten().filter_map(Value::as_str) {
+        if !given.contains_key(name) && !meant.contains(&name) {
+            findings.push(entry(&format!("{path}/{name}"), "is missing"));
+        }
+    }
+}
+
+/// The universe that a call is about, also where the name of the argument is misspelt.
+fn named(arguments: &Map<String, Value>) -> Option<&str> {
+    let is_id = |name: &str| !nearest::nearest(name, ["universeId"]).is_empty();
+    let found = arguments.get("universeId").or_else(|| {
+        let mut names = arguments.iter().filter(|(name, _)| is_id(name));
+        names.next().map(|(_, id)| id)
+    });
+    found.and_then(Value::as_str)
+}
+
+fn about(universe: Option<&str>, problem: &str) -> String {
+    match universe {
+        Some(id) => format!("universe {}: {problem}", shown(id)),
+        None => problem.to_owned(),
+    }
+}
+
+fn entry(path: &str, message: &str) -> Value {
+    json!({ "path": path, "message": message })
+}
+
+/// A text of the caller, short enough to be repeated.
+fn shown(text: &str) -> String {
+    text.chars().take(80).collect()
+}

@@ -1,0 +1,79 @@
+//! What is wrong with a command that a model has sent: the findings of the domain, and the usual mistakes of wrapping.
+
+use mcp_proto::ToolError;
+use serde_json::{Map, Value};
+use universe_core::{Command, CommandError, catalog};
+
+use super::{entry, failure};
+
+/// Everything that is wrong with a command, with paths into the arguments of the call.
+pub(in crate::mcp) fn malformed(universe: &str, path: &str, malformed: &CommandError) -> ToolError {
+    let findings = malformed.findings().iter();
+    let findings: Vec<_> = findings
+        .map(|finding| entry(&format!("{path}{}", finding.path), &finding.message))
+        .collect();
+    failure(Some(universe), "INVALID_COMMAND", &findings)
+}
+
+/// What is wrong with the `command`, or the `commands`, of a call; path and sentence. Empty if the domain takes them.
+pub(super) fn explain(arguments: &Map<String, Value>) -> Vec<(String, String)> {
+    if let Some(command) = arguments.get("command") {
+        return explain_one("/command", command);
+    }
+    let commands = arguments.get("commands").and_then(Value::as_array);
+    let commands = commands.into_iter().flatten().enumerate();
+    commands
+        .flat_map(|(index, command)| explain_one(&format!("/commands/{index}"), command))
+        .collect()
+}
+
+fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
+    let sentence = match command {
+        Value::String(text) => Some(match serde_json::from_str(text) {
+            Ok(Value::Object(_)) => {
+                "is an object written as JSON text: send the object itself, without quotes"
+                    .to_owned()
+            }
+            _ => format!(
+                "must be an object with a `type`, such as {}",
+                example(text.trim())
+            ),
+        }),
+        Value::Object(members) => nested(members),
+        _ => None,
+    };
+    if let Some(sentence) = sentence {
+        return vec![(path.to_owned(), sentence)];
+    }
+    let Err(malformed) = Command::from_value(command.clone()) else {
+        return Vec::new();
+    };
+    let findings = malformed.findings().iter();
+    findings
+        .map(|finding| (format!("{path}{}", finding.path), finding.message.clone()))
+        .collect()
+}
+
+/// A command inside a command, or under its own name.
+fn nested(members: &Map<String, Value>) -> Option<String> {
+    if members.contains_key("type") {
+        return None;
+    }
+    let mut inner = members.iter().filter(|(_, value)| value.is_object());
+    let (name, value) = inner.next().filter(|_| members.len() == 1)?;
+    if value.get("type").is_some() {
+        return Some(format!(
+            "holds the command once more in `{name}`: send the inner object itself"
+        ));
+    }
+    catalog::command(name)?;
+    Some(format!(
+        "has its type as a name: send {{\"type\":\"{name}\", …}} with the members beside it"
+    ))
+}
+
+/// A command to show, the one of this type if there is one.
+fn example(name: &str) -> Value {
+    let spec = catalog::command(name).or_else(|| catalog::command("tick"));
+    spec.map(catalog::CommandSpec::example).unwrap_or_default()
+}

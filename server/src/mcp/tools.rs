@@ -1,0 +1,157 @@
+//! The tools, in the order they are listed in, and what they share.
+
+mod entities;
+mod listing;
+mod send;
+mod state;
+mod universes;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use serde_json::{Map, Value, json};
+
+use super::{arguments, find};
+use crate::commands::{CommandService, ServiceError};
+use crate::offload::{self, NotDone};
+use crate::requests;
+use crate::store::UniverseId;
+
+/// `_meta` key of what is read of a universe: the revision it is of.
+pub(super) const META_REVISION: &str = "universe-server/revision";
+/// `_meta` key of a large result: how to ask for less.
+const META_HINT: &str = "universe-server/hint";
+
+/// Which tools there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ToolSet {
+    /// The three of the requirements (REQ-MCP-1).
+    Core,
+    /// Besides these, all that it takes to do by tools alone what REST can do.
+    Extra,
+}
+
+/// Adds the tools.
+pub(super) fn add(
+    builder: ServerBuilder<CommandService>,
+    set: ToolSet,
+) -> ServerBuilder<CommandService> {
+    let mut tools = Tools {
+        builder,
+        schemas: HashMap::new(),
+    }
+    .add(state::tool(), state::call)
+    .add(listing::tool(), listing::call)
+    .add(send::tool(), send::call);
+    if set == ToolSet::Extra {
+        tools = tools
+            .add(send::tool_for_many(), send::call_many)
+            .add(entities::tool(), entities::call)
+            .add(universes::list_tool(), universes::list)
+            .add(universes::create_tool(), universes::create)
+            .add(universes::rename_tool(), universes::rename)
+            .add(universes::delete_tool(), universes::delete)
+            .add(universes::undo_tool(), universes::undo)
+            .add(universes::history_tool(), universes::history);
+    }
+    let Tools { builder, schemas } = tools;
+    builder.refuse_arguments(move |tool, arguments, findings| {
+        arguments::refuse(schemas.get(tool), arguments, findings)
+    })
+}
+
+/// Tools that are being added, and the schemas of their arguments.
+struct Tools {
+    builder: ServerBuilder<CommandService>,
+    schemas: HashMap<String, Value>,
+}
+
+impl Tools {
+    fn add<F, R>(mut self, tool: Tool, call: F) -> Self
+    where
+        F: Fn(CommandService, Map<String, Value>, Context) -> R + Send + Sync + 'static,
+        R: Future<Output = Result<CallToolResult, ToolError>> + Send + 'static,
+    {
+        let name: Arc<str> = tool.name.as_str().into();
+        self.schemas
+            .insert(tool.name.clone(), tool.input_schema.clone());
+        self.builder = self
+            .builder
+            .raw_tool(tool, move |service, arguments, context| {
+                requests::call(Arc::clone(&name), call(service, arguments, context))
+            });
+        self
+    }
+}
+
+/// The schema of arguments: these properties and no others, the first ones required.
+fn arguments_schema(properties: &Value, required: &[&str]) -> Value {
+    json!({
+        "type": "object",
+        "properties": properties,
+        "required": required,
+        "additionalProperties": false,
+    })
+}
+
+fn universe_id_schema() -> Value {
+    json!({ "type": "string", "description": "Which universe, such as \"sol\"." })
+}
+
+/// The argument of the extra tools, which is described by the core ones.
+fn universe_schema() -> Value {
+    json!({ "type": "string" })
+}
+
+/// Hints of an extra tool, as few as say all.
+fn hints(reads: bool, destroys: bool) -> ToolAnnotations {
+    let mut hints = ToolAnnotations::default();
+    hints.read_only_hint = Some(reads);
+    // It says nothing about a tool that only reads.
+    hints.destructive_hint = Some(destroys).filter(|_| !reads);
+    hints.open_world_hint = Some(false);
+    hints
+}
+
+/// Makes a result where it holds up nobody: a large one when it is its caller's turn.
+async fn written(
+    context: &Context,
+    small: bool,
+    make: impl FnOnce() -> Result<CallToolResult, ToolError> + Send + 'static,
+) -> Result<CallToolResult, ToolError> {
+    let _turn = match small {
+        true => None,
+        false => context.turn().await?,
+    };
+    let made = offload::run(small, make).await;
+    made.unwrap_or_else(|NotDone| Err(ToolError::internal()))
+}
+
+fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {
+    let meta = result.meta.get_or_insert_with(Map::new);
+    meta.insert(name.to_owned(), value);
+}
+
+/// A failure as a model can act on it.
+async fn failure(service: &CommandService, id: &UniverseId, error: ServiceError) -> ToolError {
+    let mut data = json!({ "universeId": id.as_str() });
+    let message = match &error {
+        ServiceError::NotFound(_) => {
+            let known = find::known_ids(service, id.as_str()).await;
+            data = json!({ "universeId": id.as_str(), "knownIds": known.ids });
+            format!("{error}{}", known.hint)
+        }
+        ServiceError::Refused { refusal, .. } => {
+            data = json!({ "universeId": id.as_str(), "events": refusal.events });
+            error.to_string()
+        }
+        ServiceError::Conflict { revision, .. } => {
+            data = json!({ "universeId": id.as_str(), "revision": revision });
+            error.to_string()
+        }
+        // The store's failures do not name the universe themselves.
+        _ => format!("universe {id}: {error}"),
+    };
+    ToolError::new(error.code(), message).with_data(data)
+}

@@ -1,0 +1,119 @@
+//! `find_entities`: which entities a universe has, as short rows.
+
+use mcp_proto::{CallToolResult, Context, Tool, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+use super::{arguments, arguments_schema, failure, hints, universe_schema, written};
+use crate::commands::{CommandService, Universe};
+use crate::offload;
+use crate::view::{Found, Selection};
+
+/// The most rows of a page, and how many it has by default.
+const MAX_LIMIT: usize = 500;
+const DEFAULT_LIMIT: usize = 50;
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    universe_id: String,
+    name: Option<String>,
+    kind: Option<String>,
+    parent: Option<String>,
+    within: Option<String>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+/// A page of rows.
+#[derive(Serialize)]
+struct Rows<'s> {
+    /// How many there are on all pages.
+    found: usize,
+    entities: Vec<Row<'s>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Row<'s> {
+    id: &'s str,
+    /// Left out for bodies, which most entities are.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    family: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kind: Option<&'s str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent: Option<&'s str>,
+}
+
+pub(super) fn tool() -> Tool {
+    let text = |description: &str| json!({ "type": "string", "description": description });
+    let properties = json!({
+        "universeId": universe_schema(),
+        "name": text("Part of the name or id, in any case."),
+        "kind": text("A bodyType, such as moon."),
+        "parent": text("Id of what they directly orbit or are in."),
+        "within": text("Id of a body or group, with all below it."),
+        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT },
+        "cursor": json!({ "type": "string" }),
+    });
+    Tool::new(
+        "find_entities",
+        "Find bodies, groups, belts, fields, disks and nebulae: id, name, kind and parent of each.",
+    )
+    .with_annotations(hints(true, false))
+    .with_input_schema(arguments_schema(&properties, &["universeId"]))
+}
+
+pub(super) async fn call(
+    service: CommandService,
+    given: Map<String, Value>,
+    context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let universe = match service.get(&id).await {
+        Ok(universe) => universe,
+        Err(error) => return Err(failure(&service, &id, error).await),
+    };
+    let small = offload::is_small(&universe.state);
+    written(&context, small, move || rows(&universe, given)).await
+}
+
+fn rows(universe: &Universe, given: Arguments) -> Result<CallToolResult, ToolError> {
+    let selection = Selection {
+        name: given.name,
+        kind: given.kind,
+        parent: given.parent,
+        subtree: given.within,
+        after: given.cursor,
+        limit: Some(given.limit.unwrap_or(DEFAULT_LIMIT)),
+        ..Selection::default()
+    };
+    let part = selection.of(&universe.state).map_err(|problem| {
+        let id = Some(universe.id.as_str());
+        arguments::invalid(id, "INVALID_ARGUMENTS", &problem)
+    })?;
+    let rows: Vec<_> = part.found.iter().map(Row::of).collect();
+    CallToolResult::structured(&Rows {
+        found: part.total,
+        entities: rows,
+        next: part.next,
+    })
+}
+
+impl<'s> Row<'s> {
+    fn of(found: &Found<'s>) -> Self {
+        let kind = found.entity.get("bodyType");
+        Self {
+            id: found.id,
+            family: Some(found.family.name()).filter(|family| *family != "stars"),
+            name: found.entity.name(),
+            kind: kind.and_then(Value::as_str),
+            parent: found.parent(),
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! `send_universe_command` and `send_universe_commands`: one change of a universe, and several at once.
+
+use mcp_proto::{CallToolResult, Context, Tool, ToolAnnotations, ToolError};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use universe_core::{Command, Findings, catalog};
+
+use super::{
+    META_HINT, arguments, arguments_schema, failure, hints, set_meta, universe_id_schema,
+    universe_schema, written,
+};
+use crate::commands::{CommandService, MAX_COMMANDS, Processed, Request};
+use crate::store::{Revision, UniverseId};
+use crate::view::{CommandAnswer, ResultForm};
+
+const HINT: &str = "`changes.omitted` counts what is not shown: ask for it with get_universe_state and `select`, or \
+                    send commands with `result` \"changes\"";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    universe_id: String,
+    #[serde(default)]
+    command: Value,
+    #[serde(default)]
+    commands: Vec<Value>,
+    result: Option<String>,
+    idempotency_key: Option<String>,
+    expected_revision: Option<u64>,
+}
+
+pub(super) fn tool() -> Tool {
+    let properties = json!({
+        "universeId": universe_id_schema(),
+        "command": catalog::command_schema(),
+        "result": result_schema(),
+        "expectedRevision": { "type": "integer", "minimum": 0, "description": "Refuse if it is at another revision." },
+        "idempotencyKey": {
+            "type": "string",
+            "description": "A new text for each change: a retry with the same is answered as before, for 24 hours.",
+        },
+    });
+    Tool::new(
+        "send_universe_command",
+        "Change a universe by one command, such as {\"type\":\"tick\",\"dt\":3600} or an addStar. The answer has the \
+         updated revision and time, the events, and the changes: each entity that was created or changed, and the ids \
+         that went. A small universe is in it whole, as `nextState`. A refused command changes \
+         nothing, and the error says why.",
+    )
+    .with_title("Change a universe")
+    .with_annotations(ToolAnnotations::destructive())
+    .with_input_schema(arguments_schema(&properties, &["universeId", "command"]))
+    .with_output_schema(output_schema())
+    // As for get_universe_state.
+    .with_trusted_output()
+}
+
+/// The tool for several commands.
+pub(super) fn tool_for_many() -> Tool {
+    let command = json!({ "type": "object", "properties": { "type": { "type": "string" } }, "required": ["type"] });
+    let properties = json!({
+        "universeId": universe_schema(),
+        "commands": {
+            "type": "array",
+            "items": command,
+            "minItems": 1,
+            "maxItems": MAX_COMMANDS,
+        },
+        "result": { "type": "string", "enum": ResultForm::WORDS },
+        "expectedRevision": { "type": "integer", "minimum": 0 },
+        "idempotencyKey": { "type": "string" },
+    });
+    Tool::new(
+        "send_universe_commands",
+        "Change a universe by several commands, all or none; each gets a revision. Otherwise as send_universe_command.",
+    )
+    .with_annotations(hints(false, true))
+    .with_input_schema(arguments_schema(&properties, &["universeId", "commands"]))
+}
+
+pub(super) async fn call_many(
+    service: CommandService,
+    given: Map<String, Value>,
+    context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let mut given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let commands = std::mem::take(&mut given.commands);
+    let (commands, warnings) = Command::read_all(commands, service.strictness())
+        .map_err(|malformed| arguments::malformed(id.as_str(), "/commands", &malformed))?;
+    process(service, id, commands, warnings, (&given, &context)).await
+}
+
+pub(super) async fn call(
+    service: CommandService,
+    given: Map<String, Value>,
+    context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let mut given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let command = std::mem::take(&mut given.command);
+    let (command, warnings) = Command::read(command, service.strictness())
+        .map_err(|malformed| arguments::malformed(id.as_str(), "/command", &malformed))?;
+    process(service, id, vec![command], warnings, (&given, &context)).await
+}
+
+async fn process(
+    service: CommandService,
+    id: UniverseId,
+    commands: Vec<Command>,
+    warnings: Findings,
+    (given, context): (&Arguments, &Context),
+) -> Result<CallToolResult, ToolError> {
+    let form = form(id.as_str(), given.result.as_deref())?;
+    let request = Request {
+        commands,
+        expected: given.expected_revision.map(Revision),
+        key: arguments::key(Some(id.as_str()), given.idempotency_key.as_deref())?,
+    };
+    match service.process(&id, request).await {
+        Ok(processed) => answer(context, processed, warnings, form).await,
+        Err(error) => Err(failure(&service, &id, error).await),
+    }
+}
+
+fn result_schema() -> Value {
+    json!({
+        "type": "string",
+        "enum": ResultForm::WORDS,
+        "description": "How much to answer: `events` alone, all `changes`, or the whole `state`. Each has the updated \
+                        revision and time and the events. By default what is short.",
+    })
+}
+
+fn output_schema() -> Value {
+    json!({
+        "type": "object",
+        "properties": {
+            "revision": { "type": "integer" },
+            "time": { "type": "number" },
+            "events": { "type": "array", "items": { "type": "object" }, "description": "None for a tick." },
+            "changes": { "type": "object" },
+            "nextState": { "type": "object" },
+            "warnings": { "type": "array", "items": { "type": "object" } },
+        },
+        "required": ["revision", "time", "events"],
+    })
+}
+
+fn form(universe: &str, word: Option<&str>) -> Result<ResultForm, ToolError> {
+    let form = word.map_or(Ok(ResultForm::Fitting), ResultForm::read);
+    form.map_err(|problem| arguments::invalid(Some(universe), "INVALID_ARGUMENTS", &problem))
+}
+
+async fn answer(
+    context: &Context,
+    processed: Processed,
+    warnings: Findings,
+    form: ResultForm,
+) -> Result<CallToolResult, ToolError> {
+    written(context, form.is_quick(&processed), move || {
+        let answer = CommandAnswer::of(&processed, &warnings, form);
+        let answer = answer.map_err(|_| ToolError::internal())?;
+        let mut result = CallToolResult::structured(&answer)?;
+        if answer.changes.is_some_and(|changes| changes.is_cut()) {
+            set_meta(&mut result, META_HINT, HINT.into());
+        }
+        Ok(result)
+    })
+    .await
+}

@@ -1,0 +1,212 @@
+//! `get_universe_state`: the whole state, or the part that was asked for.
+
+use std::collections::BTreeMap;
+
+use mcp_proto::{CallToolResult, Context, Tool, ToolAnnotations, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use serde_json::{Map, Value, json};
+use universe_core::{Family, State};
+
+use super::{
+    META_HINT, META_REVISION, arguments, arguments_schema, failure, set_meta, universe_id_schema,
+    written,
+};
+use crate::commands::{CommandService, Universe};
+use crate::offload;
+use crate::store::Revision;
+use crate::view::{FITTING_BYTES, Selection};
+
+/// The most entities of a page.
+pub(super) const MAX_LIMIT: usize = 1_000;
+/// How many a page has that goes on from a cursor without saying so.
+const DEFAULT_LIMIT: usize = 100;
+const HINT: &str = "ask for less with `select` (families, ids, subtree with depth, members) or in pages with `limit`";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    universe_id: String,
+    revision: Option<u64>,
+    select: Option<Select>,
+    limit: Option<usize>,
+    cursor: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct Select {
+    families: Option<Vec<String>>,
+    ids: Option<Vec<String>>,
+    subtree: Option<String>,
+    depth: Option<usize>,
+    members: Option<Vec<String>>,
+}
+
+/// A part of a state.
+#[derive(Serialize)]
+struct Part {
+    revision: u64,
+    time: f64,
+    /// How many entities were selected, on all pages.
+    selected: usize,
+    #[serde(flatten)]
+    families: BTreeMap<&'static str, BTreeMap<String, Box<RawValue>>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    missing: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    warnings: Vec<String>,
+}
+
+pub(super) fn tool() -> Tool {
+    let families = Family::ALL.map(Family::name);
+    let texts = |description: &str| json!({ "type": "array", "items": { "type": "string" }, "description": description });
+    let properties = json!({
+        "universeId": universe_id_schema(),
+        "revision": { "type": "integer", "minimum": 0, "description": "As it was at this revision." },
+        "select": {
+            "type": "object",
+            "description": "Only these parts.",
+            "additionalProperties": false,
+            "properties": {
+                "families": { "type": "array", "items": { "type": "string", "enum": families } },
+                "ids": texts("Entities with these ids."),
+                "subtree": { "type": "string", "description": "A body or group by id, and what is below it." },
+                "depth": { "type": "integer", "minimum": 0, "description": "How many levels below it; all if absent." },
+                "members": texts("Only these members of each entity, such as name and mass; `id` is always there."),
+            },
+        },
+        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT, "description": "Entities a page." },
+        "cursor": { "type": "string", "description": "The `next` of the page before." },
+    });
+    Tool::new(
+        "get_universe_state",
+        "Read a universe: bodies by id under `stars` (each with `parentId` and `children`), `rootIds`, `groups`, belts, \
+         fields, disks, nebulae, and the simulation `time` in seconds. Without further arguments it is the whole state, \
+         which can be large: ask for less with `select`, or in pages with `limit` and `cursor`.",
+    )
+    .with_title("Read a universe")
+    .with_annotations(ToolAnnotations::read_only())
+    .with_input_schema(arguments_schema(&properties, &["universeId"]))
+    .with_output_schema(json!({
+        "type": "object",
+        "properties": {
+            "stars": { "type": "object" },
+            "time": { "type": "number" },
+            "next": { "type": "string", "description": "The cursor of the next page, if there is one." },
+        },
+        "required": ["time"],
+    }))
+    // The domain's own type is what is written; a large state is not parsed again to see that.
+    .with_trusted_output()
+}
+
+pub(super) async fn call(
+    service: CommandService,
+    given: Map<String, Value>,
+    context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let universe = match given.revision {
+        Some(revision) => service.at(&id, Revision(revision)).await,
+        None => service.get(&id).await,
+    };
+    let universe = match universe {
+        Ok(universe) => universe,
+        Err(error) => return Err(failure(&service, &id, error).await),
+    };
+    let small = offload::is_small(&universe.state);
+    if given.select.is_none() && given.limit.is_none() && given.cursor.is_none() {
+        let revision = universe.revision;
+        let whole = move || CallToolResult::structured(&universe.state);
+        let mut result = written(&context, small, whole).await?;
+        set_meta(&mut result, META_REVISION, revision.0.into());
+        let bytes = result
+            .structured_content
+            .as_deref()
+            .map_or(0, |json| json.get().len());
+        if bytes > FITTING_BYTES {
+            let hint = format!("the whole state has {bytes} bytes: {HINT}");
+            set_meta(&mut result, META_HINT, hint.into());
+        }
+        return Ok(result);
+    }
+    let part = move || CallToolResult::structured(&part(&universe, given)?);
+    written(&context, small, part).await
+}
+
+fn part(universe: &Universe, given: Arguments) -> Result<Part, ToolError> {
+    let select = given.select.unwrap_or_default();
+    let asked: Option<Vec<_>> = select.families.as_ref().map(|names| {
+        let names = names.iter();
+        names.filter_map(|name| Family::find(name)).collect()
+    });
+    // A family that was asked for by name is there even if it is empty.
+    let mut families: BTreeMap<_, BTreeMap<_, _>> = asked
+        .iter()
+        .flatten()
+        .map(|family| (family.name(), BTreeMap::new()))
+        .collect();
+    let limit = match given.cursor {
+        Some(_) => Some(given.limit.unwrap_or(DEFAULT_LIMIT)),
+        None => given.limit,
+    };
+    let selection = Selection {
+        families: asked,
+        ids: select.ids,
+        subtree: select.subtree,
+        depth: select.depth,
+        after: given.cursor,
+        limit,
+        ..Selection::default()
+    };
+    let state = &universe.state;
+    let selected = selection.of(state);
+    let selected = selected.map_err(|problem| {
+        arguments::invalid(Some(universe.id.as_str()), "INVALID_ARGUMENTS", &problem)
+    })?;
+    for found in &selected.found {
+        let written = match &select.members {
+            Some(members) => to_raw_value(&found.with_members(members)),
+            None => to_raw_value(&found.entity),
+        };
+        let written = written.map_err(|_| ToolError::internal())?;
+        let family = families.entry(found.family.name()).or_default();
+        family.insert(found.id.to_owned(), written);
+    }
+    let members = select.members.unwrap_or_default();
+    Ok(Part {
+        revision: universe.revision.0,
+        time: state.time(),
+        selected: selected.total,
+        families,
+        missing: selected.missing.iter().map(|&id| id.to_owned()).collect(),
+        warnings: unknown_members(state, &members),
+        next: selected.next,
+    })
+}
+
+/// Members that no kind of entity is known to have, each with the nearest one.
+fn unknown_members(state: &State, members: &[String]) -> Vec<String> {
+    let tables = || Family::ALL.into_iter().map(Family::table);
+    let known = || tables().flat_map(|table| table.members);
+    let mut warnings = Vec::new();
+    for member in members {
+        let is_used = || {
+            let all = Family::ALL
+                .into_iter()
+                .flat_map(|family| state.entities(family));
+            let mut all = all.map(|(_, entity)| entity);
+            all.any(|entity| entity.get(member).is_some())
+        };
+        if known().any(|known| known.name == member) || is_used() {
+            continue;
+        }
+        let hint = universe_core::nearest::hint(member, known().map(|known| known.name));
+        let shown: String = member.chars().take(80).collect();
+        warnings.push(format!("no entity has a member {shown:?}{hint}"));
+    }
+    warnings
+}

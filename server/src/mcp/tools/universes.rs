@@ -1,0 +1,337 @@
+//! The extra tools about universes as such: listing, making, renaming, deleting, and their history.
+
+use mcp_proto::{CallToolResult, Context, ElicitAction, ElicitForm, Field, Tool, ToolError};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use universe_core::{Findings, State};
+
+use super::{arguments, arguments_schema, failure, hints, universe_schema};
+use crate::commands::{CommandService, Replacement, ServiceError};
+use crate::demo;
+use crate::store::{self, Position, Revision, UniverseId};
+use crate::view::history::{self, PageError};
+
+/// The most universes of a page, and how many it has by default.
+const MAX_LIMIT: usize = 100;
+const DEFAULT_LIMIT: usize = 20;
+/// The question before deleting.
+const DELETE: &str = "delete";
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Arguments {
+    #[serde(default)]
+    universe_id: String,
+    name: Option<String>,
+    from: Option<String>,
+    state: Option<Value>,
+    fork: Option<Fork>,
+    revision: Option<u64>,
+    idempotency_key: Option<String>,
+    after: Option<u64>,
+    limit: Option<u64>,
+    cursor: Option<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Fork {
+    universe_id: String,
+    revision: Option<u64>,
+}
+
+/// A page of universes.
+#[derive(Serialize)]
+struct Listed {
+    universes: Vec<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+}
+
+/// A universe that was made or renamed.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Made<'u> {
+    universe_id: &'u str,
+    name: &'u str,
+    revision: Revision,
+    #[serde(skip_serializing_if = "Findings::is_empty")]
+    warnings: Findings,
+}
+
+pub(super) fn list_tool() -> Tool {
+    let properties = json!({
+        "limit": { "type": "integer", "minimum": 1, "maximum": MAX_LIMIT },
+        "cursor": { "type": "string" },
+    });
+    Tool::new(
+        "list_universes",
+        "List the universes, the newest first: id, name, revision, when it changed.",
+    )
+    .with_annotations(hints(true, false))
+    .with_input_schema(arguments_schema(&properties, &[]))
+}
+
+pub(super) fn create_tool() -> Tool {
+    let properties = json!({
+        "name": { "type": "string" },
+        "from": { "type": "string", "enum": ["empty", "sol"], "description": "sol: the solar system." },
+        "state": { "type": "object", "description": "A whole state, instead of `from`." },
+        "fork": {
+            "type": "object",
+            "description": "A copy of a universe, as it is or was.",
+            "properties": { "universeId": universe_schema(), "revision": { "type": "integer" } },
+            "required": ["universeId"],
+        },
+        "idempotencyKey": { "type": "string" },
+    });
+    Tool::new(
+        "create_universe",
+        "Make a universe, empty by default, and get its id.",
+    )
+    .with_annotations(hints(false, false))
+    .with_input_schema(arguments_schema(&properties, &["name"]))
+}
+
+pub(super) fn rename_tool() -> Tool {
+    let properties = json!({ "universeId": universe_schema(), "name": { "type": "string" } });
+    Tool::new("rename_universe", "Give a universe another name.")
+        .with_annotations(hints(false, true))
+        .with_input_schema(arguments_schema(&properties, &["universeId", "name"]))
+}
+
+pub(super) fn delete_tool() -> Tool {
+    let properties = json!({ "universeId": universe_schema() });
+    Tool::new(
+        "delete_universe",
+        "Delete a universe with its history, for good. The user is asked first where the client can ask.",
+    )
+    .asking()
+    .with_annotations(hints(false, true))
+    .with_input_schema(arguments_schema(&properties, &["universeId"]))
+}
+
+pub(super) fn undo_tool() -> Tool {
+    let properties = json!({
+        "universeId": universe_schema(), "revision": { "type": "integer" },
+    });
+    Tool::new(
+        "undo_universe",
+        "Set the state back to that of a revision, as a new change.",
+    )
+    .with_annotations(hints(false, true))
+    .with_input_schema(arguments_schema(&properties, &["universeId", "revision"]))
+}
+
+pub(super) fn history_tool() -> Tool {
+    let properties = json!({
+        "universeId": universe_schema(),
+        "after": { "type": "integer", "description": "A revision, or `next` of a page." },
+        "limit": { "type": "integer", "minimum": 1, "maximum": 100 },
+    });
+    Tool::new(
+        "get_universe_history",
+        "Read the commands that changed a universe and their events, oldest first; the latest 20 by default.",
+    )
+    .with_annotations(hints(true, false))
+    .with_input_schema(arguments_schema(&properties, &["universeId"]))
+}
+
+pub(super) async fn list(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let after = given.cursor.as_deref().map(str::parse::<Position>);
+    let after = after.transpose().map_err(|_| {
+        let problem = "cursor must be the `next` of the page before";
+        arguments::invalid(None, "INVALID_ARGUMENTS", problem)
+    })?;
+    let limit = given.limit.and_then(|limit| usize::try_from(limit).ok());
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    // One more than asked for tells whether there is a next page.
+    let page = store::Page {
+        after,
+        limit: limit + 1,
+    };
+    let records = service.list(page).await;
+    let mut records = records.map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+    let more = records.len() > limit;
+    records.truncate(limit);
+    let universes: Vec<_> = records
+        .iter()
+        .map(|record| {
+            json!({
+                "id": record.meta.id.as_str(),
+                "name": record.meta.name,
+                "revision": record.head.revision,
+                "updatedAt": record.head.updated_at,
+            })
+        })
+        .collect();
+    let last = records.last().filter(|_| more);
+    CallToolResult::structured(&Listed {
+        universes,
+        next: last.map(|last| last.position().to_string()),
+    })
+}
+
+pub(super) async fn create(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let invalid = |problem: &str| arguments::invalid(None, "INVALID_ARGUMENTS", problem);
+    let name = given.name.unwrap_or_default();
+    let name = Replacement::check_name(&name).map_err(|problem| invalid(&problem))?;
+    let sources = [
+        given.from.is_some(),
+        given.state.is_some(),
+        given.fork.is_some(),
+    ];
+    if sources.into_iter().filter(|given| *given).count() > 1 {
+        return Err(invalid("give one of `from`, `state` and `fork`"));
+    }
+    let present = given
+        .fork
+        .as_ref()
+        .is_some_and(|fork| fork.revision.is_none());
+    if present && given.idempotency_key.is_some() {
+        // A retry must find what the first try found.
+        return Err(invalid("fork needs a revision under an idempotencyKey"));
+    }
+    let state = match given.from.as_deref() {
+        Some("sol") => Some(demo::sol().map_err(|_| ToolError::internal())?),
+        _ => given.state,
+    };
+    let (state, warnings) = match (given.fork, state) {
+        (Some(fork), _) => (forked(&service, &fork).await?, Findings::default()),
+        (None, None) => (State::default(), Findings::default()),
+        (None, Some(state)) => State::read_partial(state, service.strictness())
+            .map_err(|findings| arguments::findings("INVALID_STATE", "/state", &findings))?,
+    };
+    let created = match arguments::key(None, given.idempotency_key.as_deref())? {
+        Some(key) => service.create_once(key, name, state).await,
+        None => service.create(UniverseId::random(), name, state).await,
+    };
+    let universe = created.map_err(|error| ToolError::new(error.code(), error.to_string()))?;
+    CallToolResult::structured(&Made {
+        universe_id: universe.id.as_str(),
+        name: &universe.name,
+        revision: universe.revision,
+        warnings,
+    })
+}
+
+async fn forked(service: &CommandService, fork: &Fork) -> Result<State, ToolError> {
+    let id = arguments::universe_id(&fork.universe_id)?;
+    let universe = match fork.revision {
+        Some(revision) => service.at(&id, Revision(revision)).await,
+        None => service.get(&id).await,
+    };
+    match universe {
+        Ok(universe) => Ok(universe.state),
+        Err(error) => Err(failure(service, &id, error).await),
+    }
+}
+
+pub(super) async fn undo(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let to = Revision(given.revision.unwrap_or_default());
+    match service.undo(&id, to, None).await {
+        Ok(universe) => CallToolResult::structured(&Made {
+            universe_id: id.as_str(),
+            name: &universe.name,
+            revision: universe.revision,
+            warnings: Findings::default(),
+        }),
+        Err(error) => Err(failure(&service, &id, error).await),
+    }
+}
+
+pub(super) async fn rename(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let name = given.name.unwrap_or_default();
+    let name = Replacement::check_name(&name)
+        .map_err(|problem| arguments::invalid(Some(id.as_str()), "INVALID_ARGUMENTS", &problem))?;
+    let replacement = Replacement {
+        name: Some(name),
+        state: None,
+    };
+    match service.replace(&id, replacement, None).await {
+        Ok(universe) => CallToolResult::structured(&Made {
+            universe_id: id.as_str(),
+            name: &universe.name,
+            revision: universe.revision,
+            warnings: Findings::default(),
+        }),
+        Err(error) => Err(failure(&service, &id, error).await),
+    }
+}
+
+pub(super) async fn delete(
+    service: CommandService,
+    given: Map<String, Value>,
+    context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let record = match service.store().record(&id).await {
+        Ok(record) => record,
+        Err(error) => {
+            let error = ServiceError::reading(&id, &error);
+            return Err(failure(&service, &id, error).await);
+        }
+    };
+    if context.client_capabilities.can_elicit_forms() {
+        let name = &record.meta.name;
+        let question = format!("Delete the universe {name:?} ({id}) with its history, for good?");
+        let yes = Field::boolean().with_title("Delete it").required();
+        let form = ElicitForm::new(question).field(DELETE, yes);
+        let answer = context.elicit(DELETE, &form)?;
+        let agreed = answer.content.get(DELETE) == Some(&Value::Bool(true));
+        if answer.action != ElicitAction::Accept || !agreed {
+            let problem = "the user said no: nothing was deleted";
+            return Err(arguments::invalid(Some(id.as_str()), "DECLINED", problem));
+        }
+    }
+    match service.delete(&id, None).await {
+        Ok(()) => CallToolResult::structured(&json!({ "deleted": id.as_str() })),
+        Err(error) => Err(failure(&service, &id, error).await),
+    }
+}
+
+pub(super) async fn history(
+    service: CommandService,
+    given: Map<String, Value>,
+    _context: Context,
+) -> Result<CallToolResult, ToolError> {
+    let given: Arguments = arguments::read(given)?;
+    let id = arguments::universe_id(&given.universe_id)?;
+    let page = match history::page(&service, &id, given.after, given.limit).await {
+        Ok(page) => page,
+        Err(PageError::Asked(problem)) => {
+            return Err(arguments::invalid(
+                Some(id.as_str()),
+                "INVALID_ARGUMENTS",
+                &problem,
+            ));
+        }
+        Err(PageError::Service(error)) => return Err(failure(&service, &id, error).await),
+    };
+    let text = page.write(&id, |next| next);
+    text.map(CallToolResult::from_json)
+        .ok_or_else(ToolError::internal)
+}

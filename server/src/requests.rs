@@ -1,0 +1,97 @@
+//! One line in the log for each request: who asked for what, and how it went. Never what was in it.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use http::{Request, Response};
+use http_body::Body;
+use mcp_proto::http::Peer;
+use mcp_proto::{CallToolResult, ToolError};
+
+tokio::task_local! {
+    /// The tool that the HTTP request calls, once it does.
+    static TOOL: Cell<Option<Arc<str>>>;
+}
+
+/// Counts the requests of this process.
+static NEXT: AtomicU64 = AtomicU64::new(1);
+
+/// A request over HTTP on its way.
+struct Asked {
+    id: u64,
+    client: Option<String>,
+    method: http::Method,
+    route: &'static str,
+    start: Instant,
+}
+
+/// Answers a request by `answer` and logs it. The route is a template, so that no id of a universe is in the log.
+pub(crate) async fn logged<B, R: Body>(
+    request: Request<B>,
+    route: &'static str,
+    answer: impl AsyncFnOnce(Request<B>) -> Response<R>,
+) -> Response<R> {
+    let peer = request.extensions().get::<Peer>();
+    let asked = Asked {
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        client: peer.map(|peer| peer.address().to_string()),
+        method: request.method().clone(),
+        route,
+        start: Instant::now(),
+    };
+    let answered = async {
+        let response = answer(request).await;
+        (response, TOOL.with(Cell::take))
+    };
+    let (response, tool) = TOOL.scope(Cell::new(None), answered).await;
+    asked.log(&response, tool.as_deref());
+    response
+}
+
+/// Notes which tool a call is of. A call that does not come over HTTP is logged when it is done.
+pub(crate) async fn call(
+    tool: Arc<str>,
+    call: impl Future<Output = Result<CallToolResult, ToolError>>,
+) -> Result<CallToolResult, ToolError> {
+    if TOOL
+        .try_with(|current| current.set(Some(Arc::clone(&tool))))
+        .is_ok()
+    {
+        return call.await;
+    }
+    let (id, start) = (NEXT.fetch_add(1, Ordering::Relaxed), Instant::now());
+    let result = call.await;
+    let status = match &result {
+        Ok(result) if !result.is_error => "ok",
+        _ => "error",
+    };
+    let bytes = result.as_ref().ok().and_then(|result| {
+        let json = result.structured_content.as_deref()?;
+        Some(json.get().len())
+    });
+    let micros = micros(start);
+    tracing::info!(target: "request", id, method = "tools/call", tool = &*tool, status, micros, bytes);
+    result
+}
+
+impl Asked {
+    fn log<R: Body>(self, response: &Response<R>, tool: Option<&str>) {
+        let Self {
+            id,
+            client,
+            method,
+            route,
+            start,
+        } = self;
+        let (status, micros) = (response.status().as_u16(), micros(start));
+        // A stream has no size of its own; its line is about its beginning.
+        let bytes = response.body().size_hint().exact();
+        tracing::info!(target: "request", id, client, %method, route, tool, status, micros, bytes);
+    }
+}
+
+fn micros(start: Instant) -> u64 {
+    u64::try_from(start.elapsed().as_micros()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,14 @@
+//! What both dialects answer about universes, as short as its facts: the result of a command, and parts of a state.
+
+mod answer;
+mod changes;
+mod fit;
+pub(crate) mod history;
+mod select;
+
+pub use answer::{CommandAnswer, ResultForm};
+pub use changes::Changes;
+pub use select::{Found, Part, Selection};
+
+/// The size in bytes of JSON up to which an answer has a state, or the changes of a command, without being asked.
+pub const FITTING_BYTES: usize = 8 * 1024;

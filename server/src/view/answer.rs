@@ -1,0 +1,135 @@
+//! The result of commands, in the form that was asked for.
+
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+use universe_core::{Event, Findings};
+
+use super::{Changes, FITTING_BYTES, fit};
+use crate::commands::Processed;
+use crate::offload;
+
+/// How much of the result is answered. The events are part of every form (REQ-MCP-9).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ResultForm {
+    /// Revision, time, events and changes, the changes up to [`FITTING_BYTES`], and the state if it is no larger.
+    Fitting,
+    /// Revision, time, events and changes, all of them.
+    Changes,
+    /// Revision, time and events.
+    Events,
+    /// Revision, time, events and the state.
+    State,
+}
+
+/// The result of accepted commands, as JSON.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CommandAnswer<'a> {
+    /// The revision after the last command; absent where an entity tag has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub revision: Option<u64>,
+    /// The simulated time after it, seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+    /// What happened, in order.
+    pub events: &'a [Event],
+    /// What is different now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+    /// The whole state.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next_state: Option<Box<RawValue>>,
+    /// What was taken although it is odd.
+    #[serde(skip_serializing_if = "Findings::is_empty")]
+    pub warnings: &'a Findings,
+}
+
+impl ResultForm {
+    /// The words for the forms that are asked for by name.
+    pub const WORDS: [&str; 3] = ["changes", "events", "state"];
+
+    /// Whether the answer is written quickly: a large state is not written, and not compared whole.
+    pub(crate) fn is_quick(self, processed: &Processed) -> bool {
+        let replaces = |event: &Event| {
+            use Event::{
+                NebulaeSet, ProtoplanetaryDisksSet, SmallBodyFieldsSet, SnapshotReplaced,
+                StarRemoved,
+            };
+            matches!(
+                event,
+                NebulaeSet
+                    | ProtoplanetaryDisksSet
+                    | SmallBodyFieldsSet
+                    | SnapshotReplaced
+                    | StarRemoved { .. }
+            )
+        };
+        match self {
+            Self::Events => true,
+            Self::State => offload::is_small(&processed.state),
+            Self::Fitting | Self::Changes => {
+                offload::is_small(&processed.before) || !processed.events.iter().any(replaces)
+            }
+        }
+    }
+
+    /// The form of this word.
+    ///
+    /// # Errors
+    /// A sentence with the words there are.
+    pub fn read(word: &str) -> Result<Self, String> {
+        match word {
+            "changes" => Ok(Self::Changes),
+            "events" => Ok(Self::Events),
+            "state" => Ok(Self::State),
+            _ => Err(format!("result must be {}", Self::WORDS.join(", "))),
+        }
+    }
+}
+
+impl<'a> CommandAnswer<'a> {
+    /// The result in a form.
+    ///
+    /// # Errors
+    /// When the state cannot be written as JSON, which is a mistake of this program.
+    pub fn of(
+        processed: &'a Processed,
+        warnings: &'a Findings,
+        form: ResultForm,
+    ) -> Result<Self, serde_json::Error> {
+        let Processed {
+            before,
+            state,
+            revision,
+            ..
+        } = processed;
+        let changes = match form {
+            ResultForm::Fitting => Some(Changes::between(before, state, FITTING_BYTES)),
+            ResultForm::Changes => Some(Changes::between(before, state, usize::MAX)),
+            ResultForm::Events | ResultForm::State => None,
+        };
+        let next_state = match form {
+            ResultForm::Fitting => fit::within(state, FITTING_BYTES),
+            ResultForm::State => Some(to_raw_value(state)?),
+            ResultForm::Changes | ResultForm::Events => None,
+        };
+        Ok(Self {
+            revision: Some(revision.0),
+            time: Some(state.time()),
+            events: &processed.events,
+            changes,
+            next_state,
+            warnings,
+        })
+    }
+
+    /// Without what REST has in headers or does not answer: its contract is `{"nextState", "events"}`.
+    #[must_use]
+    pub fn without_revision(self) -> Self {
+        Self {
+            revision: None,
+            time: None,
+            ..self
+        }
+    }
+}

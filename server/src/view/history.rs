@@ -1,0 +1,145 @@
+//! The history of a universe: entries of its log, a page at a time.
+
+use futures_util::StreamExt as _;
+use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
+
+use crate::commands::{CommandService, LogEntry, ServiceError};
+use crate::store::{Entry, Revision, Timestamp, UniverseId};
+
+/// How many entries a page has by default, and at the most.
+pub(crate) const DEFAULT_LIMIT: u64 = 20;
+const MAX_LIMIT: u64 = 100;
+/// The bytes after which a page ends, however few entries it has; `next` goes on from there.
+const PAGE_BYTES: usize = 256 * 1024;
+
+#[derive(Serialize)]
+struct History<'e, N> {
+    /// The revision the universe is at.
+    revision: u64,
+    entries: Vec<Told<'e>>,
+    /// Where to read on; absent on the last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<N>,
+}
+
+/// Consecutive entries of a universe's log.
+pub(crate) struct Page {
+    head: u64,
+    entries: Vec<Entry>,
+    /// The revision after which the next page begins.
+    pub(crate) next: Option<u64>,
+}
+
+/// Why there is no page.
+pub(crate) enum PageError {
+    /// What was asked for cannot be meant.
+    Asked(String),
+    /// The service or the store failed.
+    Service(ServiceError),
+}
+
+/// One entry: a command with its events, or what a `PUT` replaced.
+#[derive(Serialize)]
+struct Told<'e> {
+    revision: u64,
+    at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<&'e RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<&'e RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaced: Option<Replaced>,
+}
+
+/// What was put in place of what was; the state itself is told by the universe.
+#[derive(Serialize)]
+struct Replaced {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    state: bool,
+}
+
+/// A page of the log: the entries after a revision, or the latest ones.
+pub(crate) async fn page(
+    service: &CommandService,
+    id: &UniverseId,
+    after: Option<u64>,
+    limit: Option<u64>,
+) -> Result<Page, PageError> {
+    let limit = limit.unwrap_or(DEFAULT_LIMIT);
+    if !(1..=MAX_LIMIT).contains(&limit) {
+        let wrong = format!("limit must be a number from 1 to {MAX_LIMIT}");
+        return Err(PageError::Asked(wrong));
+    }
+    let failed = |error| PageError::Service(ServiceError::reading(id, &error));
+    let record = service.store().record(id).await.map_err(failed)?;
+    let head = record.head.revision.0;
+    let after = after.unwrap_or_else(|| head.saturating_sub(limit));
+    if after > head {
+        return Err(PageError::Asked(format!(
+            "universe {id} is at revision {head}: after must be no more"
+        )));
+    }
+    let wanted = usize::try_from(limit.min(head - after)).unwrap_or_default();
+    let mut tail = service.store().tail(id, Revision(after)).take(wanted);
+    let (mut entries, mut bytes) = (Vec::new(), 0);
+    while let Some(entry) = tail.next().await {
+        let Ok(entry) = entry else {
+            // It was deleted just now, or the store does not work.
+            service.store().record(id).await.map_err(failed)?;
+            return Err(PageError::Service(ServiceError::Unavailable));
+        };
+        bytes += entry.body.len();
+        entries.push(entry);
+        if bytes > PAGE_BYTES {
+            break;
+        }
+    }
+    let read = after + entries.len() as u64;
+    Ok(Page {
+        head,
+        entries,
+        next: (read < head).then_some(read),
+    })
+}
+
+impl Page {
+    /// The page as JSON; `next` makes of a revision where to read on. `None` if an entry cannot be read.
+    pub(crate) fn write<N: Serialize>(
+        &self,
+        id: &UniverseId,
+        next: impl Fn(u64) -> N,
+    ) -> Option<Box<RawValue>> {
+        let told: Result<Vec<_>, _> = self.entries.iter().map(Told::of).collect();
+        let history = told.and_then(|entries| {
+            to_raw_value(&History {
+                revision: self.head,
+                entries,
+                next: self.next.map(next),
+            })
+        });
+        history
+            .inspect_err(|error| {
+                tracing::error!(universe = %id, %error, "an entry of the log cannot be read");
+            })
+            .ok()
+    }
+}
+
+impl<'e> Told<'e> {
+    fn of(entry: &'e Entry) -> Result<Self, serde_json::Error> {
+        let body = LogEntry::read(&entry.body)?;
+        let is_command = body.command.is_some();
+        Ok(Self {
+            revision: entry.revision.0,
+            at: entry.at,
+            command: body.command,
+            events: body.events,
+            replaced: (!is_command).then_some(Replaced {
+                name: body.name,
+                state: body.state.is_some(),
+            }),
+        })
+    }
+}

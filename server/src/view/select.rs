@@ -1,0 +1,273 @@
+//! Parts of a state: which entities, which of their members, a page at a time.
+
+use std::collections::BTreeSet;
+
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde_json::Value;
+use universe_core::{ChildKind, Entity, Family, State};
+
+/// Which entities of a universe are meant, and how many at once. The default is all of them.
+#[derive(Debug, Clone, Default)]
+pub struct Selection {
+    /// Only entities of these families.
+    pub families: Option<Vec<Family>>,
+    /// Only entities with these ids.
+    pub ids: Option<Vec<String>>,
+    /// Only the body or group of this id and what is below it.
+    pub subtree: Option<String>,
+    /// How many levels below [`Selection::subtree`]; all of them without it.
+    pub depth: Option<usize>,
+    /// Only entities whose name or id contains this, whatever the case.
+    pub name: Option<String>,
+    /// Only bodies of this `bodyType`.
+    pub kind: Option<String>,
+    /// Only entities directly in orbit around, or in, the one of this id.
+    pub parent: Option<String>,
+    /// Where to go on: the [`Part::next`] of the page before.
+    pub after: Option<String>,
+    /// The most entities at once.
+    pub limit: Option<usize>,
+}
+
+/// An entity that was selected.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'s> {
+    /// Its family.
+    pub family: Family,
+    /// Its id.
+    pub id: &'s str,
+    /// The entity.
+    pub entity: Entity<'s>,
+}
+
+/// A page of what was selected, in the order of families and ids.
+#[derive(Debug)]
+pub struct Part<'s> {
+    /// The entities.
+    pub found: Vec<Found<'s>>,
+    /// How many there are on all pages.
+    pub total: usize,
+    /// The ids that were asked for and that no entity of the families has.
+    pub missing: Vec<&'s str>,
+    /// Where the next page begins; `None` on the last one.
+    pub next: Option<String>,
+}
+
+/// Separates family and id in [`Part::next`].
+const SEPARATOR: char = '/';
+
+impl Selection {
+    /// Looks the selection up. Costs a look at each entity of the families, unless ids or a subtree are asked for.
+    ///
+    /// # Errors
+    /// A sentence: the subtree or the parent does not exist, or the cursor is not one of [`Part::next`].
+    pub fn of<'s>(&'s self, state: &'s State) -> Result<Part<'s>, String> {
+        let after = self.after.as_deref().map(read_cursor).transpose()?;
+        let below = match &self.subtree {
+            Some(root) => Some(subtree(state, root, self.depth)?),
+            None => None,
+        };
+        if let Some(parent) = &self.parent
+            && state.star(parent).is_none()
+            && state.group(parent).is_none()
+        {
+            return Err(unknown(state, parent));
+        }
+        let name = self.name.as_ref().map(|name| name.to_lowercase());
+        let mut part = Part {
+            found: Vec::new(),
+            total: 0,
+            missing: Vec::new(),
+            next: None,
+        };
+        let limit = self.limit.unwrap_or(usize::MAX);
+        let mut offer = |found: Found<'s>| {
+            if !self.fits(&found, name.as_deref()) {
+                return;
+            }
+            part.total += 1;
+            if after.is_some_and(|after| (found.family, found.id) <= after) {
+                return;
+            }
+            if part.found.len() < limit {
+                part.found.push(found);
+            } else if part.next.is_none() {
+                part.next = part.found.last().map(Found::cursor);
+            }
+        };
+        let families = self.families.as_deref().unwrap_or(&Family::ALL);
+        let asked: Option<BTreeSet<&str>> = self
+            .ids
+            .as_ref()
+            .map(|ids| ids.iter().map(String::as_str).collect());
+        let families = Family::ALL
+            .into_iter()
+            .filter(|family| families.contains(family));
+        for family in families.clone() {
+            let entity = |id| Some((id, state.entity(family, id)?));
+            match (&asked, &below) {
+                (Some(ids), None) => {
+                    let ids = ids.iter().filter_map(|id| entity(*id));
+                    ids.for_each(|(id, entity)| offer(Found { family, id, entity }));
+                }
+                (asked, Some(below)) => {
+                    let inside = below.iter().filter(|(of, _)| *of == family);
+                    let ids = inside
+                        .filter(|(_, id)| asked.as_ref().is_none_or(|asked| asked.contains(id)));
+                    let ids = ids.filter_map(|(_, id)| entity(*id));
+                    ids.for_each(|(id, entity)| offer(Found { family, id, entity }));
+                }
+                (None, None) => state
+                    .entities(family)
+                    .for_each(|(id, entity)| offer(Found { family, id, entity })),
+            }
+        }
+        let exists = |id: &str| {
+            families
+                .clone()
+                .any(|family| state.entity(family, id).is_some())
+        };
+        part.missing = asked
+            .iter()
+            .flatten()
+            .filter(|id| !exists(id))
+            .copied()
+            .collect();
+        Ok(part)
+    }
+
+    fn fits(&self, found: &Found<'_>, name: Option<&str>) -> bool {
+        let named = |name: &str| {
+            let has = |text: &str| text.to_lowercase().contains(name);
+            has(found.id) || found.entity.name().is_some_and(has)
+        };
+        let of_kind = |kind: &String| {
+            let given = found.entity.get("bodyType").and_then(Value::as_str);
+            given == Some(kind)
+        };
+        name.is_none_or(named)
+            && self.kind.as_ref().is_none_or(of_kind)
+            && self
+                .parent
+                .as_ref()
+                .is_none_or(|parent| found.parent() == Some(parent))
+    }
+}
+
+impl<'s> Found<'s> {
+    /// What it is in orbit around, or the group it is in.
+    #[must_use]
+    pub fn parent(&self) -> Option<&'s str> {
+        match self.entity {
+            Entity::Star(star) => star.parent_id(),
+            Entity::Group(group) => group.parent_group_id(),
+            Entity::Record(record) => ["parentId", "hostStarId", "centralStarId"]
+                .iter()
+                .find_map(|member| record.get(member)?.as_str()),
+        }
+    }
+
+    /// The entity as JSON with these members alone, and its id.
+    #[must_use]
+    pub fn with_members<'m>(&self, members: &'m [String]) -> impl Serialize + use<'s, 'm> {
+        Members {
+            found: *self,
+            members,
+        }
+    }
+
+    fn cursor(&self) -> String {
+        format!("{}{SEPARATOR}{}", self.family.name(), self.id)
+    }
+}
+
+/// Some members of an entity.
+struct Members<'s, 'm> {
+    found: Found<'s>,
+    members: &'m [String],
+}
+
+impl Serialize for Members<'_, '_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Found { id, entity, .. } = self.found;
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("id", id)?;
+        for member in self.members.iter().filter(|member| *member != "id") {
+            match (member.as_str(), entity) {
+                ("parentId", Entity::Star(star)) => {
+                    map.serialize_entry(member, &star.parent_id())?;
+                }
+                ("parentGroupId", Entity::Group(group)) => {
+                    map.serialize_entry(member, &group.parent_group_id())?;
+                }
+                ("children", Entity::Star(star)) => {
+                    map.serialize_entry(member, &star.children().collect::<Vec<_>>())?;
+                }
+                ("children", Entity::Group(group)) => {
+                    map.serialize_entry(member, &group.children().collect::<Vec<_>>())?;
+                }
+                _ => {
+                    if let Some(value) = entity.get(member) {
+                        map.serialize_entry(member, value)?;
+                    }
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+/// An id that nothing has, with the ids that come nearest.
+fn unknown(state: &State, id: &str) -> String {
+    let ids = Family::ALL
+        .into_iter()
+        .flat_map(|family| state.entities(family).map(|(id, _)| id));
+    let shown: String = id.chars().take(80).collect();
+    let hint = universe_core::nearest::hint(id, ids);
+    format!("nothing in this universe has the id {shown:?}{hint}")
+}
+
+fn read_cursor(cursor: &str) -> Result<(Family, &str), String> {
+    let read = cursor
+        .split_once(SEPARATOR)
+        .and_then(|(family, id)| Some((Family::find(family)?, id)));
+    read.ok_or_else(|| "cursor must be the `next` of the page before".to_owned())
+}
+
+/// A body or group with what is below it, down to a depth. By a list of its own, since the depth is what the universe
+/// makes of it.
+fn subtree<'s>(
+    state: &'s State,
+    root: &'s str,
+    depth: Option<usize>,
+) -> Result<BTreeSet<(Family, &'s str)>, String> {
+    let family = match (state.star(root), state.group(root)) {
+        (Some(_), _) => Family::Stars,
+        (None, Some(_)) => Family::Groups,
+        (None, None) => return Err(unknown(state, root)),
+    };
+    let mut below = BTreeSet::new();
+    let mut open = vec![(family, root, 0)];
+    while let Some((family, id, level)) = open.pop() {
+        if !below.insert((family, id)) || depth.is_some_and(|depth| level >= depth) {
+            continue;
+        }
+        match family {
+            Family::Groups => {
+                let children = state
+                    .group(id)
+                    .into_iter()
+                    .flat_map(|group| group.children());
+                open.extend(children.map(|child| match child.kind() {
+                    ChildKind::System => (Family::Stars, child.id(), level + 1),
+                    ChildKind::Group => (Family::Groups, child.id(), level + 1),
+                }));
+            }
+            _ => {
+                let children = state.star(id).into_iter().flat_map(|star| star.children());
+                open.extend(children.map(|child| (Family::Stars, child, level + 1)));
+            }
+        }
+    }
+    Ok(below)
+}

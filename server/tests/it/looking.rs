@@ -1,0 +1,133 @@
+//! Looking in: probes, the version, and a line in the log for each request.
+
+use std::process::Stdio as Pipe;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+
+use crate::harness::process::{binary, signal};
+use crate::harness::{Client, Era, Mcp, Server, add_star, soon, tick};
+
+#[tokio::test]
+async fn probes_and_the_version_are_answered() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::on(dir.path()).await;
+    for path in ["/livez", "/readyz"] {
+        let reply = server.client.get(path).await;
+        assert_eq!((reply.status, reply.json()), (200, json!({"ok": true})));
+        assert_eq!(server.client.post(path, &json!({})).await.status, 405);
+    }
+    let version = server.client.get("/version").await.json();
+    assert_eq!(version["version"], env!("CARGO_PKG_VERSION"));
+    let revisions = version["mcp"].as_array().unwrap();
+    assert!(revisions.contains(&json!("2026-07-28")) && revisions.contains(&json!("2025-11-25")));
+}
+
+/// What the log says of requests, as JSON, one object a line.
+fn requests(log: &str) -> Vec<Value> {
+    let lines = log
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok());
+    lines
+        .filter(|line: &Value| line["target"] == "request")
+        .collect()
+}
+
+#[tokio::test]
+async fn each_request_over_http_is_a_line_without_its_contents() {
+    let dir = TempDir::new().unwrap();
+    let mut command = binary();
+    command.args(["--log", "json", "--listen", "127.0.0.1:0", "--data-dir"]);
+    command.arg(dir.path()).stderr(Pipe::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    let address = loop {
+        line.clear();
+        soon(stderr.read_line(&mut line)).await.unwrap();
+        if let Some(address) = line.trim_end().strip_prefix("listening on http://") {
+            break address.parse().unwrap();
+        }
+    };
+    let client = Client(address);
+    let id = client.create("secret-name", json!({})).await;
+    client.command(&id, &add_star("secret-star")).await;
+    for era in Era::BOTH {
+        Mcp::new(client, era).await.command(&id, &tick()).await;
+    }
+    client.get("/universes/none").await;
+    client.get("/nowhere/secret-path").await;
+    signal(child.id().unwrap(), "TERM").await;
+    let mut log = String::new();
+    soon(stderr.read_to_string(&mut log)).await.unwrap();
+    assert!(soon(child.wait()).await.unwrap().success());
+
+    assert!(!log.contains("secret") && !log.contains(&id), "{log}");
+    let found: Vec<_> = requests(&log)
+        .iter()
+        .map(|line| {
+            assert!(line["id"].is_u64() && line["micros"].is_u64(), "{line}");
+            assert_eq!(line["client"], "127.0.0.1");
+            assert_eq!(line["level"], "INFO");
+            json!([line["method"], line["route"], line["status"], line["tool"]])
+        })
+        .collect();
+    let send = "send_universe_command";
+    assert_eq!(
+        json!(found),
+        json!([
+            ["POST", "/universes", 201, null],
+            ["POST", "/universes/{id}/commands", 200, null],
+            ["POST", "/mcp", 200, null],
+            ["POST", "/mcp", 200, send],
+            ["POST", "/mcp", 200, send],
+            ["GET", "/universes/{id}", 404, null],
+            ["GET", "unknown", 404, null],
+        ])
+    );
+    assert!(requests(&log).iter().all(|line| line["bytes"].is_u64()));
+}
+
+#[tokio::test]
+async fn each_call_on_pipes_is_a_line() {
+    let dir = TempDir::new().unwrap();
+    let mut command = binary();
+    command
+        .args(["--stdio", "--demo", "--log", "json", "--data-dir"])
+        .arg(dir.path());
+    command
+        .stdin(Pipe::piped())
+        .stdout(Pipe::piped())
+        .stderr(Pipe::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    for universe in ["sol", "none"] {
+        let params = json!({"name": "get_universe_state", "arguments": {"universeId": universe}});
+        let line = Era::Modern.request(&json!(universe), "tools/call", params);
+        input
+            .write_all(format!("{line}\n").as_bytes())
+            .await
+            .unwrap();
+    }
+    let mut output = BufReader::new(child.stdout.take().unwrap()).lines();
+    for _ in 0..2 {
+        soon(output.next_line()).await.unwrap().unwrap();
+    }
+    drop(input);
+    let mut log = String::new();
+    let mut stderr = child.stderr.take().unwrap();
+    soon(stderr.read_to_string(&mut log)).await.unwrap();
+    let mut found: Vec<_> = requests(&log)
+        .iter()
+        .map(|line| format!("{} {}", line["tool"], line["status"]))
+        .collect();
+    found.sort();
+    assert_eq!(
+        found,
+        [
+            "\"get_universe_state\" \"error\"",
+            "\"get_universe_state\" \"ok\""
+        ]
+    );
+}

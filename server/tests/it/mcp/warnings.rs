@@ -1,0 +1,162 @@
+//! Nothing wrong passes in silence: warnings, strictness, and arguments that do not fit.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Ways, add_star, tick};
+
+const GET: &str = "get_universe_state";
+const SEND: &str = "send_universe_command";
+
+fn odd(id: &str) -> Value {
+    let mut command = add_star(id);
+    command["payload"]["eccentricty"] = json!(0.2);
+    command["payload"]["mass"] = json!(-5);
+    command
+}
+
+#[tokio::test]
+async fn what_is_odd_is_taken_with_warnings_by_both_dialects() {
+    let mut ways = Ways::start(&[]).await;
+    let client = ways.client;
+    let id = client.create("u", json!({})).await;
+    let path = format!("/universes/{id}/commands");
+    for (n, caller) in ways.each() {
+        let answer = caller.send(&id, odd(&format!("mcp-{n}"))).await;
+        let warnings = answer["warnings"].as_array().unwrap();
+        let paths: Vec<_> = warnings.iter().map(|warning| &warning["path"]).collect();
+        assert_eq!(paths, ["/payload/eccentricty", "/payload/mass"]);
+        assert!(
+            warnings[0]["message"]
+                .as_str()
+                .unwrap()
+                .contains("eccentricity")
+        );
+        for form in ["state", "events", "changes"] {
+            let command = odd(&format!("rest-{n}-{form}"));
+            let told = client
+                .post(&format!("{path}?result={form}"), &command)
+                .await;
+            assert_eq!(told.json()["warnings"], answer["warnings"]);
+        }
+        let answer = caller.send(&id, tick()).await;
+        assert!(answer.get("warnings").is_none(), "{answer}");
+    }
+    let body = json!({"name": "odd", "state": {"stas": {}}});
+    let created = client.post("/universes", &body).await;
+    assert_eq!(created.status, 201);
+    assert_eq!(created.json()["warnings"][0]["path"], "/stas");
+}
+
+#[tokio::test]
+async fn a_strict_server_refuses_what_is_odd() {
+    let mut ways = Ways::start(&["--strict"]).await;
+    let client = ways.client;
+    let id = client.create("u", json!({})).await;
+    for (_, caller) in ways.each() {
+        let arguments = json!({"universeId": id, "command": odd("x")});
+        let error = caller.error(SEND, arguments).await;
+        assert_eq!(error["code"], "INVALID_COMMAND");
+        assert_eq!(
+            error["data"]["findings"][1]["path"],
+            "/command/payload/mass"
+        );
+        let message = error["message"].as_str().unwrap();
+        assert!(
+            message.contains(&id) && message.contains("did you mean eccentricity?"),
+            "{message}"
+        );
+    }
+    let reply = client
+        .post(&format!("/universes/{id}/commands"), &odd("x"))
+        .await;
+    assert_eq!(reply.status, 400);
+    assert!(reply.error().contains("eccentricity"), "{reply:?}");
+    let reply = client
+        .put(&format!("/universes/{id}"), &json!({"state": {"stas": {}}}))
+        .await;
+    assert_eq!(reply.status, 400);
+    assert_eq!(client.universe(&id).await["revision"], 0);
+}
+
+#[tokio::test]
+async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
+    let mut ways = Ways::start(&["--demo"]).await;
+    let tick = json!({"type": "tick"});
+    let rows = [
+        (
+            GET,
+            json!({"universe_id": "sol"}),
+            "universe sol: /universe_id: is not known; did you mean universeId?",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "selct": {}}),
+            "universe sol: /selct: is not known; did you mean select?",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "select": {"memebrs": []}}),
+            "universe sol: /select/memebrs: is not known; did you mean members?",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "weather": 1}),
+            "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": {"type": "tik"}}),
+            "universe sol: /command/type: \"tik\" is not a command; did you mean tick?",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": {"type": "removeStar"}}),
+            "universe sol: /command/id: is missing; expected text: id of the body",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": tick.to_string()}),
+            "universe sol: /command: is an object written as JSON text: send the object itself, without quotes",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": "tick"}),
+            "universe sol: /command: must be an object with a `type`, such as {\"dt\":0.5,\"type\":\"tick\"}",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": {"command": tick}}),
+            "universe sol: /command: holds the command once more in `command`: send the inner object itself",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": {"tick": {"dt": 1}}}),
+            "universe sol: /command: has its type as a name: send {\"type\":\"tick\", …} with the members beside it",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "type": "tick"}),
+            "universe sol: /type: belongs into `command`, an object, together with the other members of the command",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol"}),
+            "universe sol: /command: is missing",
+        ),
+        (SEND, json!({"command": tick}), "/universeId: is missing"),
+    ];
+    for (_, caller) in ways.each() {
+        for (tool, arguments, expected) in &rows {
+            let error = caller.error(tool, arguments.clone()).await;
+            assert_eq!(error["message"], *expected, "{arguments}");
+        }
+        let error = caller.error(GET, json!({"universeId": "soll"})).await;
+        assert_eq!(
+            error["message"],
+            "universe not found: soll; did you mean sol?"
+        );
+        assert_eq!(error["data"]["knownIds"][0], "sol");
+    }
+    let revision = ways.client.universe("sol").await["revision"].take();
+    assert_eq!(revision, 0);
+}

@@ -1,0 +1,46 @@
+//! The known names that come nearest to a name that is not known.
+
+/// A text longer than this is near to no name; it also bounds the work.
+const MAX_GIVEN: usize = 40;
+/// The most edits between names that count as near.
+const MAX_EDITS: usize = 3;
+
+/// The names that differ least from `given`, if they differ little: by up to three edits, and by no more than half of the
+/// name. Case, `_`, `-` and blanks do not count. Empty if none is near or `given` is longer than 40 bytes.
+pub fn nearest<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> Vec<&'n str> {
+    if given.len() > MAX_GIVEN {
+        return Vec::new();
+    }
+    let given = plain(given);
+    let mut least = MAX_EDITS;
+    let mut near = Vec::new();
+    for name in names {
+        let edits = strsim::osa_distance(&given, &plain(name));
+        if edits > least || edits * 2 > name.chars().count() {
+            continue;
+        }
+        if edits < least {
+            near.clear();
+            least = edits;
+        }
+        if !near.contains(&name) {
+            near.push(name);
+        }
+    }
+    near
+}
+
+/// A hint to follow what is wrong with `given`: `; did you mean A or B?`, or nothing if no name is near.
+pub fn hint<'n>(given: &str, names: impl IntoIterator<Item = &'n str>) -> String {
+    match nearest(given, names).as_slice() {
+        [] => String::new(),
+        near => format!("; did you mean {}?", near.join(" or ")),
+    }
+}
+
+fn plain(name: &str) -> String {
+    let letters = name
+        .chars()
+        .filter(|letter| !matches!(letter, '_' | '-' | ' '));
+    letters.flat_map(char::to_lowercase).collect()
+}
