@@ -219,7 +219,8 @@ async fn rest_shares_the_budget_of_mcp() {
         share: 20_000,
     };
     let service = CommandService::new(memory(), ServiceLimits::default());
-    let client = Local::with_budget(service, budget).await.client;
+    let server = Local::with_budget(service, budget).await;
+    let client = server.client;
     // Few bytes, and many once they are read.
     let bomb = json!({ "name": "u", "state": { "stars": vec![json!({ "": 0 }); 100] } });
     let reply = client.post("/universes", &bomb).await;
