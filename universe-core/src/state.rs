@@ -1,6 +1,7 @@
 //! A whole universe as a persistent value.
 
 mod difference;
+mod extent;
 mod import;
 mod links;
 pub(crate) mod sequence;

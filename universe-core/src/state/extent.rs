@@ -1,0 +1,101 @@
+//! Whether a universe is long as JSON, without writing it.
+
+use serde_json::Value;
+
+use super::State;
+use crate::entity::{Id, Members};
+
+/// How many bytes are left. `None` says that there are more than were allowed.
+struct Left(usize);
+
+impl State {
+    /// Whether it has at most about `max` bytes as JSON. Looks no further than that, and at no text but for its length.
+    pub fn is_within(&self, max: usize) -> bool {
+        Left(max).state(self).is_some()
+    }
+}
+
+impl Left {
+    fn state(&mut self, state: &State) -> Option<()> {
+        for star in state.stars.values() {
+            self.id(&star.id)?;
+            star.children.iter().try_for_each(|id| self.id(id))?;
+            self.members(&star.members)?;
+        }
+        for group in state.groups.values() {
+            self.id(&group.id)?;
+            for child in group.children.iter() {
+                self.id(&child.id)?;
+                self.members(&child.members)?;
+            }
+            self.members(&group.members)?;
+        }
+        let records = [
+            &state.belts,
+            &state.small_body_fields,
+            &state.protoplanetary_disks,
+            &state.nebulae,
+        ];
+        for record in records.into_iter().flat_map(|records| records.values()) {
+            self.members(&record.members)?;
+        }
+        self.members(&state.extra)
+    }
+
+    /// An id stands beside its entity, too.
+    fn id(&mut self, id: &Id) -> Option<()> {
+        self.bytes(2 * id.len() + 8)
+    }
+
+    fn members(&mut self, members: &Members) -> Option<()> {
+        for (name, value) in members {
+            self.bytes(name.len() + 4)?;
+            self.value(value)?;
+        }
+        Some(())
+    }
+
+    /// What was read from JSON is not nested deeper than that allows.
+    fn value(&mut self, value: &Value) -> Option<()> {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => self.bytes(8),
+            Value::String(text) => self.bytes(text.len() + 3),
+            Value::Array(items) => {
+                self.bytes(2)?;
+                items.iter().try_for_each(|item| self.value(item))
+            }
+            Value::Object(members) => {
+                self.bytes(2)?;
+                members.iter().try_for_each(|(name, value)| {
+                    self.bytes(name.len() + 4)?;
+                    self.value(value)
+                })
+            }
+        }
+    }
+
+    fn bytes(&mut self, bytes: usize) -> Option<()> {
+        self.0 = self.0.checked_sub(bytes)?;
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_universe_is_within_about_its_length_as_json() {
+        let body = |name: &str| json!({ "id": "a", "name": name, "mass": 1, "radius": 1, "color": "#FFFFFF" });
+        for name in ["a", &"n".repeat(100_000)] {
+            let state = json!({ "stars": { "a": body(name) }, "rootIds": ["a"] });
+            let state = State::from_partial(state).unwrap();
+            let length = state.to_value().to_string().len();
+            assert!(state.is_within(2 * length), "{length}");
+            assert!(!state.is_within(name.len()), "{length}");
+        }
+        assert!(State::default().is_within(0));
+    }
+}
