@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
-use mcp_proto::http::{Hosts, HttpConfig, InvalidName, Origins};
+use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
 use service_host::LogFormat;
 
@@ -89,6 +89,16 @@ pub struct Arguments {
         value_name = "HOST"
     )]
     pub allowed_host: Vec<String>,
+
+    /// The address or network of a proxy in front of the server, such as 10.0.0.7 or 10.0.0.0/8: its `Forwarded` or
+    /// `X-Forwarded-For` says which client calls, so that each has its own share. Repeatable.
+    #[arg(
+        long,
+        env = "UNIVERSE_TRUSTED_PROXY",
+        value_delimiter = ',',
+        value_name = "ADDRESS"
+    )]
+    pub trusted_proxy: Vec<String>,
 }
 
 /// Which store.
@@ -121,6 +131,9 @@ pub enum ConfigError {
     /// A host that is none.
     #[error("--allowed-host {0}")]
     Host(InvalidName),
+    /// A proxy that is not an address or a network.
+    #[error("--trusted-proxy {0}")]
+    Proxy(InvalidProxy),
 }
 
 /// What the arguments mean.
@@ -160,6 +173,7 @@ impl Arguments {
         mcp.max_body_bytes = MAX_BODY_BYTES;
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
+        mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
         let mut stdio = StdioConfig::default();
         stdio.max_line_bytes = MAX_BODY_BYTES;
         let rest = RestConfig {

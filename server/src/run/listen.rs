@@ -40,6 +40,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
         StoreKind::Memory => None,
     };
+    let mut serving = ServeConfig::default();
+    serving.proxies = config.mcp.proxies.clone();
     let app = App::new(
         hold.service.clone(),
         StreamableHttpService::with_config(server, config.mcp),
@@ -57,7 +59,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
             shared.stop();
         }
     };
-    serve(listener, app.clone(), ServeConfig::default(), shutdown).await;
+    serve(listener, app.clone(), serving, shutdown).await;
     if let Some(shared) = shared {
         shared.close().await;
     }
