@@ -96,25 +96,6 @@ impl Text {
     }
 }
 
-/// After how many bytes of a body others come first: reading as many takes some ten microseconds, and a client that sends
-/// as fast as it can would be read for milliseconds otherwise.
-const IN_A_ROW: usize = 256 * 1024;
-
-/// Bytes of a body that were read in a row.
-#[derive(Default)]
-struct InARow(usize);
-
-impl InARow {
-    /// Counts so many more, and lets others come first now and then.
-    async fn read(&mut self, more: usize) {
-        self.0 += more;
-        if self.0 >= IN_A_ROW {
-            self.0 = 0;
-            tokio::task::yield_now().await;
-        }
-    }
-}
-
 /// The most bytes of a refused body that are read to no purpose but the client's hearing of it.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 
@@ -154,13 +135,10 @@ where
     let max = config.max_body_bytes;
     let mut deadline = Deadline::new(config.body_timeout);
     let mut held = client.hold(Kind::RequestBytes, 0)?;
-    let mut in_a_row = InARow::default();
     // The common body is one chunk, which is kept without a copy.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
-    let mut last = 0;
     loop {
-        in_a_row.read(std::mem::take(&mut last)).await;
         let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));
         let Some(frame) = frame.await.ok_or(Rejection::BodyTimeout)? else {
             break;
@@ -185,7 +163,6 @@ where
             }
             whole.put(data);
         }
-        last = more;
     }
     let bytes = if whole.is_empty() {
         first
@@ -212,7 +189,6 @@ pub(super) async fn discard<B: Body>(body: B, headers: &HeaderMap, config: &Http
 async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig) {
     let mut deadline = Deadline::new(config.body_timeout);
     let mut left = max_discarded(config);
-    let mut in_a_row = InARow::default();
     while !body.is_end_stream() {
         let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));
         let read = match frame.await {
@@ -223,7 +199,6 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig) {
             Some(rest) => left = rest,
             None => return,
         }
-        in_a_row.read(read).await;
     }
 }
 
