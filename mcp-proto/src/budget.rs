@@ -10,20 +10,20 @@
 
 mod bound;
 mod over;
+mod turns;
 
 use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
-use std::num::NonZero;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::thread;
 
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 pub use bound::{Bound, BudgetConfig};
 pub use over::Over;
+pub use turns::Turn;
+use turns::Turns;
 
 /// Below how many accounts those that are not used any more are not looked for.
 const FEW: usize = 64;
@@ -63,17 +63,10 @@ pub(crate) enum ClientName {
 #[derive(Debug, Clone)]
 pub struct Client(Arc<Account>);
 
-/// A client's turn to keep a processor busy, until it is dropped.
-#[derive(Debug)]
-pub struct Turn {
-    _permit: OwnedSemaphorePermit,
-}
-
 #[derive(Debug)]
 struct Account {
     name: ClientName,
-    /// How many pieces of long work are done for it at once.
-    turns: Arc<Semaphore>,
+    turns: Turns,
     held: [AtomicUsize; KINDS],
     budget: Arc<Shared>,
 }
@@ -144,7 +137,7 @@ impl Budget {
         accounts.sweep();
         let account = Arc::new(Account {
             name: name.clone(),
-            turns: Arc::new(Semaphore::new(turns())),
+            turns: Turns::default(),
             held: Default::default(),
             budget: Arc::clone(&self.0),
         });
@@ -193,16 +186,6 @@ impl Client {
     /// Which bound is near.
     pub fn may_answer(&self) -> Result<(), Over> {
         self.0.has_room(Kind::AnswerBytes)
-    }
-
-    /// Waits for this client's turn to do long work: it may keep half of the processors busy.
-    pub async fn turn(&self) -> Turn {
-        loop {
-            // Nothing closes the semaphore.
-            if let Ok(permit) = Arc::clone(&self.0.turns).acquire_owned().await {
-                return Turn { _permit: permit };
-            }
-        }
     }
 
     /// Holds so much whatever the bounds say; whether they are met is to be asked then.
@@ -417,12 +400,6 @@ impl Drop for Held {
     fn drop(&mut self) {
         self.account.give(self.kind, self.amount);
     }
-}
-
-/// How many processors one client may keep busy with long work: half of them.
-fn turns() -> usize {
-    let processors = thread::available_parallelism().map_or(2, NonZero::get);
-    (processors / 2).max(1)
 }
 
 impl Accounts {
