@@ -6,6 +6,7 @@
 
 mod door;
 mod files;
+mod log;
 mod process;
 mod run;
 mod snippet;
@@ -13,8 +14,6 @@ mod watch;
 
 pub use door::{Door, DoorError};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
-pub use run::{
-    Host, HostError, LogFormat, UntilStopped, block_on, log_to_stderr, log_to_stderr_as,
-    stop_signal,
-};
+pub use log::{LogFormat, log_to_stderr, log_to_stderr_as};
+pub use run::{Host, HostError, UntilStopped, block_on, stop_signal};
 pub use watch::{Changes, Depth, WatchError, Watcher};

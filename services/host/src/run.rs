@@ -10,7 +10,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use clap::ValueEnum;
 use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
@@ -21,9 +20,9 @@ use mcp_proto::{Principal, Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
-use tracing_subscriber::EnvFilter;
 
 use crate::door::{Door, DoorError};
+use crate::log;
 use crate::process;
 use crate::snippet::snippets;
 
@@ -132,38 +131,6 @@ pub fn stop_signal() -> Result<CancellationToken, io::Error> {
     Ok(stop)
 }
 
-/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
-/// such as `warn`. Where nobody reads stderr any longer, what is logged is lost and nothing else.
-pub fn log_to_stderr(filter: &str) {
-    log_to_stderr_as(filter, LogFormat::Text);
-}
-
-/// How a line of the log is written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
-pub enum LogFormat {
-    /// For people.
-    #[default]
-    Text,
-    /// A JSON object a line.
-    Json,
-}
-
-/// [`log_to_stderr`] in a format.
-pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
-    let log = tracing_subscriber::fmt()
-        .with_writer(io::stderr)
-        // It would tell of a closed stderr on stderr, and panic.
-        .log_internal_errors(false)
-        .with_ansi(io::stderr().is_terminal())
-        .with_env_filter(
-            EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter)),
-        );
-    match format {
-        LogFormat::Text => log.init(),
-        LogFormat::Json => log.json().flatten_event(true).init(),
-    }
-}
-
 /// Runs `main` on a runtime of its own and leaves: what failed is one line on stderr after the name of the program.
 pub fn block_on<E: Error>(
     program: &str,
@@ -179,8 +146,10 @@ pub fn block_on<E: Error>(
         Err(error) => return fail(&error),
     };
     runtime.spawn(process::give_memory_back());
+    runtime.spawn(log::tell_losses());
     let outcome = runtime.block_on(main);
     runtime.shutdown_timeout(LINGER);
+    log::finish();
     outcome.unwrap_or_else(|error| fail(&error))
 }
 

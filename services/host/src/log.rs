@@ -1,0 +1,88 @@
+//! The log: lines on stderr, written by a thread of their own, so that a log that nobody reads holds nobody up.
+
+use std::io::{self, IsTerminal as _};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use tracing_appender::non_blocking::{ErrorCounter, NonBlocking, NonBlockingBuilder, WorkerGuard};
+use tracing_subscriber::EnvFilter;
+
+/// How many lines wait to be written. A client that asks faster than the log is read must not slow the others down:
+/// further lines are dropped, and counted.
+const MAX_WAITING_LINES: usize = 4_096;
+
+/// How often lines that were dropped are reported.
+const REPORT: Duration = Duration::from_secs(5);
+
+/// The thread that writes, and how many lines it could not; nothing before the log was set up and after its end.
+static WRITER: Mutex<Option<(WorkerGuard, ErrorCounter)>> = Mutex::new(None);
+
+/// How a line of the log is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
+/// such as `warn`. Where nobody reads stderr any longer, what is logged is lost and nothing else.
+pub fn log_to_stderr(filter: &str) {
+    log_to_stderr_as(filter, LogFormat::Text);
+}
+
+/// [`log_to_stderr`] in a format.
+pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
+    let log = tracing_subscriber::fmt()
+        .with_writer(writer())
+        // It would tell of a closed stderr on stderr, and panic.
+        .log_internal_errors(false)
+        .with_ansi(io::stderr().is_terminal())
+        .with_env_filter(
+            EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter)),
+        );
+    match format {
+        LogFormat::Text => log.init(),
+        LogFormat::Json => log.json().flatten_event(true).init(),
+    }
+}
+
+fn writer() -> NonBlocking {
+    let (lines, guard) = NonBlockingBuilder::default()
+        .lossy(true)
+        .buffered_lines_limit(MAX_WAITING_LINES)
+        .thread_name("log")
+        .finish(io::stderr());
+    *writing() = Some((guard, lines.error_counter()));
+    lines
+}
+
+/// Says in the log how many lines were dropped, for ever.
+pub(crate) async fn tell_losses() {
+    let mut reports = tokio::time::interval(REPORT);
+    let mut before = 0;
+    loop {
+        reports.tick().await;
+        let dropped = writing().as_ref().map(|(_, errors)| errors.dropped_lines());
+        let more = dropped.unwrap_or_default().saturating_sub(before);
+        if more > 0 {
+            before += more;
+            tracing::warn!(
+                lines = more,
+                "lines of the log were dropped: it is not read as fast as it is written"
+            );
+        }
+    }
+}
+
+/// Writes what is waiting; later lines are lost.
+pub(crate) fn finish() {
+    drop(writing().take());
+}
+
+fn writing() -> MutexGuard<'static, Option<(WorkerGuard, ErrorCounter)>> {
+    WRITER.lock().unwrap_or_else(PoisonError::into_inner)
+}
