@@ -1,10 +1,14 @@
 //! Looking in: probes, the version, and a line in the log for each request.
 
+use std::net::SocketAddr;
+use std::path::Path;
 use std::process::Stdio as Pipe;
 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpStream;
+use tokio::process::{Child, ChildStderr};
 
 use crate::harness::process::{binary, signal};
 use crate::harness::{Client, Era, Mcp, Server, add_star, soon, tick};
@@ -34,22 +38,56 @@ fn requests(log: &str) -> Vec<Value> {
         .collect()
 }
 
-#[tokio::test]
-async fn each_request_over_http_is_a_line_without_its_contents() {
-    let dir = TempDir::new().unwrap();
+/// A server that listens, its stderr after it said where, and where.
+async fn listening(dir: &Path) -> (Child, BufReader<ChildStderr>, SocketAddr) {
     let mut command = binary();
     command.args(["--log", "json", "--listen", "127.0.0.1:0", "--data-dir"]);
-    command.arg(dir.path()).stderr(Pipe::piped());
+    command.arg(dir).stderr(Pipe::piped());
     let mut child = command.spawn().unwrap();
     let mut stderr = BufReader::new(child.stderr.take().unwrap());
     let mut line = String::new();
-    let address = loop {
+    loop {
         line.clear();
         soon(stderr.read_line(&mut line)).await.unwrap();
         if let Some(address) = line.trim_end().strip_prefix("listening on http://") {
-            break address.parse().unwrap();
+            return (child, stderr, address.parse().unwrap());
         }
-    };
+    }
+}
+
+/// A pipe takes 64 KiB, some 500 lines; then it is full.
+#[tokio::test]
+async fn a_log_that_nobody_reads_holds_nobody_up() {
+    let dir = TempDir::new().unwrap();
+    let (mut child, mut stderr, address) = listening(dir.path()).await;
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (answers, mut questions) = stream.into_split();
+    let asking = tokio::spawn(async move {
+        for _ in 0..8_000 {
+            let question = b"HEAD /livez HTTP/1.1\r\nhost: localhost\r\n\r\n";
+            questions.write_all(question).await.unwrap();
+        }
+        questions
+    });
+    let mut lines = BufReader::new(answers).lines();
+    let mut answered = 0;
+    while answered < 8_000 {
+        let line = soon(lines.next_line()).await.unwrap().unwrap();
+        answered += usize::from(line.starts_with("HTTP/1.1 "));
+    }
+    drop(asking.await.unwrap());
+    signal(child.id().unwrap(), "TERM").await;
+    let mut log = String::new();
+    soon(stderr.read_to_string(&mut log)).await.unwrap();
+    assert!(soon(child.wait()).await.unwrap().success());
+    let written = requests(&log).len();
+    assert!((4_096..8_000).contains(&written), "{written}");
+}
+
+#[tokio::test]
+async fn each_request_over_http_is_a_line_without_its_contents() {
+    let dir = TempDir::new().unwrap();
+    let (mut child, mut stderr, address) = listening(dir.path()).await;
     let client = Client(address);
     let id = client.create("secret-name", json!({})).await;
     client.command(&id, &add_star("secret-star")).await;
