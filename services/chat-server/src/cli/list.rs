@@ -6,7 +6,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::output::{Format, Output};
+use super::output::{Format, Output, complain};
 use super::place::{Place, close};
 use crate::desk::{ChatQuestion, Desk, Mode};
 use crate::view;
@@ -81,13 +81,17 @@ impl Sources {
 }
 
 fn source_line(source: &view::Source) -> String {
-    let status = source.status.as_ref().map(|status| format!(" ({status})"));
+    let doubtful = source.date_doubts.len() as u64 + source.more_date_doubts;
+    let doubtful = (doubtful > 0).then(|| format!("dates of {doubtful} chats are in doubt"));
+    let said = source.not_served.iter().chain(&source.status);
+    let said: String = said
+        .chain(&doubtful)
+        .chain(&source.twice)
+        .map(|it| format!(" ({it})"))
+        .collect();
     format!(
-        "{}: {} chats, {} messages{}",
-        source.id,
-        source.chats,
-        source.messages,
-        status.unwrap_or_default()
+        "{}: {} chats, {} messages{said}",
+        source.id, source.chats, source.messages
     )
 }
 
@@ -107,6 +111,7 @@ impl Chats {
                     "name",
                     "type",
                     "participant_count",
+                    "counted",
                     "message_count",
                     "last_activity",
                 ])?;
@@ -117,6 +122,7 @@ impl Chats {
                         &chat.name,
                         &chat.kind,
                         &chat.participant_count.to_string(),
+                        chat.counted,
                         &chat.message_count.to_string(),
                         chat.last_activity.as_deref().unwrap_or_default(),
                     ])?;
@@ -125,6 +131,9 @@ impl Chats {
             Format::Text => {
                 for chat in &chats.chats {
                     output.line(&chat_line(chat))?;
+                }
+                if let Some(note) = &chats.note {
+                    complain(note);
                 }
             }
         }
@@ -147,8 +156,16 @@ impl Chats {
 
 fn chat_line(chat: &view::Chat) -> String {
     let last = chat.last_activity.as_deref().unwrap_or("never");
+    let doubt = match &chat.date_doubt {
+        Some(doubt) => format!(
+            ", dates {} or perhaps {}",
+            doubt.read_as.name(),
+            doubt.or_perhaps.name()
+        ),
+        None => String::new(),
+    };
     format!(
-        "{}:{}  {}  ({}, {} messages, last {last})",
+        "{}:{}  {}  ({}, {} messages, last {last}{doubt})",
         chat.source, chat.id, chat.name, chat.kind, chat.message_count
     )
 }

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::CliError;
-use super::output::{Format, Output};
+use super::output::{Format, Output, complain};
 use super::place::{Place, close};
 use crate::desk::{Mode, Question};
 use crate::view;
@@ -140,10 +140,10 @@ fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliEr
                 output.line(&message.line())?;
             }
             if let Some(note) = &told.note {
-                eprintln!("{note}");
+                complain(note);
             }
             if let Some(cursor) = &told.next_cursor {
-                eprintln!("there are more: --cursor {cursor}");
+                complain(&format!("there are more: --cursor {cursor}"));
             }
         }
     }

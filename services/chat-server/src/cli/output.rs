@@ -1,6 +1,6 @@
 //! Writing answers: text for people, JSON and CSV for programs.
 
-use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
+use std::io::{self, BufWriter, StdoutLock, Write as _};
 
 use clap::ValueEnum;
 use serde::Serialize;
@@ -21,15 +21,12 @@ pub(super) enum Format {
 #[derive(Debug)]
 pub(super) struct Output {
     writer: BufWriter<StdoutLock<'static>>,
-    is_terminal: bool,
 }
 
 impl Output {
     pub(super) fn new() -> Self {
-        let stdout = io::stdout();
         Self {
-            is_terminal: stdout.is_terminal(),
-            writer: BufWriter::new(stdout.lock()),
+            writer: BufWriter::new(io::stdout().lock()),
         }
     }
 
@@ -51,12 +48,9 @@ impl Output {
         write!(self.writer, "\r\n")
     }
 
-    /// A terminal would obey control characters of messages: they are made visible there.
+    /// A terminal would obey control characters, and what is in a file today is shown on one tomorrow.
     fn write(&mut self, text: &str) -> io::Result<()> {
-        match self.is_terminal {
-            true => self.writer.write_all(visible(text).as_bytes()),
-            false => self.writer.write_all(text.as_bytes()),
-        }
+        self.writer.write_all(visible(text).as_bytes())
     }
 
     /// Writes what is still held back.
@@ -65,8 +59,14 @@ impl Output {
     }
 }
 
-/// A text without characters that a terminal obeys: names of chats are others' words too.
-pub(super) fn visible(text: &str) -> String {
+/// One line on stderr.
+pub(super) fn complain(line: &str) {
+    // Who has closed stderr does not want to know.
+    let _written = writeln!(io::stderr(), "{}", visible(line));
+}
+
+/// A text without characters that a terminal obeys: names of chats and of files are others' words.
+fn visible(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' => c,
         c if c.is_control() => '\u{FFFD}',

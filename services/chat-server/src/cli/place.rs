@@ -53,7 +53,11 @@ impl Place {
 
     /// The chats behind the rules of the configuration.
     pub(super) async fn desk(&self, mode: Mode) -> Result<Desk, CliError> {
-        let config = self.config()?;
+        self.desk_of(&self.config()?, mode).await
+    }
+
+    /// The same, by another configuration.
+    pub(super) async fn desk_of(&self, config: &Config, mode: Mode) -> Result<Desk, CliError> {
         let dir = match self.data_dir.as_ref().or(config.data_dir.as_ref()) {
             Some(dir) => dir.clone(),
             None => directory("XDG_DATA_HOME", ".local/share")?,
@@ -61,7 +65,7 @@ impl Place {
         let opened =
             tokio::task::spawn_blocking(move || Index::open(&dir, Options::default())).await;
         let index = opened.map_err(|error| CliError::Other(error.to_string()))??;
-        let desk = Desk::new(&config, index, mode);
+        let desk = Desk::new(config, index, mode);
         desk.recall().await;
         Ok(desk)
     }

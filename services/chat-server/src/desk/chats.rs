@@ -50,15 +50,20 @@ impl Desk {
                     .is_none_or(|part| index::contains(&chat.name, part))
         };
         let seen = self.seen_chats(source).await?;
+        let doubts = self.doubts().await?;
         let fitting: Vec<view::Chat> = seen
             .iter()
-            .map(|chat| shown_chat(&chat.shown))
+            .map(|chat| view::Chat {
+                date_doubt: doubts.date(&chat.key),
+                ..shown_chat(&chat.shown)
+            })
             .filter(fits)
             .collect();
+        let twice = doubts.twice(&seen, None);
         Ok(view::Chats {
             total: fitting.len() as u64,
             chats: fitting.into_iter().skip(offset).take(limit).collect(),
-            note: self.reading(source),
+            note: joined(self.reading(source).into_iter().chain(twice)),
         })
     }
 
@@ -82,6 +87,12 @@ fn kind(asked: &str) -> Result<&'static str, Failure> {
         let reason = format!("it is no kind of chat: give one of {}", KINDS.join(", "));
         Invalid::new("chat_type", reason).into()
     })
+}
+
+/// Sentences as one, if there are any.
+pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// A number in its bounds.

@@ -84,10 +84,11 @@ impl Desk {
         let page = self.index().messages(&query).await?;
         let none_found = page.messages.is_empty() && query.search.is_some();
         let none_found = none_found.then(|| NOTHING_FOUND.to_owned());
+        let note = self.note_on(query.source.as_deref(), &page.messages);
         Ok(view::Messages {
+            note: note.await?.or(none_found),
             messages: page.messages.into_iter().map(|it| self.shown(it)).collect(),
             next_cursor: page.next.map(|cursor| cursor.as_str().to_owned()),
-            note: self.reading(query.source.as_deref()).or(none_found),
         })
     }
 
@@ -163,6 +164,9 @@ impl Desk {
             messages: self.query(&asked.messages).await?,
         };
         let found = self.index().search(&query).await?;
+        let messages = found.hits.iter().map(|hit| &hit.message);
+        let note = self.note_on(query.messages.source.as_deref(), messages);
+        let note = note.await?;
         let none_found = found.hits.is_empty().then(|| NOTHING_FOUND.to_owned());
         let hit = |hit: index::Hit| {
             let raw = view::content(&hit.message.message);
@@ -188,9 +192,7 @@ impl Desk {
         Ok(view::Hits {
             hits: found.hits.into_iter().map(hit).collect(),
             next_cursor: found.next.map(|cursor| cursor.as_str().to_owned()),
-            note: self
-                .reading(query.messages.source.as_deref())
-                .or(none_found),
+            note: note.or(none_found),
         })
     }
 
@@ -212,11 +214,12 @@ impl Desk {
         let id = self.message_id(key, &asked.id).await?;
         let found = self.index().context(key, &id, before, after).await?;
         let (message, around) = found.ok_or_else(|| Failure::message_not_found(key, &asked.id))?;
+        let note = self.note_on(Some(&key.source), [&message]).await?;
         Ok(view::Around {
+            note,
             before: around.before.into_iter().map(|it| self.shown(it)).collect(),
             message: self.shown(message),
             after: around.after.into_iter().map(|it| self.shown(it)).collect(),
-            note: self.reading(Some(&key.source)),
         })
     }
 
@@ -247,6 +250,22 @@ impl Desk {
         };
         let mut ids = page.messages.into_iter().map(|it| it.message.id);
         Ok(ids.find(is_shown_so).unwrap_or_else(|| shown.to_owned()))
+    }
+
+    /// What is not complete or not certain about these messages.
+    async fn note_on<'m>(
+        &self,
+        source: Option<&str>,
+        messages: impl IntoIterator<Item = &'m StoredMessage>,
+    ) -> Result<Option<String>, Failure> {
+        let named = |stored: &StoredMessage| {
+            let mut name = stored.chat_name.clone();
+            self.0.redactor.text(&mut name);
+            let (source, id) = (stored.source.clone(), stored.chat.clone());
+            (ChatKey { source, id }, name)
+        };
+        let chats = messages.into_iter().map(named).collect();
+        self.note(source, &chats).await
     }
 
     /// What may be told of a message.

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::chats::within;
+use super::doubts::names;
 use super::{Desk, Failure, zone_name};
 use crate::index::{self, MAX_PEOPLE, PeopleQuery, StatisticsQuery};
 use crate::model::Participant;
@@ -58,6 +59,12 @@ impl Desk {
             before,
             zone: zone.clone(),
         };
+        let seen = self.seen_chats(query.source.as_deref()).await?;
+        let mut chats = names(&seen);
+        if let Some(these) = &query.chats {
+            chats.retain(|chat, _| these.contains(chat));
+        }
+        let note = self.note(source, &chats).await?;
         let counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);
         let other_senders = counted.other_senders + cut.map(|sender| sender.messages).sum::<u64>();
@@ -79,7 +86,7 @@ impl Desk {
             hours: counted.hours.to_vec(),
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),
-            note: self.reading(source),
+            note,
             senders: counted
                 .senders
                 .into_iter()
@@ -118,7 +125,9 @@ impl Desk {
         let people = people.into_iter().filter(named).skip(offset).take(limit);
         Ok(view::People {
             people: people.collect(),
-            note: self.reading(None),
+            note: self
+                .note(None, &names(&self.seen_chats(None).await?))
+                .await?,
         })
     }
 

@@ -193,11 +193,16 @@ pub(super) fn shown_chat(chat: &ChatSummary) -> view::Chat {
         id: chat.chat.id.clone(),
         name: chat.chat.name.clone(),
         kind: chat.chat.kind.name().to_owned(),
-        participant_count: chat.chat.participants.unwrap_or(0),
+        participant_count: chat.chat.participants.unwrap_or(chat.writers),
+        counted: match chat.chat.participants {
+            Some(_) => "members",
+            None => "writers",
+        },
         source: chat.source.clone(),
         message_count: chat.messages,
         first_activity: chat.first.map(|at| at.to_string()),
         last_activity: chat.last.map(|at| at.to_string()),
+        date_doubt: None,
         uri: uri::messages(&chat.source, &chat.chat.id),
     }
 }

@@ -133,7 +133,7 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
 
 fn chats(view: &Connection, source: Option<&str>) -> rusqlite::Result<Vec<ChatSummary>> {
     let sql = "SELECT source.id, chat.id, name, kind, \
-               coalesce(participants, (SELECT count(*) FROM member WHERE member.chat = chat.chat)), \
+               participants, (SELECT count(*) FROM member WHERE member.chat = chat.chat), \
                messages, \
                (SELECT min(at) FROM message WHERE message.chat = chat.chat), \
                (SELECT max(at) FROM message WHERE message.chat = chat.chat) AS latest \
@@ -154,9 +154,10 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
             kind: chat_kind(row.get(3)?),
             participants: row.get(4)?,
         },
-        messages: row.get::<_, i64>(5)?.cast_unsigned(),
-        first: time(row.get(6)?),
-        last: time(row.get(7)?),
+        writers: row.get(5)?,
+        messages: row.get::<_, i64>(6)?.cast_unsigned(),
+        first: time(row.get(7)?),
+        last: time(row.get(8)?),
     })
 }
 

@@ -28,8 +28,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             reading(
                 "list_chats",
                 "List the chats",
-                "List the chats of a source, those with the latest activity first, with id, name, type, participants and \
-                 number of messages. filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
+                "List the chats of a source, those with the latest activity first, with id, name, type, number of \
+                 messages, and participant_count: members if the source tells, else those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
                  of the name, in any case.",
             ),
             list_chats,
