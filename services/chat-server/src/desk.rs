@@ -21,9 +21,9 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
-pub use chats::{ChatQuestion, MAX_CHATS};
+pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
 pub use failure::Failure;
-pub use messages::{Around, Question, SearchQuestion};
+pub use messages::{Around, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, News, Told};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 

@@ -13,7 +13,7 @@ use crate::import::DayOrder;
 
 pub use content::content;
 pub use media_type::media_type;
-pub use message::{Attachment, Message, Reaction, Sender};
+pub use message::{Attachment, Message, Sender};
 
 /// A source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::CliError;
 use super::output::{Format, Output, complain};
 use super::place::{Place, close};
-use crate::desk::{ChatQuestion, Desk, Mode};
+use crate::desk::{ChatFilter, ChatQuestion, Desk, Mode};
 use crate::view;
 
 #[derive(Debug, Clone, Args)]
@@ -22,12 +22,8 @@ pub(super) struct Sources {
 pub(super) struct Chats {
     /// The id of the source; all sources if it is left out.
     source: Option<String>,
-    /// Only of this kind: direct, group, channel or unknown.
-    #[arg(long = "type", value_name = "KIND")]
-    kind: Option<String>,
-    /// Only with this in the name, in any case.
-    #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
+    #[command(flatten)]
+    filter: ChatFilter,
     /// How many at most.
     #[arg(long)]
     limit: Option<i64>,
@@ -143,12 +139,11 @@ impl Chats {
 
     async fn ask(&self, desk: &Desk) -> Result<view::Chats, CliError> {
         let asked = ChatQuestion {
-            source: self.source.as_ref().map(|id| id.to_lowercase()),
-            chat_type: self.kind.clone(),
-            name_pattern: self.name.clone(),
+            source: self.source.clone(),
+            filter: Some(self.filter.clone()),
             limit: self.limit,
             offset: self.offset,
-            stored: true,
+            stored: Some(true),
         };
         Ok(desk.chats(&asked).await?)
     }

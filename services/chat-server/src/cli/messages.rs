@@ -12,36 +12,8 @@ use crate::view;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
-    /// The chat: its id, its name, a part of its name, SOURCE: and one of these, or * for all; all chats if it is left
-    /// out.
-    chat: Option<String>,
-    /// The id of the source.
-    #[arg(long, value_name = "ID")]
-    source: Option<String>,
-    /// Not before this: 7d, 2025-01-13, or RFC 3339.
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Before this.
-    #[arg(long, value_name = "TIME")]
-    before: Option<String>,
-    /// A part of the sender's name.
-    #[arg(long, value_name = "TEXT")]
-    sender: Option<String>,
-    /// A part of what is said.
-    #[arg(long, value_name = "TEXT")]
-    search: Option<String>,
-    /// A part of the name of the topic of a forum.
-    #[arg(long, value_name = "TEXT")]
-    topic: Option<String>,
-    /// How many, 1 to 1000; 100 by default.
-    #[arg(long)]
-    limit: Option<i64>,
-    /// How many of the newest to pass over.
-    #[arg(long)]
-    offset: Option<i64>,
-    /// Where to go on: the next_cursor of the answer before.
-    #[arg(long)]
-    cursor: Option<String>,
+    #[command(flatten)]
+    asked: Question,
     /// How to write it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -60,7 +32,7 @@ impl Search {
         let desk = place.desk(Mode::Reads).await?;
         let asked = Question {
             search: Some(self.words.join(" ")),
-            stored: true,
+            stored: Some(true),
             ..Question::default()
         };
         let told = desk.messages(&asked).await;
@@ -73,19 +45,7 @@ impl Search {
 impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         let desk = place.desk(Mode::Reads).await?;
-        let asked = Question {
-            source: self.source.map(|id| id.to_lowercase()),
-            chat: self.chat,
-            since: self.since,
-            before: self.before,
-            sender: self.sender,
-            search: self.search,
-            topic: self.topic,
-            limit: self.limit,
-            offset: self.offset,
-            cursor: self.cursor,
-            stored: true,
-        };
+        let asked = self.asked;
         let is_one = asked
             .chat
             .as_deref()

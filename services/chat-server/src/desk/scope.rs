@@ -1,7 +1,7 @@
 //! Where to look: sources and chats by what somebody calls them, as far as they may be seen.
 
 use super::{Desk, Failure};
-use crate::index::{ChatFilter, ChatKey, ChatSummary, FoundChat, contains, find_among};
+use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::Entry;
 use crate::source::Connection;
@@ -73,7 +73,7 @@ impl Desk {
 
     /// The chats of a source, or of all of the configuration, that may be seen: those with the latest activity first.
     pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
-        let chats = self.index().chats(source, &ChatFilter::default()).await?;
+        let chats = self.index().chats(source).await?;
         let seen = chats.into_iter().filter(|chat| {
             self.registry()
                 .tells(&chat.source, &chat.chat.id, &chat.chat.name)

@@ -264,6 +264,13 @@ fn words_of_every_language_are_found() {
                     "edited" => format!("hi \u{200e}<{words}>"),
                     "missed_call" => format!("\u{200e}{words}"),
                     "location" => format!("{words}: https://maps.google.com/?q=1.5,2.5"),
+                    "morning" | "noon" | "afternoon" => {
+                        let line = format!("13/12/2023 01:05 {words} - Anna: x\n");
+                        let read = read_text("WhatsApp Chat with Anna.txt", &line);
+                        let hour = if name == "morning" { "T01" } else { "T13" };
+                        assert!(read.times()[0].contains(hour), "{path:?}: {name}: {words}");
+                        continue;
+                    }
                     _ => continue,
                 };
                 let read = read_text(

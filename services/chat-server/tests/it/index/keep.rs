@@ -113,11 +113,7 @@ async fn an_import_that_is_repeated_doubles_nothing() {
     assert_eq!(fixture.all().await, first);
     let sources = fixture.index.sources().await.unwrap();
     assert_eq!((sources[0].chats, sources[0].messages), (1, 3));
-    let chats = fixture
-        .index
-        .chats(None, &Default::default())
-        .await
-        .unwrap();
+    let chats = fixture.index.chats(None).await.unwrap();
     assert_eq!(
         (
             chats[0].messages,
