@@ -150,3 +150,37 @@ async fn no_short_chat_is_silently_read_in_the_wrong_order() {
     eprintln!("wrong, with a doubt: {alone} of 400 by country, {together} of 400 together");
     assert!(alone < 80 && together < 80, "{alone}, {together} of 400");
 }
+
+/// A file may be older by its date than what is in it: some programs keep no dates.
+#[tokio::test]
+async fn the_date_of_a_file_is_a_hint_and_no_proof() {
+    for (written, day) in [
+        ("1980-01-01", "2024-02-01"),
+        ("2024-01-15", "2024-01-02"),
+        ("2024-09-01", "2024-02-01"),
+    ] {
+        let place = Place::new(
+            "[[source]]\nid = \"s\"\nkind = \"whatsapp-export\"\npath = \"export\"\nzone = \"UTC\"\n",
+        );
+        place.write(
+            "export/WhatsApp Chat with Ann.txt",
+            "1/2/24, 18:05 - Ann: x\n",
+        );
+        let file = std::fs::File::options()
+            .write(true)
+            .open(place.path("export/WhatsApp Chat with Ann.txt"))
+            .unwrap();
+        let zone = jiff::tz::TimeZone::UTC;
+        let time = written.parse::<Date>().unwrap().to_zoned(zone).unwrap();
+        file.set_modified(time.timestamp().into()).unwrap();
+        let (code, _, stderr) = run(&place, "import", &[]).await;
+        assert_eq!(code, 0, "{written}: {stderr}");
+        let told = json(&place, &["chats", "--format", "json"]).await;
+        let chat = &told["chats"][0];
+        assert!(
+            chat["last_activity"].as_str().unwrap().starts_with(day),
+            "{written}: {chat}"
+        );
+        assert!(chat["date_doubt"].is_object(), "{written}: {chat}");
+    }
+}
