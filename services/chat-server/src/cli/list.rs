@@ -11,6 +11,27 @@ use super::place::{Place, close};
 use crate::desk::{ChatFilter, ChatQuestion, Desk, Mode};
 use crate::view;
 
+/// What is told of a source and of a chat in columns.
+const SOURCE: [&str; 7] = [
+    "id",
+    "name",
+    "is_connected",
+    "streams",
+    "chats",
+    "messages",
+    "status",
+];
+const CHAT: [&str; 8] = [
+    "source",
+    "id",
+    "name",
+    "type",
+    "participant_count",
+    "counted",
+    "message_count",
+    "last_activity",
+];
+
 #[derive(Debug, Clone, Args)]
 pub(super) struct Sources {
     /// How to write it.
@@ -43,28 +64,7 @@ impl Sources {
         let mut output = Output::new();
         match self.format {
             Format::Json => output.json(&json!({ "sources": sources }))?,
-            Format::Csv => {
-                output.row(&[
-                    "id",
-                    "name",
-                    "is_connected",
-                    "streams",
-                    "chats",
-                    "messages",
-                    "status",
-                ])?;
-                for source in &sources {
-                    output.row(&[
-                        &source.id,
-                        &source.name,
-                        &source.is_connected.to_string(),
-                        &source.streams.to_string(),
-                        &source.chats.to_string(),
-                        &source.messages.to_string(),
-                        source.status.as_deref().unwrap_or_default(),
-                    ])?;
-                }
-            }
+            Format::Csv => output.table(&SOURCE, &sources)?,
             Format::Text => {
                 for source in &sources {
                     output.line(&source_line(source))?;
@@ -100,30 +100,7 @@ impl Chats {
         let mut output = Output::new();
         match self.format {
             Format::Json => output.json(&chats)?,
-            Format::Csv => {
-                output.row(&[
-                    "source",
-                    "id",
-                    "name",
-                    "type",
-                    "participant_count",
-                    "counted",
-                    "message_count",
-                    "last_activity",
-                ])?;
-                for chat in &chats.chats {
-                    output.row(&[
-                        &chat.source,
-                        &chat.id,
-                        &chat.name,
-                        &chat.kind,
-                        &chat.participant_count.to_string(),
-                        chat.counted,
-                        &chat.message_count.to_string(),
-                        chat.last_activity.as_deref().unwrap_or_default(),
-                    ])?;
-                }
-            }
+            Format::Csv => output.table(&CHAT, &chats.chats)?,
             Format::Text => {
                 for chat in &chats.chats {
                     output.line(&chat_line(chat))?;

@@ -10,6 +10,21 @@ use super::place::{Place, close};
 use crate::desk::{Mode, Question};
 use crate::view;
 
+/// What is told of a message in columns.
+const COLUMNS: [&str; 11] = [
+    "source",
+    "chat_id",
+    "chat",
+    "id",
+    "timestamp",
+    "local_time",
+    "sender_id:/sender/id",
+    "sender:/sender/display_name",
+    "content",
+    "reply_to",
+    "edited",
+];
+
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
     #[command(flatten)]
@@ -61,36 +76,7 @@ fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliEr
     let mut output = Output::new();
     match format {
         Format::Json => output.json(&told)?,
-        Format::Csv => {
-            output.row(&[
-                "source",
-                "chat_id",
-                "chat",
-                "id",
-                "timestamp",
-                "local_time",
-                "sender_id",
-                "sender",
-                "content",
-                "reply_to",
-                "edited",
-            ])?;
-            for message in &told.messages {
-                output.row(&[
-                    &message.source,
-                    &message.chat_id,
-                    &message.chat,
-                    &message.id,
-                    &message.timestamp,
-                    &message.local_time,
-                    &message.sender.id,
-                    &message.sender.display_name,
-                    &message.content,
-                    message.reply_to.as_deref().unwrap_or_default(),
-                    &message.edited.to_string(),
-                ])?;
-            }
-        }
+        Format::Csv => output.table(&COLUMNS, &told.messages)?,
         Format::Text => {
             for message in told.messages {
                 let message = match is_one {

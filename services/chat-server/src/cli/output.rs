@@ -4,6 +4,7 @@ use std::io::{self, BufWriter, StdoutLock, Write as _};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::Value;
 
 /// For whom it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -41,9 +42,31 @@ impl Output {
         self.line(&serde_json::to_string_pretty(value)?)
     }
 
-    /// One line of values, which end in CR and LF.
-    pub(super) fn row(&mut self, values: &[&str]) -> io::Result<()> {
-        let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+    /// A table: a line of names, and for each row what its JSON has under them, or at the place behind a colon (RFC 6901).
+    /// Lines end in CR and LF.
+    pub(super) fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
+        let columns: Vec<(&str, String)> = columns
+            .iter()
+            .map(|column| match column.split_once(':') {
+                Some((name, place)) => (name, place.to_owned()),
+                None => (*column, format!("/{column}")),
+            })
+            .collect();
+        self.row(columns.iter().map(|(name, _)| (*name).to_owned()))?;
+        for row in rows {
+            let row = serde_json::to_value(row)?;
+            let value = |(_, place): &(&str, String)| match row.pointer(place) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            self.row(columns.iter().map(value))?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, values: impl Iterator<Item = String>) -> io::Result<()> {
+        let quoted: Vec<String> = values.map(|value| quoted(&value)).collect();
         self.write(&quoted.join(","))?;
         write!(self.writer, "\r\n")
     }

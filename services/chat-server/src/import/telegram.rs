@@ -13,7 +13,7 @@ mod service;
 mod stream;
 mod text;
 
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use super::layout::Unit;
@@ -36,6 +36,10 @@ pub(super) fn read(
     Ok(walk(unit, reading, Some(found), false)?.ended)
 }
 
+/// What is wrong with other JSON.
+const NO_EXPORT: &str =
+    "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`";
+
 /// What a walk has found.
 struct Walked {
     sorted: bool,
@@ -50,54 +54,41 @@ fn walk(
     survey: bool,
 ) -> Result<Walked, ImportError> {
     unit.tree.read(&unit.file, |file, size| {
-        walk_through(file, size, unit, reading, found, survey)
-    })
-}
-
-fn walk_through(
-    file: &mut dyn Read,
-    size: u64,
-    unit: &Unit,
-    reading: &mut Reading<'_, '_, '_>,
-    found: Option<stream::Found>,
-    survey: bool,
-) -> Result<Walked, ImportError> {
-    let mut json = Scanner::new(file);
-    let prefix = format!("{}{}", unit.prefix, unit.folder());
-    let mut export = stream::Export::new(reading, prefix);
-    if survey {
-        export = export.surveying();
-    }
-    if let Some(found) = found {
-        export = export.knowing(found);
-    }
-    let outcome = stream::account(&mut export, &mut json);
-    let (something, sorted) = (export.something, export.sorted);
-    let walked = |ended| Walked {
-        sorted,
-        found: export.found(),
-        ended,
-    };
-    let path = unit.tree.path().join(&unit.file);
-    match outcome {
-        Err(ScanError::Stopped) => Ok(walked(ControlFlow::Break(()))),
-        _ if sorted => Ok(walked(ControlFlow::Continue(()))),
-        Ok(()) if something => Ok(walked(ControlFlow::Continue(()))),
-        Ok(()) => Err(ImportError::Unknown {
-            path,
-            problem:
-                "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`"
-                    .to_owned(),
-        }),
-        // What is too large is the file's fault, not the disk's.
-        Err(ScanError::Io(error)) if error.kind() != ErrorKind::InvalidData => {
-            Err(ImportError::Io { path, error })
+        let mut json = Scanner::new(file);
+        let prefix = format!("{}{}", unit.prefix, unit.folder());
+        let mut export = stream::Export::new(reading, prefix);
+        if survey {
+            export = export.surveying();
         }
-        Err(error) => Err(ImportError::Damaged {
-            path,
-            place: format!("near byte {} of {size}", json.done()),
-            // The scanner's words hold no value of the file but one character.
-            problem: error.to_string(),
-        }),
-    }
+        if let Some(found) = found {
+            export = export.knowing(found);
+        }
+        let outcome = stream::account(&mut export, &mut json);
+        let (something, sorted) = (export.something, export.sorted);
+        let walked = |ended| Walked {
+            sorted,
+            found: export.found(),
+            ended,
+        };
+        let path = unit.tree.path().join(&unit.file);
+        match outcome {
+            Err(ScanError::Stopped) => Ok(walked(ControlFlow::Break(()))),
+            _ if sorted => Ok(walked(ControlFlow::Continue(()))),
+            Ok(()) if something => Ok(walked(ControlFlow::Continue(()))),
+            Ok(()) => Err(ImportError::Unknown {
+                path,
+                problem: NO_EXPORT.to_owned(),
+            }),
+            // What is too large is the file's fault, not the disk's.
+            Err(ScanError::Io(error)) if error.kind() != ErrorKind::InvalidData => {
+                Err(ImportError::Io { path, error })
+            }
+            Err(error) => Err(ImportError::Damaged {
+                path,
+                place: format!("near byte {} of {size}", json.done()),
+                // The scanner's words hold no value of the file but one character.
+                problem: error.to_string(),
+            }),
+        }
+    })
 }
