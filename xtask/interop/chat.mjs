@@ -1,4 +1,5 @@
 // The chat server on the exports services/chat-server/tests/fixtures: its tools, resources, prompts, subscriptions.
+import { appendFile } from "node:fs/promises";
 import { check, REVISIONS } from "./harness.mjs";
 import { read } from "./universe.mjs";
 
@@ -35,6 +36,7 @@ export async function chat(open, { era }) {
     { source: "telegram", chat: "Invalid" });
   await refused("INVALID_PARAMETER", /RFC 3339/, "get_messages", { since: "invalid-date" });
   await besides(client);
+  await live(peer, call, era);
   await peer.end();
   return { version: peer.version, tools: tools.length };
 }
@@ -42,7 +44,7 @@ export async function chat(open, { era }) {
 async function asking(call) {
   const { sources } = await call("list_sources");
   check.equal(sources.map(({ id, is_connected }) => [id, is_connected]),
-    [["signal", false], ["telegram", true], ["whatsapp", true]], "sources");
+    [["live", true], ["signal", false], ["telegram", true], ["whatsapp", true]], "sources");
   const { chats } = await call("list_chats", { source: "telegram", filter: { chat_type: "group", name_pattern: "Fam" } });
   check.equal(chats.map(({ id, name, type }) => [id, name, type]), [["-102", "Family", "group"]], "chats");
 
@@ -85,4 +87,30 @@ async function besides(client) {
   const prompt = await client.getPrompt({ name: "analyze_conversation", arguments: { source: "telegram", chat: "Antti" } });
   check.match(prompt.messages[0].content.text, /the last 100 of 1000/, "what the prompt says of the chat");
   check.match(prompt.messages[1].content.text, / Alice: 1000: [^\n]*$/, "messages of the prompt");
+}
+
+/** Messages that come in: by a call that waits, and by a subscription. */
+async function live(peer, call, era) {
+  const word = `bell${process.pid}`;
+  let count = 0;
+  // What a client waits for begins when the server hears of it: it writes until the message was told.
+  const writing = async (told) => {
+    const pen = setInterval(() => appendFile(process.env.INTEROP_LIVE, `13/01/2025, 09:30 - Nell: ${word} ${(count += 1)}\n`), 200);
+    return told.finally(() => clearInterval(pen));
+  };
+  const waited = await writing(call("wait_for_message", { source: "live", search: word, seconds: 30 }));
+  check.match(waited.messages[0].content, new RegExp(`^${word} [0-9]+$`), "the message that was waited for");
+  const nothing = await call("wait_for_message", { source: "telegram", seconds: 1 });
+  check.equal(nothing.messages, [], "nothing has come in");
+  check.match(nothing.note, /call again/, "what to do then");
+
+  const uri = "messages://live/*?sender=Nell";
+  const listening = era === "legacy" ? undefined : await peer.client.listen({ resourceSubscriptions: [uri] });
+  if (!listening) await peer.client.subscribeResource({ uri });
+  const updated = await writing(peer.told.some("notifications/resources/updated"));
+  check.equal(updated[0].uri, uri, "the subscription that was told");
+  check.match(updated[0]._meta["chat-server/message"].content, /^bell/, "the message in the notification");
+  check.ok(updated[0]._meta["chat-server/cursor"], "where to read on");
+  if (listening) await listening.close();
+  else await peer.client.unsubscribeResource({ uri });
 }

@@ -1,9 +1,12 @@
 """The chat server on the exports services/chat-server/tests/fixtures: its tools, resources, prompts."""
 
+import asyncio
 import json
+import os
+from contextlib import asynccontextmanager
 
 from mcp.types import PromptReference
-from python_harness import open_peer
+from python_harness import open_peer, within
 from python_universe import read
 
 TOOLS = {
@@ -42,13 +45,14 @@ async def chat(server, era, suffix, check):
         await refused("CHAT_NOT_FOUND", missing, "get_messages", source="telegram", chat="Invalid")
         await refused("INVALID_PARAMETER", "RFC 3339", "get_messages", since="invalid-date")
         await besides(check, peer.client)
+        await live(check, peer, call, era)
     return {"tools": len(tools)}
 
 
 async def asking(check, call):
     sources = (await call("list_sources"))["sources"]
     connected = {source["id"]: source["is_connected"] for source in sources}
-    check.equal(connected, {"signal": False, "telegram": True, "whatsapp": True}, "sources")
+    check.equal(connected, {"live": True, "signal": False, "telegram": True, "whatsapp": True}, "sources")
     chats = (await call("list_chats", source="telegram", filter={"chat_type": "group"}))["chats"]
     check.equal({chat["name"] for chat in chats}, {"Family", "Friends", "Work", "a: b/c"}, "groups")
 
@@ -81,3 +85,49 @@ async def besides(check, client):
     check.equal(completion.values, ["Family"], "completed chat")
     prompt = await client.get_prompt("analyze_conversation", {"source": "telegram", "chat": "Antti"})
     check.ok("the last 100 of 1000" in prompt.messages[0].content.text, "what the prompt says of the chat")
+
+
+@asynccontextmanager
+async def writing(word):
+    """Writes a message again and again: what a client waits for begins when the server hears of it."""
+
+    async def write():
+        count = 0
+        while True:
+            count += 1
+            with open(os.environ["INTEROP_LIVE"], "a", encoding="utf-8") as export:
+                export.write(f"13/01/2025, 09:30 - Nell: {word} {count}\n")
+            await asyncio.sleep(0.2)
+
+    pen = asyncio.create_task(write())
+    try:
+        yield
+    finally:
+        pen.cancel()
+
+
+async def live(check, peer, call, era):
+    """Messages that come in: by a call that waits, and by a subscription."""
+    word = f"gong{os.getpid()}"
+    async with writing(word):
+        waited = await call("wait_for_message", source="live", search=word, seconds=30)
+    check.ok(waited["messages"][0]["content"].startswith(word), "the message that was waited for")
+    nothing = await call("wait_for_message", source="telegram", seconds=1)
+    check.equal(nothing["messages"], [], "nothing has come in")
+    check.ok("call again" in nothing["note"], "what to do then")
+
+    uri = "messages://live/*?sender=Nell"
+    if era == "legacy":
+        await peer.client.subscribe_resource(uri)
+        async with writing(word):
+            await peer.until("the notification", lambda: peer.of("ResourceUpdatedNotification"))
+        params = peer.of("ResourceUpdatedNotification")[0].params
+        check.equal(str(params.uri), uri, "the subscription that was told")
+        meta = params.model_dump(by_alias=True)["_meta"]
+        check.ok(meta["chat-server/message"]["content"].startswith("gong"), "the message in the notification")
+        await peer.client.unsubscribe_resource(uri)
+        return
+    async with peer.client.listen(resource_subscriptions=[uri]) as events:
+        async with writing(word), within("the notification"):
+            event = await anext(events)
+        check.equal((type(event).__name__, event.uri), ("ResourceUpdated", uri), "the subscription that was told")

@@ -5,12 +5,13 @@
 //! calls the eight tools on a small project, and reads what else there is. With the fixture
 //! `mcp-proto/examples/everything.rs` it reads all there is to read, answers what it is asked, follows what it is told
 //! and gives up a call. With the star-map server it finds a way, draws it, and asks for a system that does not exist. With
-//! the chat server it reads and searches the exports made for it. It prints one line of JSON and exits with 0 or 1.
+//! the chat server it reads and searches the exports made for it, and waits for messages that it writes into one. It prints one line of JSON and exits with 0 or 1.
 
 mod case;
 mod verdict;
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -67,6 +68,8 @@ struct Subject {
     binary: PathBuf,
     /// What it is started with to speak on stdin and stdout.
     stdio: Vec<OsString>,
+    /// The export that clients may write into.
+    live: Option<PathBuf>,
     /// The one that listens. Ends when this is dropped.
     server: Server,
 }
@@ -94,7 +97,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             "starmap-server",
             arguments.starmap.as_ref(),
         )?,
-        subject(Scenario::Chat, "chat-server", arguments.chat.as_ref())?,
+        chats(arguments.chat.as_ref())?,
         everything(arguments)?,
     ];
     let node = install::install(Toolbox::Node, SOURCE);
@@ -144,6 +147,41 @@ fn subject(scenario: Scenario, program: &str, given: Option<&PathBuf>) -> Result
         server: shown.start(&binary)?,
         binary,
         stdio: shown.on_stdio(),
+        live: None,
+    })
+}
+
+/// The chat server on its fixtures, and on an export that grows while it is watched.
+fn chats(given: Option<&PathBuf>) -> Result<Subject> {
+    let shown = Shown::first("chat-server")?;
+    let fixtures = crate::root().join("services/chat-server/tests/fixtures");
+    let folder = crate::target().join("shown/chat-server-live");
+    let live = folder.join("WhatsApp Chat with Nell.txt");
+    fs::create_dir_all(&folder)?;
+    fs::write(&live, "13/01/2025, 09:30 - Nell: the first\n")?;
+    let text = fs::read_to_string(fixtures.join("chats.toml"))?;
+    let text = text.replace("path = \"", &format!("path = \"{}/", fixtures.display()));
+    let source = "id = \"live\"\nkind = \"whatsapp-export\"\nzone = \"UTC\"\nwatch = true";
+    let config = folder.join("chats.toml");
+    let path = live.display();
+    fs::write(
+        &config,
+        format!("{text}\n[[source]]\n{source}\npath = \"{path}\"\n"),
+    )?;
+    let on = |words: Vec<OsString>| -> Vec<OsString> {
+        let of = |word: OsString| match word.to_string_lossy().ends_with("/chats.toml") {
+            true => config.clone().into(),
+            false => word,
+        };
+        words.into_iter().map(of).collect()
+    };
+    let binary = given.cloned().unwrap_or_else(|| shown.binary());
+    Ok(Subject {
+        scenario: Scenario::Chat,
+        server: Server::start(&binary, &on(shown.on_http()))?,
+        binary,
+        stdio: on(shown.on_stdio()),
+        live: Some(live),
     })
 }
 
@@ -155,6 +193,7 @@ fn everything(arguments: &Arguments) -> Result<Subject> {
         server: fixture::start(&binary)?,
         binary,
         stdio: vec!["--stdio".into()],
+        live: None,
     })
 }
 
@@ -173,6 +212,9 @@ fn try_case(case: &Case, installed: &Installed, subject: &Subject) -> Verdict {
             .arg(&subject.binary)
             .args(&subject.stdio),
     };
+    if let Some(live) = &subject.live {
+        command.env("INTEROP_LIVE", live);
+    }
     match process::run(&mut command, CLIENT_DEADLINE) {
         Ok(finished) => Verdict::of(&finished),
         Err(error) => Verdict::Failed(error.to_string()),

@@ -149,7 +149,12 @@ impl Shown {
     /// # Errors
     /// As [`Server::start`].
     pub(crate) fn start(&self, binary: &Path) -> Result<Server> {
-        Server::start(binary, &self.with(&["--listen", "127.0.0.1:0"], "http"))
+        Server::start(binary, &self.on_http())
+    }
+
+    /// What makes it listen on a port of its own choice.
+    pub(crate) fn on_http(&self) -> Vec<OsString> {
+        self.with(&["--listen", "127.0.0.1:0"], "http")
     }
 
     /// Its judged program on pipes, as one line of a shell.

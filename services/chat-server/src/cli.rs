@@ -3,6 +3,7 @@
 //! 0 is fine, 1 is not found or not possible, 2 is wrong usage, 3 is that an import has left something out.
 
 mod check;
+mod document;
 mod error;
 mod import;
 mod list;
@@ -80,9 +81,12 @@ pub fn main() -> ExitCode {
             Err(CliError::Write(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
                 Ok(ExitCode::SUCCESS)
             }
-            Err(error) if error.is_usage() => {
-                eprintln!("{PROGRAM}: {error}");
-                Ok(ExitCode::from(2))
+            Err(error) => {
+                output::complain(&format!("{PROGRAM}: {error}"));
+                Ok(match error.is_usage() {
+                    true => ExitCode::from(2),
+                    false => ExitCode::FAILURE,
+                })
             }
             done => done,
         }

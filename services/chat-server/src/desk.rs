@@ -4,6 +4,7 @@
 
 mod attachment;
 mod chats;
+mod doubts;
 mod failure;
 mod messages;
 mod news;
@@ -20,24 +21,21 @@ use jiff::tz::TimeZone;
 use tokio_util::sync::CancellationToken;
 
 pub use attachment::{Contents, MAX_ATTACHMENT_BYTES};
-pub use chats::{ChatQuestion, MAX_CHATS};
+pub use chats::{ChatFilter, ChatQuestion, MAX_CHATS};
 pub use failure::Failure;
-pub use messages::{Around, Question, SearchQuestion};
+pub use messages::{Around, Question, SearchQuestion, WaitQuestion};
 pub use news::{Following, News, Told};
 pub use people::{PeopleQuestion, StatisticsQuestion};
 
 use crate::config::{Config, SourceKind};
 use crate::index::{Alias, AliasMember, Index};
 use crate::registry::Registry;
-use crate::source::{Connection, Report};
+use crate::source::Connection;
 use crate::view;
 use redact::Redactor;
 
 /// How long a question waits for an export that is read for the first time since the program began.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// The most chats with doubtful dates that are told of a source.
-const MAX_DOUBTS: usize = 20;
 
 /// How often a process that only reads looks whether it may write.
 const LOOK: Duration = Duration::from_secs(2);
@@ -141,17 +139,13 @@ impl Desk {
     /// [`Failure`] if the index is not available.
     pub async fn sources(&self) -> Result<Vec<view::Source>, Failure> {
         self.settled(None).await;
-        let known = self.index().sources().await?;
+        let doubts = self.doubts().await?;
         let mut sources = Vec::new();
         for entry in self.registry().iter() {
             let id = entry.source.id();
             let connection = self.connection(id);
             let chats = self.seen_chats(Some(id)).await?;
-            let report = known
-                .iter()
-                .find(|known| known.id == id)
-                .map(|known| &known.report);
-            let unmatched = entry.unmatched();
+            let (date_doubts, more_date_doubts) = doubts.dates(&chats);
             sources.push(view::Source {
                 id: id.to_owned(),
                 name: entry.source.name().to_owned(),
@@ -161,11 +155,11 @@ impl Desk {
                     Connection::Disconnected(advice) => Some(advice),
                 },
                 not_served: self.closed(entry).map(|failure| failure.message),
-                lists_matching_nothing: unmatched.len() as u64,
-                left_out: report.map_or(0, |report| report.left_out),
-                date_doubts: report
-                    .map(|report| self.doubts(id, report))
-                    .unwrap_or_default(),
+                lists_matching_nothing: entry.unmatched().len() as u64,
+                left_out: doubts.left_out(id),
+                date_doubts,
+                more_date_doubts,
+                twice: self.twice(id).await?,
                 streams: entry.source.streams(),
                 time_zone: zone_name(&self.zone(Some(id))),
                 chats: chats.len() as u64,
@@ -175,25 +169,13 @@ impl Desk {
         Ok(sources)
     }
 
-    /// Chats that may be seen whose dates can be read in two ways; the first of them.
-    fn doubts(&self, source: &str, report: &Report) -> Vec<view::Doubt> {
-        let seen = report
-            .doubts
-            .iter()
-            .filter(|doubt| self.registry().tells(source, &doubt.chat, &doubt.chat));
-        seen.take(MAX_DOUBTS)
-            .map(|doubt| {
-                let mut chat = doubt.chat.clone();
-                self.0.redactor.text(&mut chat);
-                view::Doubt {
-                    chat,
-                    read_as: doubt.order,
-                    or_perhaps: doubt.alternative,
-                    confidence: doubt.confidence.clone(),
-                    because: doubt.why.clone(),
-                }
-            })
-            .collect()
+    /// The chats of a source that are there twice, in words.
+    ///
+    /// # Errors
+    /// [`Failure`] if the index is not available.
+    pub async fn twice(&self, source: &str) -> Result<Vec<String>, Failure> {
+        let seen = self.seen_chats(None).await?;
+        Ok(self.doubts().await?.twice(&seen, Some(source)))
     }
 
     /// Whether a source of the configuration is there to be asked. What another process runs is its to know: it counts

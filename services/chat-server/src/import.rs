@@ -37,8 +37,11 @@ pub const MAX_UNPACKED_BYTES: u64 = 128 * 1024 * 1024;
 /// How many warnings are kept; of further ones only the number.
 pub const MAX_WARNINGS: usize = 100;
 
+/// How many chats with doubtful dates are kept.
+pub const MAX_DOUBTS: usize = 10_000;
+
 /// What kind of export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Format {
     /// Telegram Desktop's `result.json`, of the whole account or of one chat, or the folder it is in.
     Telegram,
@@ -70,7 +73,7 @@ pub struct Summary {
     pub skipped: u64,
     /// The first of what was odd: where, and why; nothing of a message. At most [`MAX_WARNINGS`].
     pub warnings: Vec<String>,
-    /// Chats whose dates can be read in two ways.
+    /// Chats whose dates can be read in two ways; at most [`MAX_DOUBTS`].
     pub doubts: Vec<Doubt>,
     /// The ids of the chats that were read.
     pub chats_read: BTreeSet<String>,
@@ -157,22 +160,15 @@ pub type Take<'t> = dyn FnMut(Event) -> ControlFlow<()> + 't;
 /// Hears how many bytes of how many have been read.
 pub type Progress<'p> = dyn FnMut(u64, u64) + 'p;
 
-/// What kind of export is at `path`, by its contents.
+/// What kinds of exports are at `path`, by their contents.
 ///
 /// # Errors
 /// [`ImportError`] if there is nothing to read, in words that say what was looked for and what was found.
-pub fn detect(path: &Path) -> Result<Format, ImportError> {
-    let options = Options {
-        zone: TimeZone::UTC,
-        day_order: None,
-        me: None,
-    };
-    let plan = plan(path, None, &options, None)?;
-    let first = plan.units.first();
-    Ok(first.map_or(Format::WhatsApp, |(unit, _)| unit.layout.format()))
+pub fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
+    layout::formats(path)
 }
 
-/// Reads all exports at `path` from their beginning; `format` as [`detect`] finds it if `None`. Ends early, without an
+/// Reads all exports at `path` from their beginning; those of one kind, the first that is found if `format` is `None`. Ends early, without an
 /// error, when `take` breaks.
 ///
 /// # Errors
@@ -301,7 +297,7 @@ impl Reading<'_, '_, '_> {
 
     /// A chat's dates can be read in two ways.
     fn doubt(&mut self, doubt: Doubt) {
-        if self.summary.doubts.len() < MAX_WARNINGS {
+        if self.summary.doubts.len() < MAX_DOUBTS {
             self.summary.doubts.push(doubt);
         }
     }

@@ -36,7 +36,7 @@ pub use self::answer::{
     ChatKey, ChatSummary, Cursor, DEFAULT_LIMIT, Kind, MAX_LIMIT, MessageQuery, Page, Sequence,
     SourceSummary, StoredMessage,
 };
-pub use self::chats::{ChatFilter, FoundChat, find as find_among};
+pub use self::chats::{FoundChat, find as find_among};
 pub use self::context::{Around, MAX_AROUND};
 pub use self::error::IndexError;
 pub use self::follow::{Followed, Follower, Lag};

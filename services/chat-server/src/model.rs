@@ -1,6 +1,8 @@
-//! What every network has in common: chats, people, messages. Whatever a network has beyond it is told in words.
+//! What every network has in common: chats, people, messages; those parts of it that the index keeps as JSON are kept as
+//! they are here. Whatever a network has beyond it is told in words.
 
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
 /// A conversation of one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,7 +75,8 @@ pub struct Message {
 }
 
 /// What a message says.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Body {
     /// Words; empty if there are only attachments.
     Text(String),
@@ -105,6 +108,7 @@ pub enum Body {
         /// What happened, in `snake_case`.
         action: String,
         /// The same in words.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
         text: String,
     },
     /// Something this program does not know, in words.
@@ -112,35 +116,41 @@ pub enum Body {
 }
 
 /// A reaction and who gave it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reaction {
     /// The emoji, or a word for a custom one.
     pub emoji: String,
     /// How many gave it.
     pub count: u32,
     /// The names of those who are known to have.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub by: Vec<String>,
 }
 
 /// A file of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Attachment {
     /// What kind it is.
     pub kind: AttachmentKind,
     /// The name of the file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The media type, such as `image/jpeg`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub media_type: Option<String>,
     /// Its size in bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     /// How long it plays, in seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seconds: Option<u32>,
     /// Where its bytes are.
     pub place: AttachmentPlace,
 }
 
 /// What kind of file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AttachmentKind {
     /// A picture.
     Image,
@@ -155,7 +165,8 @@ pub enum AttachmentKind {
 }
 
 /// Where the bytes of a file are.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum AttachmentPlace {
     /// In the export, under this path relative to its folder or in its zip. Never above it: the index checks.
     Export(String),

@@ -13,7 +13,7 @@ use crate::import::{Doubt, Summary};
 use crate::model::{Chat, Message, Reaction};
 
 /// The most events of one batch.
-pub const MAX_BATCH: usize = 1_000;
+pub const MAX_BATCH: usize = 8_000;
 
 /// One network or one export, as it is named in the configuration.
 pub trait ChatSource: Send + Sync + std::fmt::Debug {
@@ -87,6 +87,19 @@ pub struct Report {
     pub left_out: u64,
     /// The entries of `allow` and `deny` that have matched a chat.
     pub matched: BTreeSet<String>,
+    /// Chats that are there twice, one of the two in this source. The index finds them at the end of a reading.
+    pub twins: Vec<Twin>,
+}
+
+/// One chat that is there twice, since two devices or two people have exported it.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Twin {
+    /// The ids of source and chat of both. Twice the same: all is in one chat, by other names of who wrote it.
+    pub chats: [(String, String); 2],
+    /// How many of the messages that were compared are the same.
+    pub same: u32,
+    /// How many were compared.
+    pub compared: u32,
 }
 
 impl Report {

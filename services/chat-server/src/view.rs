@@ -13,7 +13,7 @@ use crate::import::DayOrder;
 
 pub use content::content;
 pub use media_type::media_type;
-pub use message::{Attachment, Message, Reaction, Sender};
+pub use message::{Attachment, Message, Sender};
 
 /// A source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -36,9 +36,15 @@ pub struct Source {
     /// How many entries of the export could not be read.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// Chats whose dates can be read in two ways. `chat-server day-order` settles it.
+    /// Chats whose dates can be read in two ways, the first of them. `chat-server day-order` settles it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub date_doubts: Vec<Doubt>,
+    pub date_doubts: Vec<DoubtfulChat>,
+    /// How many further ones there are; list_chats tells of each.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub more_date_doubts: u64,
+    /// Chats that are there twice, in words: their messages count twice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub twice: Vec<String>,
     /// Whether new messages are told as they arrive, to who subscribes to messages://ID/*.
     pub streams: bool,
     /// The time zone of `local_time`.
@@ -51,9 +57,17 @@ pub struct Source {
 
 /// A chat whose dates can be read in two ways.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Doubt {
+pub struct DoubtfulChat {
     /// The chat.
     pub chat: String,
+    /// How its dates are read.
+    #[serde(flatten)]
+    pub doubt: Doubt,
+}
+
+/// How dates are read that can be read in two ways.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Doubt {
     /// How its dates are read.
     pub read_as: DayOrder,
     /// How they could be read as well.
@@ -79,8 +93,10 @@ pub struct Chat {
     /// direct, group, channel or unknown.
     #[serde(rename = "type")]
     pub kind: String,
-    /// How many take part, as the source tells; where it does not, how many have written.
+    /// How many people: of what `counted` says.
     pub participant_count: u32,
+    /// members, as the source tells how many there are; or writers, those who have written what is known here.
+    pub counted: &'static str,
     /// Its source.
     pub source: String,
     /// How many messages are known.
@@ -91,6 +107,9 @@ pub struct Chat {
     /// When the last of them was sent, in UTC.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_activity: Option<String>,
+    /// Its dates can be read in two ways.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_doubt: Option<Doubt>,
     /// The resource with its messages.
     pub uri: String,
 }

@@ -4,11 +4,12 @@ use std::ops::ControlFlow;
 use std::process::ExitCode;
 
 use clap::Args;
-use toml_edit::{DocumentMut, Table, value};
+use toml_edit::value;
 
 use super::CliError;
+use super::document::{Document, text};
 use super::import::Arguments as Import;
-use super::output::{Output, visible};
+use super::output::Output;
 use super::place::Place;
 use crate::config::{SourceConfig, SourceKind, forms};
 use crate::import::{self, Options};
@@ -42,7 +43,7 @@ impl Arguments {
             let problems = checked.map_err(|error| CliError::Other(error.to_string()))?;
             is_fine &= problems.is_empty();
             for problem in problems {
-                output.line(&visible(&format!("{}: {problem}", source.id)))?;
+                output.line(&format!("{}: {problem}", source.id))?;
             }
         }
         if is_fine {
@@ -116,28 +117,16 @@ fn advice(entry: &str, chats: &[Chat]) -> String {
 impl DayOrderArguments {
     /// Writes the order into the configuration, with everything else as it is, and reads the export again.
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let file = place.file()?;
-        let wrong = |error: String| CliError::Other(format!("{}: {error}", file.display()));
-        let text = std::fs::read_to_string(&file).map_err(|error| wrong(error.to_string()))?;
-        let mut document: DocumentMut = text
-            .parse()
-            .map_err(|error: toml_edit::TomlError| wrong(error.to_string()))?;
-        let tables = document
-            .get_mut("source")
-            .and_then(|it| it.as_array_of_tables_mut());
-        let is_meant =
-            |table: &&mut Table| table.get("id").and_then(|id| id.as_str()) == Some(&self.source);
-        let Some(table) = tables.and_then(|tables| tables.iter_mut().find(is_meant)) else {
-            return Err(wrong(format!("there is no source {:?}", self.source)));
-        };
-        if table.get("kind").and_then(|kind| kind.as_str()) != Some("whatsapp-export") {
-            return Err(wrong(format!(
+        let mut document = Document::open(place)?;
+        let source = document.source(&self.source)?;
+        if text(source, "kind") != Some("whatsapp-export") {
+            return Err(CliError::Other(format!(
                 "{:?} is no whatsapp-export: its dates are not in doubt",
                 self.source
             )));
         }
-        table.insert("day_order", value(&self.order));
-        std::fs::write(&file, document.to_string()).map_err(|error| wrong(error.to_string()))?;
+        source.insert("day_order", value(&self.order));
+        document.write()?;
         Import::of(self.source).run(place).await
     }
 }

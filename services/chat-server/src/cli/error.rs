@@ -5,7 +5,6 @@ use std::io;
 use mcp_proto::BuildError;
 use service_host::HostError;
 
-use super::output::visible;
 use crate::config::ConfigError;
 use crate::desk::Failure;
 use crate::index::IndexError;
@@ -51,12 +50,12 @@ fn among(failure: &Failure) -> String {
     let lists = ["sources", "candidates", "nearest"];
     let named = |value: &serde_json::Value| match value.as_str() {
         Some(id) => Some(id.to_owned()),
-        None => Some(visible(&format!(
+        None => Some(format!(
             "{}:{} ({})",
             value.get("source")?.as_str()?,
             value.get("id")?.as_str()?,
             value.get("name")?.as_str()?
-        ))),
+        )),
     };
     let names: Vec<String> = lists
         .into_iter()

@@ -1,6 +1,8 @@
 //! `chat-server import`
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal as _, Write as _};
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Args;
@@ -8,9 +10,12 @@ use service_host::{log_to_stderr, stop_signal};
 use tokio_util::sync::CancellationToken;
 
 use super::CliError;
-use super::output::{Output, visible};
+use super::document::Document;
+use super::output::{Output, complain};
 use super::place::{Place, close};
+use crate::config::SourceKind;
 use crate::desk::{Desk, Mode};
+use crate::import::{self, Format};
 use crate::index::IndexError;
 use crate::live::export::{Export, Progress};
 
@@ -20,12 +25,14 @@ const CELLS: u64 = 30;
 /// The exit code of an import that has left something out.
 const LEFT_OUT: u8 = 3;
 
-/// The most warnings that are told of a source.
-const WARNINGS: usize = 20;
+/// The most warnings and doubts that are told of a source.
+const TOLD: usize = 20;
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
-    /// The ids of sources that are exports; all of them if none is named.
+    /// The ids of sources that are exports; or files, zips and folders, which become sources of the configuration. All
+    /// exports of the configuration if none is named.
+    #[arg(value_name = "SOURCE|FILE")]
     sources: Vec<String>,
     /// Reads exports again that have not changed.
     #[arg(long)]
@@ -43,20 +50,92 @@ impl Arguments {
 
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         log_to_stderr("error");
-        let desk = place.desk(Mode::Reads).await?;
+        if self.sources.is_empty() {
+            // There is none to read then, or it says what is wrong.
+            place.config()?;
+        }
+        let mut document = Document::open(place)?;
+        let (meant, added) = self.meant(&mut document)?;
+        let desk = place.desk_of(&document.config()?, Mode::Reads).await?;
         let stop = stop_signal()?;
-        let imported = self.import(&desk, &stop).await;
+        let imported = self.import(&desk, &stop, meant).await;
         close(&desk).await;
-        imported
+        let (code, failed) = imported?;
+        document.remove(&failed);
+        let kept = added.iter().filter(|id| !failed.contains(id));
+        let kept: Vec<&str> = kept.map(String::as_str).collect();
+        if !kept.is_empty() {
+            document.write()?;
+            let file = document.file.display();
+            complain(&format!("added to {file}: {}", kept.join(", ")));
+        }
+        Ok(code)
     }
 
-    async fn import(&self, desk: &Desk, stop: &CancellationToken) -> Result<ExitCode, CliError> {
-        let exports = self.exports(desk)?;
+    /// The ids of the exports that are meant, and those of them that are new: a file or a folder that no source has yet
+    /// becomes one for each kind of export in it.
+    fn meant(&self, document: &mut Document) -> Result<(Vec<String>, Vec<String>), CliError> {
+        let config = document.config()?;
+        let exports: Vec<(&str, Format, &Path)> = config
+            .sources
+            .iter()
+            .filter_map(|source| match &source.kind {
+                SourceKind::Export { format, path, .. } => Some((&*source.id, *format, &**path)),
+                _ => None,
+            })
+            .collect();
+        if self.sources.is_empty() {
+            let all = exports.iter().map(|(id, ..)| (*id).to_owned());
+            return Ok((all.collect(), Vec::new()));
+        }
+        let (mut meant, mut added) = (Vec::new(), Vec::new());
+        for asked in &self.sources {
+            let id = asked.to_lowercase();
+            if exports.iter().any(|(known, ..)| *known == id) {
+                meant.push(id);
+                continue;
+            }
+            let Ok(path) = Path::new(asked).canonicalize() else {
+                let known: Vec<&str> = exports.iter().map(|(id, ..)| *id).collect();
+                let known = match known.as_slice() {
+                    [] => "has no exports yet".to_owned(),
+                    known => format!("has {}", known.join(", ")),
+                };
+                return Err(CliError::Other(format!(
+                    "{asked:?} is no export of the configuration, which {known}, and there is no such file or folder"
+                )));
+            };
+            for format in
+                import::formats(&path).map_err(|error| CliError::Other(error.to_string()))?
+            {
+                let is_in = |(_, known, at): &&(&str, Format, &Path)| {
+                    *known == format && at.canonicalize().is_ok_and(|at| path.starts_with(at))
+                };
+                match exports.iter().find(is_in) {
+                    Some((id, ..)) => meant.push((*id).to_owned()),
+                    None => {
+                        let id = document.add(format, &path)?;
+                        meant.push(id.clone());
+                        added.push(id);
+                    }
+                }
+            }
+        }
+        Ok((meant, added))
+    }
+
+    /// The exit code, and the sources that could not be read.
+    async fn import(
+        &self,
+        desk: &Desk,
+        stop: &CancellationToken,
+        exports: Vec<String>,
+    ) -> Result<(ExitCode, Vec<String>), CliError> {
         if !desk.index().is_writer() {
             let dir = desk.index().dir().to_owned();
             return Err(IndexError::ReadOnly { dir }.into());
         }
-        let (mut failed, mut left_out) = (false, 0);
+        let (mut failed, mut left_out) = (Vec::new(), 0);
         let mut output = Output::new();
         for id in exports {
             let Some(export) = desk
@@ -89,40 +168,23 @@ impl Arguments {
                 Ok(()) => {
                     left_out += left_out_of(&export);
                     tell(&id, &export, &mut output)?;
+                    for twice in desk.twice(&id).await? {
+                        complain(&format!("{id}: {twice}"));
+                    }
                 }
                 Err(error) => {
-                    failed = true;
-                    eprintln!("{id}: {}", visible(&error.to_string()));
+                    complain(&format!("{id}: {error}"));
+                    failed.push(id);
                 }
             }
         }
         output.finish()?;
-        Ok(match (failed, left_out) {
-            (true, _) => ExitCode::FAILURE,
-            (false, 0) => ExitCode::SUCCESS,
-            (false, _) => ExitCode::from(LEFT_OUT),
-        })
-    }
-
-    /// The ids of the exports that are meant.
-    fn exports(&self, desk: &Desk) -> Result<Vec<String>, CliError> {
-        let all = || {
-            desk.registry()
-                .iter()
-                .filter(|entry| entry.export.is_some())
+        let code = match (failed.is_empty(), left_out) {
+            (false, _) => ExitCode::FAILURE,
+            (true, 0) => ExitCode::SUCCESS,
+            (true, _) => ExitCode::from(LEFT_OUT),
         };
-        let ids: Vec<String> = all().map(|entry| entry.source.id().to_owned()).collect();
-        let wrong = self.sources.iter().find(|id| !ids.contains(id));
-        if let Some(wrong) = wrong {
-            return Err(CliError::Other(format!(
-                "{wrong:?} is no export of the configuration; there is {}",
-                ids.join(", ")
-            )));
-        }
-        Ok(match self.sources.is_empty() {
-            true => ids,
-            false => self.sources.clone(),
-        })
+        Ok((code, failed))
     }
 }
 
@@ -146,22 +208,25 @@ fn tell(id: &str, export: &Export, output: &mut Output) -> io::Result<()> {
         "{id}: {} chats, {} messages, {} left out",
         summary.chats, summary.messages, summary.skipped
     ))?;
-    for doubt in &summary.doubts {
-        eprintln!("{id}: {}", visible(&doubt.to_string()));
-    }
+    list(id, summary.doubts.iter(), "doubts");
     if !summary.doubts.is_empty() {
-        eprintln!(
+        complain(&format!(
             "{id}: if that is wrong: chat-server day-order {id} day-first|month-first|year-first"
-        );
+        ));
     }
-    for warning in summary.warnings.iter().take(WARNINGS) {
-        eprintln!("{id}: {}", visible(warning));
-    }
-    let more = summary.warnings.len().saturating_sub(WARNINGS);
-    if more > 0 {
-        eprintln!("{id}: and {more} warnings more");
-    }
+    list(id, summary.warnings.iter(), "warnings");
     Ok(())
+}
+
+/// The first of what is odd.
+fn list(id: &str, odd: impl ExactSizeIterator<Item = impl Display>, what: &str) {
+    let more = odd.len().saturating_sub(TOLD);
+    for one in odd.take(TOLD) {
+        complain(&format!("{id}: {one}"));
+    }
+    if more > 0 {
+        complain(&format!("{id}: and {more} {what} more"));
+    }
 }
 
 /// A bar of progress on stderr, if somebody looks.

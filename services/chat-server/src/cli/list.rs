@@ -6,10 +6,31 @@ use clap::Args;
 use serde_json::json;
 
 use super::CliError;
-use super::output::{Format, Output};
+use super::output::{Format, Output, complain};
 use super::place::{Place, close};
-use crate::desk::{ChatQuestion, Desk, Mode};
+use crate::desk::{ChatFilter, ChatQuestion, Desk, Mode};
 use crate::view;
+
+/// What is told of a source and of a chat in columns.
+const SOURCE: [&str; 7] = [
+    "id",
+    "name",
+    "is_connected",
+    "streams",
+    "chats",
+    "messages",
+    "status",
+];
+const CHAT: [&str; 8] = [
+    "source",
+    "id",
+    "name",
+    "type",
+    "participant_count",
+    "counted",
+    "message_count",
+    "last_activity",
+];
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Sources {
@@ -22,12 +43,8 @@ pub(super) struct Sources {
 pub(super) struct Chats {
     /// The id of the source; all sources if it is left out.
     source: Option<String>,
-    /// Only of this kind: direct, group, channel or unknown.
-    #[arg(long = "type", value_name = "KIND")]
-    kind: Option<String>,
-    /// Only with this in the name, in any case.
-    #[arg(long, value_name = "TEXT")]
-    name: Option<String>,
+    #[command(flatten)]
+    filter: ChatFilter,
     /// How many at most.
     #[arg(long)]
     limit: Option<i64>,
@@ -47,28 +64,7 @@ impl Sources {
         let mut output = Output::new();
         match self.format {
             Format::Json => output.json(&json!({ "sources": sources }))?,
-            Format::Csv => {
-                output.row(&[
-                    "id",
-                    "name",
-                    "is_connected",
-                    "streams",
-                    "chats",
-                    "messages",
-                    "status",
-                ])?;
-                for source in &sources {
-                    output.row(&[
-                        &source.id,
-                        &source.name,
-                        &source.is_connected.to_string(),
-                        &source.streams.to_string(),
-                        &source.chats.to_string(),
-                        &source.messages.to_string(),
-                        source.status.as_deref().unwrap_or_default(),
-                    ])?;
-                }
-            }
+            Format::Csv => output.table(&SOURCE, &sources)?,
             Format::Text => {
                 for source in &sources {
                     output.line(&source_line(source))?;
@@ -81,13 +77,17 @@ impl Sources {
 }
 
 fn source_line(source: &view::Source) -> String {
-    let status = source.status.as_ref().map(|status| format!(" ({status})"));
+    let doubtful = source.date_doubts.len() as u64 + source.more_date_doubts;
+    let doubtful = (doubtful > 0).then(|| format!("dates of {doubtful} chats are in doubt"));
+    let said = source.not_served.iter().chain(&source.status);
+    let said: String = said
+        .chain(&doubtful)
+        .chain(&source.twice)
+        .map(|it| format!(" ({it})"))
+        .collect();
     format!(
-        "{}: {} chats, {} messages{}",
-        source.id,
-        source.chats,
-        source.messages,
-        status.unwrap_or_default()
+        "{}: {} chats, {} messages{said}",
+        source.id, source.chats, source.messages
     )
 }
 
@@ -100,31 +100,13 @@ impl Chats {
         let mut output = Output::new();
         match self.format {
             Format::Json => output.json(&chats)?,
-            Format::Csv => {
-                output.row(&[
-                    "source",
-                    "id",
-                    "name",
-                    "type",
-                    "participant_count",
-                    "message_count",
-                    "last_activity",
-                ])?;
-                for chat in &chats.chats {
-                    output.row(&[
-                        &chat.source,
-                        &chat.id,
-                        &chat.name,
-                        &chat.kind,
-                        &chat.participant_count.to_string(),
-                        &chat.message_count.to_string(),
-                        chat.last_activity.as_deref().unwrap_or_default(),
-                    ])?;
-                }
-            }
+            Format::Csv => output.table(&CHAT, &chats.chats)?,
             Format::Text => {
                 for chat in &chats.chats {
                     output.line(&chat_line(chat))?;
+                }
+                if let Some(note) = &chats.note {
+                    complain(note);
                 }
             }
         }
@@ -134,12 +116,11 @@ impl Chats {
 
     async fn ask(&self, desk: &Desk) -> Result<view::Chats, CliError> {
         let asked = ChatQuestion {
-            source: self.source.as_ref().map(|id| id.to_lowercase()),
-            chat_type: self.kind.clone(),
-            name_pattern: self.name.clone(),
+            source: self.source.clone(),
+            filter: Some(self.filter.clone()),
             limit: self.limit,
             offset: self.offset,
-            stored: true,
+            stored: Some(true),
         };
         Ok(desk.chats(&asked).await?)
     }
@@ -147,8 +128,16 @@ impl Chats {
 
 fn chat_line(chat: &view::Chat) -> String {
     let last = chat.last_activity.as_deref().unwrap_or("never");
+    let doubt = match &chat.date_doubt {
+        Some(doubt) => format!(
+            ", dates {} or perhaps {}",
+            doubt.read_as.name(),
+            doubt.or_perhaps.name()
+        ),
+        None => String::new(),
+    };
     format!(
-        "{}:{}  {}  ({}, {} messages, last {last})",
+        "{}:{}  {}  ({}, {} messages, last {last}{doubt})",
         chat.source, chat.id, chat.name, chat.kind, chat.message_count
     )
 }

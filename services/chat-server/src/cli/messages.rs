@@ -5,43 +5,30 @@ use std::process::ExitCode;
 use clap::Args;
 
 use super::CliError;
-use super::output::{Format, Output};
+use super::output::{Format, Output, complain};
 use super::place::{Place, close};
 use crate::desk::{Mode, Question};
 use crate::view;
 
+/// What is told of a message in columns.
+const COLUMNS: [&str; 11] = [
+    "source",
+    "chat_id",
+    "chat",
+    "id",
+    "timestamp",
+    "local_time",
+    "sender_id:/sender/id",
+    "sender:/sender/display_name",
+    "content",
+    "reply_to",
+    "edited",
+];
+
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
-    /// The chat: its id, its name, a part of its name, SOURCE: and one of these, or * for all; all chats if it is left
-    /// out.
-    chat: Option<String>,
-    /// The id of the source.
-    #[arg(long, value_name = "ID")]
-    source: Option<String>,
-    /// Not before this: 7d, 2025-01-13, or RFC 3339.
-    #[arg(long, value_name = "TIME")]
-    since: Option<String>,
-    /// Before this.
-    #[arg(long, value_name = "TIME")]
-    before: Option<String>,
-    /// A part of the sender's name.
-    #[arg(long, value_name = "TEXT")]
-    sender: Option<String>,
-    /// A part of what is said.
-    #[arg(long, value_name = "TEXT")]
-    search: Option<String>,
-    /// A part of the name of the topic of a forum.
-    #[arg(long, value_name = "TEXT")]
-    topic: Option<String>,
-    /// How many, 1 to 1000; 100 by default.
-    #[arg(long)]
-    limit: Option<i64>,
-    /// How many of the newest to pass over.
-    #[arg(long)]
-    offset: Option<i64>,
-    /// Where to go on: the next_cursor of the answer before.
-    #[arg(long)]
-    cursor: Option<String>,
+    #[command(flatten)]
+    asked: Question,
     /// How to write it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -60,7 +47,7 @@ impl Search {
         let desk = place.desk(Mode::Reads).await?;
         let asked = Question {
             search: Some(self.words.join(" ")),
-            stored: true,
+            stored: Some(true),
             ..Question::default()
         };
         let told = desk.messages(&asked).await;
@@ -73,19 +60,7 @@ impl Search {
 impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
         let desk = place.desk(Mode::Reads).await?;
-        let asked = Question {
-            source: self.source.map(|id| id.to_lowercase()),
-            chat: self.chat,
-            since: self.since,
-            before: self.before,
-            sender: self.sender,
-            search: self.search,
-            topic: self.topic,
-            limit: self.limit,
-            offset: self.offset,
-            cursor: self.cursor,
-            stored: true,
-        };
+        let asked = self.asked;
         let is_one = asked
             .chat
             .as_deref()
@@ -101,36 +76,7 @@ fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliEr
     let mut output = Output::new();
     match format {
         Format::Json => output.json(&told)?,
-        Format::Csv => {
-            output.row(&[
-                "source",
-                "chat_id",
-                "chat",
-                "id",
-                "timestamp",
-                "local_time",
-                "sender_id",
-                "sender",
-                "content",
-                "reply_to",
-                "edited",
-            ])?;
-            for message in &told.messages {
-                output.row(&[
-                    &message.source,
-                    &message.chat_id,
-                    &message.chat,
-                    &message.id,
-                    &message.timestamp,
-                    &message.local_time,
-                    &message.sender.id,
-                    &message.sender.display_name,
-                    &message.content,
-                    message.reply_to.as_deref().unwrap_or_default(),
-                    &message.edited.to_string(),
-                ])?;
-            }
-        }
+        Format::Csv => output.table(&COLUMNS, &told.messages)?,
         Format::Text => {
             for message in told.messages {
                 let message = match is_one {
@@ -140,10 +86,10 @@ fn write(told: view::Messages, format: Format, is_one: bool) -> Result<(), CliEr
                 output.line(&message.line())?;
             }
             if let Some(note) = &told.note {
-                eprintln!("{note}");
+                complain(note);
             }
             if let Some(cursor) = &told.next_cursor {
-                eprintln!("there are more: --cursor {cursor}");
+                complain(&format!("there are more: --cursor {cursor}"));
             }
         }
     }

@@ -1,9 +1,10 @@
 //! Writing answers: text for people, JSON and CSV for programs.
 
-use std::io::{self, BufWriter, IsTerminal as _, StdoutLock, Write as _};
+use std::io::{self, BufWriter, StdoutLock, Write as _};
 
 use clap::ValueEnum;
 use serde::Serialize;
+use serde_json::Value;
 
 /// For whom it is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -21,15 +22,12 @@ pub(super) enum Format {
 #[derive(Debug)]
 pub(super) struct Output {
     writer: BufWriter<StdoutLock<'static>>,
-    is_terminal: bool,
 }
 
 impl Output {
     pub(super) fn new() -> Self {
-        let stdout = io::stdout();
         Self {
-            is_terminal: stdout.is_terminal(),
-            writer: BufWriter::new(stdout.lock()),
+            writer: BufWriter::new(io::stdout().lock()),
         }
     }
 
@@ -44,19 +42,38 @@ impl Output {
         self.line(&serde_json::to_string_pretty(value)?)
     }
 
-    /// One line of values, which end in CR and LF.
-    pub(super) fn row(&mut self, values: &[&str]) -> io::Result<()> {
-        let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+    /// A table: a line of names, and for each row what its JSON has under them, or at the place behind a colon (RFC 6901).
+    /// Lines end in CR and LF.
+    pub(super) fn table(&mut self, columns: &[&str], rows: &[impl Serialize]) -> io::Result<()> {
+        let columns: Vec<(&str, String)> = columns
+            .iter()
+            .map(|column| match column.split_once(':') {
+                Some((name, place)) => (name, place.to_owned()),
+                None => (*column, format!("/{column}")),
+            })
+            .collect();
+        self.row(columns.iter().map(|(name, _)| (*name).to_owned()))?;
+        for row in rows {
+            let row = serde_json::to_value(row)?;
+            let value = |(_, place): &(&str, String)| match row.pointer(place) {
+                None | Some(Value::Null) => String::new(),
+                Some(Value::String(text)) => text.clone(),
+                Some(other) => other.to_string(),
+            };
+            self.row(columns.iter().map(value))?;
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, values: impl Iterator<Item = String>) -> io::Result<()> {
+        let quoted: Vec<String> = values.map(|value| quoted(&value)).collect();
         self.write(&quoted.join(","))?;
         write!(self.writer, "\r\n")
     }
 
-    /// A terminal would obey control characters of messages: they are made visible there.
+    /// A terminal would obey control characters, and what is in a file today is shown on one tomorrow.
     fn write(&mut self, text: &str) -> io::Result<()> {
-        match self.is_terminal {
-            true => self.writer.write_all(visible(text).as_bytes()),
-            false => self.writer.write_all(text.as_bytes()),
-        }
+        self.writer.write_all(visible(text).as_bytes())
     }
 
     /// Writes what is still held back.
@@ -65,8 +82,14 @@ impl Output {
     }
 }
 
-/// A text without characters that a terminal obeys: names of chats are others' words too.
-pub(super) fn visible(text: &str) -> String {
+/// One line on stderr.
+pub(super) fn complain(line: &str) {
+    // Who has closed stderr does not want to know.
+    let _written = writeln!(io::stderr(), "{}", visible(line));
+}
+
+/// A text without characters that a terminal obeys: names of chats and of files are others' words.
+fn visible(text: &str) -> String {
     let visible = |c: char| match c {
         '\n' | '\t' => c,
         c if c.is_control() => '\u{FFFD}',

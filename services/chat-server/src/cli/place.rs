@@ -43,7 +43,8 @@ impl Place {
         let file = self.file()?;
         if !file.exists() {
             return Err(CliError::NoConfig(format!(
-                "there is no configuration at {}: write one there, or name another with --config. A minimal one:\n\n\
+                "there is no configuration at {}: `chat-server import FILE` makes one of an export; or write one there, or name \
+                 another with --config. A minimal one:\n\n\
                  {MINIMAL}\n",
                 file.display()
             )));
@@ -53,7 +54,11 @@ impl Place {
 
     /// The chats behind the rules of the configuration.
     pub(super) async fn desk(&self, mode: Mode) -> Result<Desk, CliError> {
-        let config = self.config()?;
+        self.desk_of(&self.config()?, mode).await
+    }
+
+    /// The same, by another configuration.
+    pub(super) async fn desk_of(&self, config: &Config, mode: Mode) -> Result<Desk, CliError> {
         let dir = match self.data_dir.as_ref().or(config.data_dir.as_ref()) {
             Some(dir) => dir.clone(),
             None => directory("XDG_DATA_HOME", ".local/share")?,
@@ -61,7 +66,7 @@ impl Place {
         let opened =
             tokio::task::spawn_blocking(move || Index::open(&dir, Options::default())).await;
         let index = opened.map_err(|error| CliError::Other(error.to_string()))??;
-        let desk = Desk::new(&config, index, mode);
+        let desk = Desk::new(config, index, mode);
         desk.recall().await;
         Ok(desk)
     }

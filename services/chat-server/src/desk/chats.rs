@@ -1,5 +1,9 @@
 //! Lists of chats.
 
+use clap::Args;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use super::scope::shown_chat;
 use super::{Desk, Failure};
 use crate::index;
@@ -10,20 +14,36 @@ use crate::view;
 pub const MAX_CHATS: i64 = 5_000;
 
 /// Which chats.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct ChatQuestion {
-    /// Of this source; of all if `None`.
+    /// Id of the source; default all.
     pub source: Option<String>,
-    /// Of this kind: direct, group, channel or unknown.
-    pub chat_type: Option<String>,
-    /// With this in the name; neither case nor diacritics count.
-    pub name_pattern: Option<String>,
-    /// How many; 1 to [`MAX_CHATS`], by default 1,000.
+    /// Which chats.
+    pub filter: Option<ChatFilter>,
+    /// How many, 1 to 5000; 1000 by default.
     pub limit: Option<i64>,
     /// How many of the first to pass over.
     pub offset: Option<i64>,
-    /// Whether what was kept of a source that is not connected is enough.
-    pub stored: bool,
+    /// Answer from what was kept if the source is not connected.
+    pub stored: Option<bool>,
+}
+
+/// What chats are like.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
+pub struct ChatFilter {
+    /// direct, group, channel or unknown.
+    #[arg(long = "type", value_name = "KIND")]
+    pub chat_type: Option<String>,
+    /// A part of the name, in any case.
+    #[arg(long = "name", value_name = "TEXT")]
+    pub name_pattern: Option<String>,
+}
+
+/// The id of a source, which is in small letters however somebody writes it.
+pub(super) fn id_of(source: &Option<String>) -> Option<String> {
+    Some(source.as_ref()?.trim().to_lowercase())
 }
 
 const KINDS: [&str; 4] = ["direct", "group", "channel", "unknown"];
@@ -34,31 +54,39 @@ impl Desk {
     /// # Errors
     /// [`Failure`]: the source is not known or not connected, a parameter is wrong, the index is not available.
     pub async fn chats(&self, asked: &ChatQuestion) -> Result<view::Chats, Failure> {
-        let kind = asked.chat_type.as_deref().map(kind).transpose()?;
+        let filter = asked.filter.clone().unwrap_or_default();
+        let kind = filter.chat_type.as_deref().map(kind).transpose()?;
         let limit = within("limit", asked.limit.unwrap_or(1_000), 1, MAX_CHATS)?;
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
-        let source = asked.source.as_deref();
+        let source = id_of(&asked.source);
+        let source = source.as_deref();
         if let Some(source) = source {
-            self.connected(source, asked.stored).await?;
+            self.connected(source, asked.stored.unwrap_or(false))
+                .await?;
         }
         self.settled(source).await;
         let fits = |chat: &view::Chat| {
             kind.is_none_or(|kind| chat.kind == kind)
-                && asked
+                && filter
                     .name_pattern
                     .as_deref()
                     .is_none_or(|part| index::contains(&chat.name, part))
         };
         let seen = self.seen_chats(source).await?;
+        let doubts = self.doubts().await?;
         let fitting: Vec<view::Chat> = seen
             .iter()
-            .map(|chat| shown_chat(&chat.shown))
+            .map(|chat| view::Chat {
+                date_doubt: doubts.date(&chat.key),
+                ..shown_chat(&chat.shown)
+            })
             .filter(fits)
             .collect();
+        let twice = doubts.twice(&seen, None);
         Ok(view::Chats {
             total: fitting.len() as u64,
             chats: fitting.into_iter().skip(offset).take(limit).collect(),
-            note: self.reading(source),
+            note: joined(self.reading(source).into_iter().chain(twice)),
         })
     }
 
@@ -67,6 +95,8 @@ impl Desk {
     /// # Errors
     /// As for [`messages`](Self::messages).
     pub async fn chat(&self, source: Option<&str>, chat: &str) -> Result<view::Chat, Failure> {
+        let source = id_of(&source.map(str::to_owned));
+        let source = source.as_deref();
         if let Some(source) = source {
             self.source(source)?;
         }
@@ -82,6 +112,12 @@ fn kind(asked: &str) -> Result<&'static str, Failure> {
         let reason = format!("it is no kind of chat: give one of {}", KINDS.join(", "));
         Invalid::new("chat_type", reason).into()
     })
+}
+
+/// Sentences as one, if there are any.
+pub(super) fn joined(parts: impl IntoIterator<Item = String>) -> Option<String> {
+    let parts: Vec<String> = parts.into_iter().collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
 }
 
 /// A number in its bounds.

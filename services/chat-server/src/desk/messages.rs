@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
+use clap::Args;
 use jiff::{SignedDuration, Timestamp};
+use schemars::JsonSchema;
+use serde::Deserialize;
 
-use super::chats::within;
+use super::chats::{id_of, within};
 use super::scope::Scope;
 use super::{Desk, Failure, News};
 use crate::index::{
@@ -15,57 +18,100 @@ use crate::view;
 use crate::view::uri::Listening;
 
 /// Which messages, as somebody asks. All that is given must hold.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema, Args)]
+#[serde(deny_unknown_fields)]
 pub struct Question {
-    /// Of this source; of all if `None`.
-    pub source: Option<String>,
-    /// Of this chat, by id, name or part of the name; of all if `None` or `*`.
+    /// Id, name or part of the name of the chat, SOURCE: and one of these, or *; default all.
     pub chat: Option<String>,
-    /// Not before this: `7d`, a date in the zone of the source, or RFC 3339.
+    /// Id of the source; default all.
+    #[arg(long, value_name = "ID")]
+    pub source: Option<String>,
+    /// Not before: 15m, 2h, 7d or 1w ago, today, yesterday, 2025-01-13 (local), or RFC 3339.
+    #[arg(long, value_name = "TIME")]
     pub since: Option<String>,
-    /// Before this.
+    /// Before this, likewise.
+    #[arg(long, value_name = "TIME")]
     pub before: Option<String>,
-    /// A part of the name of the sender.
+    /// Part of the sender's name, a phone number, or me.
+    #[arg(long, value_name = "TEXT")]
     pub sender: Option<String>,
-    /// A part of the name of a topic.
-    pub topic: Option<String>,
-    /// Words of what is said, as for a search.
+    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    #[arg(long, value_name = "WORDS")]
     pub search: Option<String>,
-    /// How many; 1 to 1,000, by default 100.
+    /// Part of the name of a forum topic.
+    #[arg(long, value_name = "TEXT")]
+    pub topic: Option<String>,
+    /// How many, 1 to 1000; 100 by default.
+    #[arg(long)]
     pub limit: Option<i64>,
-    /// How many to pass over.
+    /// How many of the newest to pass over.
+    #[arg(long)]
     pub offset: Option<i64>,
-    /// Where to go on.
+    /// next_cursor of the answer before; other arguments the same.
+    #[arg(long)]
     pub cursor: Option<String>,
-    /// Whether what was kept of a source that is not connected is enough.
-    pub stored: bool,
+    /// Answer from what was kept if the source is not connected.
+    #[arg(skip = Some(true))]
+    pub stored: Option<bool>,
 }
 
 /// Which messages to look for by words.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct SearchQuestion {
-    /// Words, "phrases" and beginnings of words (meet*).
-    pub text: String,
-    /// What else must hold.
-    pub messages: Question,
-    /// How many messages to give before each hit; by default none.
-    pub before: Option<i64>,
-    /// And how many after it.
-    pub after: Option<i64>,
+    /// Words (or their beginnings), "phrases", a OR b, -not, emoji.
+    pub query: String,
+    /// Id of the source; default all.
+    pub source: Option<String>,
+    /// Id, name or part of the name of the chat; default all.
+    pub chat: Option<String>,
+    /// Not before: 7d, yesterday, 2025-01-13, or RFC 3339.
+    pub since: Option<String>,
+    /// Before this, likewise.
+    pub before: Option<String>,
+    /// Part of the sender's name, a phone number, or me.
+    pub sender: Option<String>,
+    /// Part of the name of a forum topic.
+    pub topic: Option<String>,
+    /// How many hits, 1 to 1000; 20 by default.
+    pub limit: Option<i64>,
+    /// next_cursor of the answer before; other arguments the same.
+    pub cursor: Option<String>,
+    /// How many messages to give before each hit; 0 by default.
+    pub context_before: Option<i64>,
+    /// How many messages to give after each hit; 0 by default.
+    pub context_after: Option<i64>,
+}
+
+/// Which message to wait for.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WaitQuestion {
+    /// Id of the source; default all.
+    pub source: Option<String>,
+    /// Id, name or part of the name of the chat; default all.
+    pub chat: Option<String>,
+    /// Part of the sender's name, a phone number, or me.
+    pub sender: Option<String>,
+    /// Words, as query of search_messages.
+    pub search: Option<String>,
+    /// How long to wait at most, 1 to 50; default 30.
+    pub seconds: Option<i64>,
 }
 
 /// What to tell around which message.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Around {
-    /// The source of the chat.
+    /// The id of the source; may be left out if the chat is the only one of its id or name.
     pub source: Option<String>,
-    /// The chat.
+    /// The chat: its id or its name.
     pub chat: String,
     /// The id of the message.
-    pub id: String,
-    /// How many messages before it; by default 5.
+    pub message_id: String,
+    /// How many messages before it, 0 to 500; 5 by default.
     pub before: Option<i64>,
-    /// How many messages after it; by default 5.
+    /// How many messages after it, 0 to 500; 5 by default.
     pub after: Option<i64>,
 }
 
@@ -84,24 +130,29 @@ impl Desk {
         let page = self.index().messages(&query).await?;
         let none_found = page.messages.is_empty() && query.search.is_some();
         let none_found = none_found.then(|| NOTHING_FOUND.to_owned());
+        let note = self.note_on(query.source.as_deref(), &page.messages);
         Ok(view::Messages {
+            note: note.await?.or(none_found),
             messages: page.messages.into_iter().map(|it| self.shown(it)).collect(),
             next_cursor: page.next.map(|cursor| cursor.as_str().to_owned()),
-            note: self.reading(query.source.as_deref()).or(none_found),
         })
     }
 
-    /// The first message that fits and comes in from now on; none if none does in so many seconds, 1 to 50.
+    /// The first message that fits and comes in from now on; none if none does in time.
     ///
     /// # Errors
     /// As for [`messages`](Self::messages).
-    pub async fn wait(&self, asked: &Question, seconds: i64) -> Result<view::Messages, Failure> {
-        let patience = within("seconds", seconds, 1, 50)?;
+    pub async fn wait(&self, asked: WaitQuestion) -> Result<view::Messages, Failure> {
+        let patience = within("seconds", asked.seconds.unwrap_or(30), 1, 50)?;
         let mut following = self.follow().await?;
         // What is wrong with the question is told at once.
         let probe = Question {
+            source: asked.source,
+            chat: asked.chat,
+            sender: asked.sender.clone(),
+            search: asked.search.clone(),
             limit: Some(1),
-            ..asked.clone()
+            ..Question::default()
         };
         let query = self.query(&probe).await?;
         self.index().messages(&query).await?;
@@ -109,7 +160,7 @@ impl Desk {
             source: query.source.clone(),
             chat: None,
             chat_filter: None,
-            sender: asked.sender.clone(),
+            sender: asked.sender,
             search: given(&asked.search),
         };
         let next = async {
@@ -154,15 +205,32 @@ impl Desk {
     ///
     /// # Errors
     /// As for [`messages`](Self::messages).
-    pub async fn search(&self, asked: &SearchQuestion) -> Result<view::Hits, Failure> {
+    pub async fn search(&self, asked: SearchQuestion) -> Result<view::Hits, Failure> {
         let around = MAX_AROUND.try_into().unwrap_or(i64::MAX);
+        let context = |name, given: Option<i64>| within(name, given.unwrap_or(0), 0, around);
         let query = index::SearchQuery {
-            text: asked.text.clone(),
-            before: within("context_before", asked.before.unwrap_or(0), 0, around)?,
-            after: within("context_after", asked.after.unwrap_or(0), 0, around)?,
-            messages: self.query(&asked.messages).await?,
+            text: asked.query,
+            before: context("context_before", asked.context_before)?,
+            after: context("context_after", asked.context_after)?,
+            messages: self
+                .query(&Question {
+                    source: asked.source,
+                    chat: asked.chat,
+                    since: asked.since,
+                    before: asked.before,
+                    sender: asked.sender,
+                    topic: asked.topic,
+                    limit: Some(asked.limit.unwrap_or(20)),
+                    cursor: asked.cursor,
+                    stored: Some(true),
+                    ..Question::default()
+                })
+                .await?,
         };
         let found = self.index().search(&query).await?;
+        let messages = found.hits.iter().map(|hit| &hit.message);
+        let note = self.note_on(query.messages.source.as_deref(), messages);
+        let note = note.await?;
         let none_found = found.hits.is_empty().then(|| NOTHING_FOUND.to_owned());
         let hit = |hit: index::Hit| {
             let raw = view::content(&hit.message.message);
@@ -188,9 +256,7 @@ impl Desk {
         Ok(view::Hits {
             hits: found.hits.into_iter().map(hit).collect(),
             next_cursor: found.next.map(|cursor| cursor.as_str().to_owned()),
-            note: self
-                .reading(query.messages.source.as_deref())
-                .or(none_found),
+            note: note.or(none_found),
         })
     }
 
@@ -203,20 +269,22 @@ impl Desk {
         let before = within("before", asked.before.unwrap_or(5), 0, most)?;
         let after = within("after", asked.after.unwrap_or(5), 0, most)?;
         let scope = self
-            .scope(asked.source.as_deref(), Some(&asked.chat), true)
+            .scope(id_of(&asked.source).as_deref(), Some(&asked.chat), true)
             .await?;
         let Some([key]) = scope.chats.as_deref() else {
             let reason = "give one chat, by id or name";
             return Err(query::Invalid::new("chat", reason).into());
         };
-        let id = self.message_id(key, &asked.id).await?;
+        let id = self.message_id(key, &asked.message_id).await?;
         let found = self.index().context(key, &id, before, after).await?;
-        let (message, around) = found.ok_or_else(|| Failure::message_not_found(key, &asked.id))?;
+        let (message, around) =
+            found.ok_or_else(|| Failure::message_not_found(key, &asked.message_id))?;
+        let note = self.note_on(Some(&key.source), [&message]).await?;
         Ok(view::Around {
+            note,
             before: around.before.into_iter().map(|it| self.shown(it)).collect(),
             message: self.shown(message),
             after: around.after.into_iter().map(|it| self.shown(it)).collect(),
-            note: self.reading(Some(&key.source)),
         })
     }
 
@@ -249,6 +317,22 @@ impl Desk {
         Ok(ids.find(is_shown_so).unwrap_or_else(|| shown.to_owned()))
     }
 
+    /// What is not complete or not certain about these messages.
+    async fn note_on<'m>(
+        &self,
+        source: Option<&str>,
+        messages: impl IntoIterator<Item = &'m StoredMessage>,
+    ) -> Result<Option<String>, Failure> {
+        let named = |stored: &StoredMessage| {
+            let mut name = stored.chat_name.clone();
+            self.0.redactor.text(&mut name);
+            let (source, id) = (stored.source.clone(), stored.chat.clone());
+            (ChatKey { source, id }, name)
+        };
+        let chats = messages.into_iter().map(named).collect();
+        self.note(source, &chats).await
+    }
+
     /// What may be told of a message.
     pub(super) fn shown(&self, mut stored: StoredMessage) -> view::Message {
         self.0.redactor.stored(&mut stored);
@@ -260,11 +344,12 @@ impl Desk {
         let default = DEFAULT_LIMIT.try_into().unwrap_or(i64::MAX);
         let limit = within("limit", asked.limit.unwrap_or(default), 1, most)?;
         let offset = within("offset", asked.offset.unwrap_or(0), 0, i64::MAX)?;
-        let source = asked.source.as_deref();
+        let source = id_of(&asked.source);
+        let source = source.as_deref();
         // What is no time is told before anything is waited for.
         self.range(source, &asked.since, &asked.before)?;
         let Scope { source, chats } = self
-            .scope(source, asked.chat.as_deref(), asked.stored)
+            .scope(source, asked.chat.as_deref(), asked.stored.unwrap_or(false))
             .await?;
         // The chat may have named the source, and so the zone in which a day begins.
         let (since, before) = self.range(source.as_deref(), &asked.since, &asked.before)?;

@@ -2,7 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::chats::within;
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::chats::{id_of, within};
+use super::doubts::names;
 use super::{Desk, Failure, zone_name};
 use crate::index::{self, MAX_PEOPLE, PeopleQuery, StatisticsQuery};
 use crate::model::Participant;
@@ -13,24 +17,26 @@ const MAX_SENDERS: usize = 100;
 const MAX_DAYS: usize = 400;
 
 /// What to count.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct StatisticsQuestion {
-    /// In this source; in all if `None`.
+    /// Id of the source; default all.
     pub source: Option<String>,
-    /// In this chat; in all if `None` or `*`.
+    /// Id, name or part of the name of the chat; default all.
     pub chat: Option<String>,
-    /// Not before this.
+    /// Not before: 7d, yesterday, 2025-01-13, or RFC 3339.
     pub since: Option<String>,
-    /// Before this.
+    /// Before this, likewise.
     pub before: Option<String>,
 }
 
 /// Which people.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct PeopleQuestion {
-    /// With this in any of their names.
+    /// Part of any of their names, or a phone number.
     pub name: Option<String>,
-    /// How many; 1 to 1,000, by default 100.
+    /// How many, 1 to 1000; 100 by default.
     pub limit: Option<i64>,
     /// How many of the first to pass over.
     pub offset: Option<i64>,
@@ -45,7 +51,8 @@ impl Desk {
         &self,
         asked: &StatisticsQuestion,
     ) -> Result<view::Statistics, Failure> {
-        let source = asked.source.as_deref();
+        let source = id_of(&asked.source);
+        let source = source.as_deref();
         // As for messages: at first whether these are times, then whose days they mean.
         self.range(source, &asked.since, &asked.before)?;
         let scope = self.scope(source, asked.chat.as_deref(), true).await?;
@@ -58,6 +65,12 @@ impl Desk {
             before,
             zone: zone.clone(),
         };
+        let seen = self.seen_chats(query.source.as_deref()).await?;
+        let mut chats = names(&seen);
+        if let Some(these) = &query.chats {
+            chats.retain(|chat, _| these.contains(chat));
+        }
+        let note = self.note(source, &chats).await?;
         let counted = self.index().statistics(&query).await?;
         let cut = counted.senders.iter().skip(MAX_SENDERS);
         let other_senders = counted.other_senders + cut.map(|sender| sender.messages).sum::<u64>();
@@ -79,7 +92,7 @@ impl Desk {
             hours: counted.hours.to_vec(),
             weekdays: counted.weekdays.to_vec(),
             time_zone: zone_name(&zone),
-            note: self.reading(source),
+            note,
             senders: counted
                 .senders
                 .into_iter()
@@ -118,7 +131,9 @@ impl Desk {
         let people = people.into_iter().filter(named).skip(offset).take(limit);
         Ok(view::People {
             people: people.collect(),
-            note: self.reading(None),
+            note: self
+                .note(None, &names(&self.seen_chats(None).await?))
+                .await?,
         })
     }
 

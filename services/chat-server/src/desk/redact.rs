@@ -1,11 +1,12 @@
-//! Telephone numbers, kept from everybody who asks: each becomes `phone-` and ten digits of base 16, the same for the
+//! What is kept from everybody who asks. Control characters, which a terminal would obey, become visible. Telephone
+//! numbers, if they are to be left out: each becomes `phone-` and ten digits of base 16, the same for the
 //! same number, so that it can still be told who is who.
 //!
 //! What looks like a number is taken for one: 7 digits or more with blanks, dashes, dots, slashes or parentheses between
 //! them, unless it is a date. So now and then an amount is left out, too.
 
 use crate::index::{ChatSummary, Index, StoredMessage};
-use crate::model::{Attachment, Body, Message, Participant, Reaction};
+use crate::model::{Attachment, AttachmentPlace, Body, Message, Participant, Reaction};
 
 /// The fewest digits of a number.
 const FEWEST: usize = 7;
@@ -60,10 +61,7 @@ impl Redactor {
     }
 
     pub(super) fn participant(&self, participant: &mut Participant) {
-        if !self.is_on() {
-            return;
-        }
-        participant.phone = None;
+        participant.phone.take_if(|_| self.is_on());
         self.named(&mut participant.id, &mut participant.name);
         participant
             .username
@@ -72,9 +70,6 @@ impl Redactor {
     }
 
     pub(super) fn stored(&self, stored: &mut StoredMessage) {
-        if !self.is_on() {
-            return;
-        }
         self.named(&mut stored.chat, &mut stored.chat_name);
         let Message {
             id,
@@ -107,9 +102,19 @@ impl Redactor {
             self.text(emoji);
             by.iter_mut().for_each(|name| self.text(name));
         }
-        for Attachment { name, .. } in attachments {
+        for Attachment {
+            name,
+            media_type,
+            place,
+            ..
+        } in attachments
+        {
             // Files are called by dates and counts.
             name.iter_mut().for_each(|name| self.id(name));
+            media_type.iter_mut().for_each(make_visible);
+            if let AttachmentPlace::Missing(Some(why)) = place {
+                make_visible(why);
+            }
         }
     }
 
@@ -121,9 +126,12 @@ impl Redactor {
             Body::Location { name, .. } => name.iter_mut().for_each(|name| self.text(name)),
             Body::Contact { name, phone } => {
                 self.text(name);
-                // Whatever it looks like.
-                if let (Some(index), Some(number)) = (&self.index, phone) {
-                    *number = stand_in(index, number);
+                if let Some(number) = phone {
+                    make_visible(number);
+                    // Whatever it looks like.
+                    if let Some(index) = &self.index {
+                        *number = stand_in(index, number);
+                    }
                 }
             }
             Body::Poll { question, answers } => {
@@ -134,6 +142,7 @@ impl Redactor {
     }
 
     fn replace(&self, text: &mut String, is_meant: &dyn Fn(&str) -> bool) {
+        make_visible(text);
         let Some(index) = &self.index else { return };
         if !text.contains(|c| digit(c).is_some()) {
             return;
@@ -150,6 +159,15 @@ impl Redactor {
         }
         redacted.push_str(rest);
         *text = redacted;
+    }
+}
+
+/// A text without characters that a terminal obeys; ends of lines and tabs stay.
+fn make_visible(text: &mut String) {
+    let is_order = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
+    if text.contains(is_order) {
+        let visible = |c: char| if is_order(c) { '\u{FFFD}' } else { c };
+        *text = text.replace("\r\n", "\n").chars().map(visible).collect();
     }
 }
 

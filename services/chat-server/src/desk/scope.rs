@@ -1,7 +1,7 @@
 //! Where to look: sources and chats by what somebody calls them, as far as they may be seen.
 
 use super::{Desk, Failure};
-use crate::index::{ChatFilter, ChatKey, ChatSummary, FoundChat, contains, find_among};
+use crate::index::{ChatKey, ChatSummary, FoundChat, contains, find_among};
 use crate::query::ChatArgument;
 use crate::registry::Entry;
 use crate::source::Connection;
@@ -73,7 +73,7 @@ impl Desk {
 
     /// The chats of a source, or of all of the configuration, that may be seen: those with the latest activity first.
     pub(super) async fn seen_chats(&self, source: Option<&str>) -> Result<Vec<SeenChat>, Failure> {
-        let chats = self.index().chats(source, &ChatFilter::default()).await?;
+        let chats = self.index().chats(source).await?;
         let seen = chats.into_iter().filter(|chat| {
             self.registry()
                 .tells(&chat.source, &chat.chat.id, &chat.chat.name)
@@ -193,11 +193,16 @@ pub(super) fn shown_chat(chat: &ChatSummary) -> view::Chat {
         id: chat.chat.id.clone(),
         name: chat.chat.name.clone(),
         kind: chat.chat.kind.name().to_owned(),
-        participant_count: chat.chat.participants.unwrap_or(0),
+        participant_count: chat.chat.participants.unwrap_or(chat.writers),
+        counted: match chat.chat.participants {
+            Some(_) => "members",
+            None => "writers",
+        },
         source: chat.source.clone(),
         message_count: chat.messages,
         first_activity: chat.first.map(|at| at.to_string()),
         last_activity: chat.last.map(|at| at.to_string()),
+        date_doubt: None,
         uri: uri::messages(&chat.source, &chat.chat.id),
     }
 }

@@ -195,6 +195,16 @@ pub fn plan(
     })
 }
 
+/// The kinds of exports at `path`.
+pub(super) fn formats(path: &Path) -> Result<BTreeSet<Format>, ImportError> {
+    let found = find(path)?;
+    if found.units.is_empty() {
+        return Err(nothing(path, None, &[], &found.others));
+    }
+    let formats = found.units.iter().map(|unit| unit.layout.format());
+    Ok(formats.collect())
+}
+
 impl Plan {
     /// Whether nothing has changed.
     #[must_use]

@@ -8,23 +8,18 @@ mod chat;
 mod media;
 mod message;
 mod pages;
-mod repair;
+mod scan;
 mod service;
 mod stream;
 mod text;
 
-use std::cell::Cell;
-use std::io::{BufReader, ErrorKind, Read};
+use std::io::ErrorKind;
 use std::ops::ControlFlow;
 
 use super::layout::Unit;
 use super::{ImportError, Reading, Summary};
 pub(super) use pages::{pages, read as read_pages};
-use repair::Repaired;
-
-/// The budget of bytes that one message may take, shared by the reader that counts and the parser that knows where a
-/// message begins.
-type Budget = Cell<usize>;
+use scan::{ScanError, Scanner};
 
 pub(super) fn read(
     unit: &Unit,
@@ -41,6 +36,10 @@ pub(super) fn read(
     Ok(walk(unit, reading, Some(found), false)?.ended)
 }
 
+/// What is wrong with other JSON.
+const NO_EXPORT: &str =
+    "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`";
+
 /// What a walk has found.
 struct Walked {
     sorted: bool,
@@ -55,85 +54,41 @@ fn walk(
     survey: bool,
 ) -> Result<Walked, ImportError> {
     unit.tree.read(&unit.file, |file, size| {
-        walk_through(file, size, unit, reading, found, survey)
-    })
-}
-
-fn walk_through(
-    file: &mut dyn Read,
-    size: u64,
-    unit: &Unit,
-    reading: &mut Reading<'_, '_, '_>,
-    found: Option<stream::Found>,
-    survey: bool,
-) -> Result<Walked, ImportError> {
-    let budget = Budget::new(super::MAX_MESSAGE_BYTES);
-    let done = Cell::new(0);
-    let reader = Repaired::new(Counted { file, done: &done }, &budget);
-    let mut json = serde_json::Deserializer::from_reader(BufReader::new(reader));
-    let prefix = format!("{}{}", unit.prefix, unit.folder());
-    let mut export = stream::Export::new(reading, &budget, &done, prefix);
-    if survey {
-        export = export.surveying();
-    }
-    if let Some(found) = found {
-        export = export.knowing(found);
-    }
-    let outcome = stream::account(&mut export, &mut json).and_then(|()| json.end());
-    let (stopped, something, sorted) = (export.stopped, export.something, export.sorted);
-    let found = export.found();
-    let path = unit.tree.path().join(&unit.file);
-    let ended = match stopped {
-        true => ControlFlow::Break(()),
-        false => ControlFlow::Continue(()),
-    };
-    match outcome {
-        _ if stopped || sorted => Ok(Walked {
-            sorted,
-            found,
-            ended,
-        }),
-        Ok(()) if something => Ok(Walked {
-            sorted,
-            found,
-            ended,
-        }),
-        Ok(()) => Err(ImportError::Unknown {
-            path,
-            problem:
-                "this JSON is no export of Telegram Desktop: it has neither `chats` nor `messages`"
-                    .to_owned(),
-        }),
-        // What is too large is the file's fault, not the disk's.
-        Err(error)
-            if error
-                .io_error_kind()
-                .is_some_and(|kind| kind != ErrorKind::InvalidData) =>
-        {
-            Err(ImportError::Io {
-                path,
-                error: error.into(),
-            })
+        let mut json = Scanner::new(file);
+        let prefix = format!("{}{}", unit.prefix, unit.folder());
+        let mut export = stream::Export::new(reading, prefix);
+        if survey {
+            export = export.surveying();
         }
-        Err(error) => Err(ImportError::Damaged {
-            path,
-            place: format!("near byte {} of {size}", done.get()),
-            // The parser's words hold no value of the file but those of a type that does not fit.
-            problem: error.to_string(),
-        }),
-    }
-}
-
-/// Counts what is read of a file.
-struct Counted<'c> {
-    file: &'c mut dyn Read,
-    done: &'c Cell<u64>,
-}
-
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let count = self.file.read(buffer)?;
-        self.done.set(self.done.get() + count as u64);
-        Ok(count)
-    }
+        if let Some(found) = found {
+            export = export.knowing(found);
+        }
+        let outcome = stream::account(&mut export, &mut json);
+        let (something, sorted) = (export.something, export.sorted);
+        let walked = |ended| Walked {
+            sorted,
+            found: export.found(),
+            ended,
+        };
+        let path = unit.tree.path().join(&unit.file);
+        match outcome {
+            Err(ScanError::Stopped) => Ok(walked(ControlFlow::Break(()))),
+            _ if sorted => Ok(walked(ControlFlow::Continue(()))),
+            Ok(()) if something => Ok(walked(ControlFlow::Continue(()))),
+            Ok(()) => Err(ImportError::Unknown {
+                path,
+                problem: NO_EXPORT.to_owned(),
+            }),
+            // What is too large is the file's fault, not the disk's.
+            Err(ScanError::Io(error)) if error.kind() != ErrorKind::InvalidData => {
+                Err(ImportError::Io { path, error })
+            }
+            Err(error) => Err(ImportError::Damaged {
+                path,
+                place: format!("near byte {} of {size}", json.done()),
+                // The scanner's words hold no value of the file but one character.
+                problem: error.to_string(),
+            }),
+        }
+    })
 }

@@ -141,8 +141,10 @@ pub struct Page {
 pub struct ChatSummary {
     /// The id of its source.
     pub source: String,
-    /// The chat. `participants` is what the source told, or else how many have written.
+    /// The chat.
     pub chat: Chat,
+    /// How many have written in it.
+    pub writers: u32,
     /// How many messages it has.
     pub messages: u64,
     /// When the first was sent.

@@ -8,21 +8,12 @@ use super::error::IndexError;
 use super::fold::fold;
 use super::keep::chat_kind;
 use super::stored::timestamp;
-use crate::model::{Chat, ChatKind};
+use crate::model::Chat;
 use crate::source::Report;
 
 /// The most chats that are told when a name fits several, and when it fits none.
 const CANDIDATES: usize = 20;
 const NEAREST: usize = 5;
-
-/// Which chats of a source. All that is given must hold.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ChatFilter {
-    /// Of this kind.
-    pub kind: Option<ChatKind>,
-    /// With this in the name; neither case nor diacritics count.
-    pub name: Option<String>,
-}
 
 /// What came of looking for a chat.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -72,39 +63,9 @@ impl Index {
     ///
     /// # Errors
     /// [`IndexError::Unavailable`].
-    pub async fn chats(
-        &self,
-        source: Option<&str>,
-        filter: &ChatFilter,
-    ) -> Result<Vec<ChatSummary>, IndexError> {
+    pub async fn chats(&self, source: Option<&str>) -> Result<Vec<ChatSummary>, IndexError> {
         let source = source.map(str::to_owned);
-        let (kind, name) = (filter.kind, filter.name.as_deref().map(fold));
-        let read = move |view: &Connection| {
-            let mut chats = chats(view, source.as_deref())?;
-            chats.retain(|chat| {
-                kind.is_none_or(|kind| chat.chat.kind == kind)
-                    && name
-                        .as_deref()
-                        .is_none_or(|name| fold(&chat.chat.name).contains(name))
-            });
-            Ok(chats)
-        };
-        self.inner.readers.read(read).await
-    }
-
-    /// Looks for a chat of a source, or of all: first by id, then by its name as written, then by its name without
-    /// regard to case and diacritics, then by the beginning, then by any part of it. The first of these that fits any
-    /// chat tells; if it fits several, they are the candidates.
-    ///
-    /// # Errors
-    /// [`IndexError::Unavailable`].
-    pub async fn find_chat(
-        &self,
-        source: Option<&str>,
-        text: &str,
-    ) -> Result<FoundChat, IndexError> {
-        let (source, text) = (source.map(str::to_owned), text.to_owned());
-        let read = move |view: &Connection| Ok(find(chats(view, source.as_deref())?, &text));
+        let read = move |view: &Connection| Ok(chats(view, source.as_deref())?);
         self.inner.readers.read(read).await
     }
 }
@@ -133,7 +94,7 @@ fn sources(view: &Connection) -> rusqlite::Result<Vec<SourceSummary>> {
 
 fn chats(view: &Connection, source: Option<&str>) -> rusqlite::Result<Vec<ChatSummary>> {
     let sql = "SELECT source.id, chat.id, name, kind, \
-               coalesce(participants, (SELECT count(*) FROM member WHERE member.chat = chat.chat)), \
+               participants, (SELECT count(*) FROM member WHERE member.chat = chat.chat), \
                messages, \
                (SELECT min(at) FROM message WHERE message.chat = chat.chat), \
                (SELECT max(at) FROM message WHERE message.chat = chat.chat) AS latest \
@@ -154,16 +115,19 @@ fn summary(row: &Row<'_>) -> rusqlite::Result<ChatSummary> {
             kind: chat_kind(row.get(3)?),
             participants: row.get(4)?,
         },
-        messages: row.get::<_, i64>(5)?.cast_unsigned(),
-        first: time(row.get(6)?),
-        last: time(row.get(7)?),
+        writers: row.get(5)?,
+        messages: row.get::<_, i64>(6)?.cast_unsigned(),
+        first: time(row.get(7)?),
+        last: time(row.get(8)?),
     })
 }
 
 /// Whether a chat, with its name folded, fits.
 type Rule<'a> = &'a dyn Fn(&ChatSummary, &str) -> bool;
 
-/// [`Index::find_chat`] among these.
+/// Looks for a chat among these: first by id, then by its name as written, then by its name without regard to case and
+/// diacritics, then by the beginning, then by any part of it. The first of these that fits any chat tells; if it fits
+/// several, they are the candidates.
 #[must_use]
 pub fn find(chats: Vec<ChatSummary>, text: &str) -> FoundChat {
     let folded = fold(text.trim());

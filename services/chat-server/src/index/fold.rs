@@ -91,6 +91,12 @@ pub(super) fn words(text: &str) -> Vec<String> {
 /// The same, each with the number of the run in which it begins.
 pub(super) fn words_at(text: &str) -> Vec<(usize, String)> {
     let mut words = Vec::new();
+    each_word(text, |n, word| words.push((n, word.to_owned())));
+    words
+}
+
+/// The same, one by one.
+pub(super) fn each_word(text: &str, mut take: impl FnMut(usize, &str)) {
     let mut folded = String::new();
     let mut runs = runs(text).enumerate().peekable();
     while let Some((n, (at, run))) = runs.next() {
@@ -103,13 +109,12 @@ pub(super) fn words_at(text: &str) -> Vec<(usize, String)> {
         {
             folded.push_str(&fold(other));
         }
-        let parts = folded
+        folded
             .split(|c| !in_word(c))
             // Marks alone are no word, neither here nor to the index.
-            .filter(|part| part.contains(is_token));
-        words.extend(parts.map(|part| (n, part.to_owned())));
+            .filter(|part| part.contains(is_token))
+            .for_each(|part| take(n, part));
     }
-    words
 }
 
 /// The runs of a text that are words, as they are written, each with the byte where it begins. A letter of a script

@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use futures_util::stream::{self, BoxStream, StreamExt as _};
 use rusqlite::{Connection, params_from_iter};
 use tokio::sync::watch;
 
@@ -154,16 +153,6 @@ impl Follower {
                 Err(_failed) => tokio::time::sleep(PAUSE).await,
             }
         }
-    }
-
-    /// The same as a stream.
-    #[must_use]
-    pub fn into_stream(self) -> BoxStream<'static, Followed> {
-        stream::unfold(self, |mut follower| async {
-            let next = follower.next().await?;
-            Some((next, follower))
-        })
-        .boxed()
     }
 
     /// Waits until there may be something.

@@ -1,6 +1,7 @@
 //! What becomes of a source's events in the tables, within the transaction that is open.
 
 mod message;
+mod twins;
 
 pub(super) use message::relearn_all;
 
@@ -43,6 +44,8 @@ struct Keeper<'a> {
     last: i64,
     /// The chats of the batch, by id.
     chats: HashMap<String, i64>,
+    /// Who has written in the batch, by id.
+    people: HashMap<String, (Participant, i64)>,
     /// How many messages more a chat has.
     news: HashMap<i64, i64>,
     /// How many messages of a chat somebody has written more, or fewer.
@@ -65,6 +68,7 @@ impl<'a> Keeper<'a> {
             src,
             last,
             chats: HashMap::new(),
+            people: HashMap::new(),
             news: HashMap::new(),
             credits: HashMap::new(),
         }))
@@ -152,7 +156,16 @@ impl<'a> Keeper<'a> {
     }
 
     /// Somebody's number, with what is new about them. What the source does not tell this time is not forgotten.
-    fn person(&self, person: &Participant) -> rusqlite::Result<i64> {
+    fn person(&mut self, person: &Participant) -> rusqlite::Result<i64> {
+        if let Some((known, number)) = self.people.get(&person.id)
+            && known == person
+        {
+            return Ok(*number);
+        }
+        let sql = "INSERT INTO person (src, id, name, username, phone, is_me) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
+                   ON CONFLICT (src, id) DO UPDATE SET name = ?3, username = coalesce(?4, username), \
+                   phone = coalesce(?5, phone), is_me = max(is_me, ?6) RETURNING person";
         let values = params![
             self.src,
             person.id,
@@ -161,27 +174,14 @@ impl<'a> Keeper<'a> {
             person.phone,
             person.is_me
         ];
-        let same = "SELECT person FROM person WHERE src = ?1 AND id = ?2 AND name = ?3 \
-                    AND (?4 IS NULL OR username = ?4) AND (?5 IS NULL OR phone = ?5) AND is_me >= ?6";
-        let found = self
-            .statement(same)?
-            .query_row(values, |row| row.get(0))
-            .optional()?;
-        if let Some(number) = found {
-            return Ok(number);
-        }
-        let keep = "INSERT INTO person (src, id, name, username, phone, is_me) \
-                    VALUES (?1, ?2, ?3, ?4, ?5, ?6) \
-                    ON CONFLICT (src, id) DO UPDATE SET name = ?3, username = coalesce(?4, username), \
-                    phone = coalesce(?5, phone), is_me = max(is_me, ?6) RETURNING person";
-        self.statement(keep)?.query_row(values, |row| row.get(0))
+        let number = self.statement(sql)?.query_row(values, |row| row.get(0))?;
+        self.people
+            .insert(person.id.clone(), (person.clone(), number));
+        Ok(number)
     }
 
     /// Writes what the batch comes to.
     fn finish(self, batch: &Batch) -> rusqlite::Result<()> {
-        let report = batch.report.as_ref().map(serde_json::to_string).transpose();
-        let report =
-            report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         let sql = "UPDATE chat SET messages = messages + ?2 WHERE chat = ?1";
         let mut statement = self.statement(sql)?;
         for (chat, more) in &self.news {
@@ -193,6 +193,13 @@ impl<'a> Keeper<'a> {
         for ((chat, person), more) in &self.credits {
             statement.execute([chat, person, more])?;
         }
+        let mut report = batch.report.clone();
+        if let (Some(report), Some(_)) = (&mut report, &batch.mark) {
+            report.twins = twins::find(self.connection, self.src)?;
+        }
+        let report = report.as_ref().map(serde_json::to_string).transpose();
+        let report =
+            report.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
         let sql = "UPDATE source SET last = ?2, mark = coalesce(?3, mark), report = coalesce(?4, report) WHERE src = ?1";
         self.statement(sql)?
             .execute(params![self.src, self.last, batch.mark, report])?;

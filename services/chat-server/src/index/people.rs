@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 
 use jiff::Timestamp;
+use petgraph::unionfind::UnionFind;
 use rusqlite::{Connection, Row};
 
 use super::Index;
 use super::error::IndexError;
 use super::fold::fold;
 use super::messages::has_number;
-use super::stored::timestamp;
+use super::stored::{participant, timestamp};
 use crate::model::Participant;
 use crate::query::Invalid;
 
@@ -130,13 +131,7 @@ fn identities(view: &Connection) -> rusqlite::Result<Vec<Identity>> {
     let read = |row: &Row<'_>| {
         Ok(Identity {
             source: row.get(0)?,
-            participant: Participant {
-                id: row.get(1)?,
-                name: row.get(2)?,
-                username: row.get(3)?,
-                phone: row.get(4)?,
-                is_me: row.get(5)?,
-            },
+            participant: participant(row, 1)?,
             messages: row.get::<_, i64>(6)?.cast_unsigned(),
             last: row.get::<_, Option<i64>>(7)?.map(timestamp),
         })
@@ -155,7 +150,7 @@ enum Mark {
 
 fn join(identities: Vec<Identity>, aliases: &[Alias]) -> Vec<Person> {
     let members = Members::new(aliases);
-    let mut groups = Groups::new(identities.len());
+    let mut groups = UnionFind::new(identities.len());
     let mut holders: HashMap<Mark, usize> = HashMap::new();
     let mut named = HashMap::new();
     for (n, identity) in identities.iter().enumerate() {
@@ -166,12 +161,12 @@ fn join(identities: Vec<Identity>, aliases: &[Alias]) -> Vec<Person> {
         let marks = marks(&identity.participant);
         for mark in marks.into_iter().chain(known.into_iter().map(Mark::Alias)) {
             let first = *holders.entry(mark).or_insert(n);
-            groups.join(first, n);
+            groups.union(first, n);
         }
     }
     let mut people: Vec<Option<Person>> = identities.iter().map(|_| None).collect();
     for (n, identity) in identities.into_iter().enumerate() {
-        let root = groups.root(n);
+        let root = groups.find(n);
         let Some(place) = people.get_mut(root) else {
             continue;
         };
@@ -189,7 +184,7 @@ fn join(identities: Vec<Identity>, aliases: &[Alias]) -> Vec<Person> {
     }
     // The first alias wins.
     for (n, alias) in aliases.iter().enumerate().rev() {
-        let root = named.get(&n).map(|member| groups.root(*member));
+        let root = named.get(&n).map(|member| groups.find(*member));
         if let Some(Some(person)) = root.and_then(|root| people.get_mut(root)) {
             person.name.clone_from(&alias.name);
         }
@@ -299,40 +294,5 @@ impl<'a> Members<'a> {
         aliases.sort_unstable();
         aliases.dedup();
         aliases
-    }
-}
-
-/// Disjoint sets of numbers, each known by its smallest.
-struct Groups(Vec<usize>);
-
-impl Groups {
-    fn new(count: usize) -> Self {
-        Self((0..count).collect())
-    }
-
-    fn root(&mut self, mut n: usize) -> usize {
-        loop {
-            let parent = self.parent(n);
-            if parent == n {
-                return n;
-            }
-            // On the way paths become half as long.
-            let grandparent = self.parent(parent);
-            if let Some(place) = self.0.get_mut(n) {
-                *place = grandparent;
-            }
-            n = grandparent;
-        }
-    }
-
-    fn parent(&self, n: usize) -> usize {
-        self.0.get(n).copied().unwrap_or(n)
-    }
-
-    fn join(&mut self, one: usize, other: usize) {
-        let (one, other) = (self.root(one), self.root(other));
-        if let Some(place) = self.0.get_mut(one.max(other)) {
-            *place = one.min(other);
-        }
     }
 }

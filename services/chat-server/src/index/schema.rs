@@ -99,6 +99,8 @@ CREATE VIRTUAL TABLE word USING fts5 (
     tokenize = \"unicode61 remove_diacritics 0 categories 'L* N* M* Co So'\"
 );
 INSERT INTO word (word, rank) VALUES ('secure-delete', 1);
+","
+UPDATE message SET detail = replace(detail, '\"body\":\"unknown\"', '\"body\":{\"unknown\":\"\"}') WHERE kinds & 1024;
 "];
 
 /// The step after which all messages have to be learned again, since their words are told apart otherwise.

@@ -12,7 +12,7 @@ use super::answer::ChatKey;
 use super::error::IndexError;
 use super::messages::{Range, Scope};
 use super::readers::ReadError;
-use super::stored::timestamp;
+use super::stored::{participant, timestamp};
 use crate::model::Participant;
 use crate::query;
 
@@ -146,13 +146,7 @@ impl Statistics {
             self.senders.push(statement.query_row([person], |row| {
                 Ok(SenderCount {
                     source: row.get(0)?,
-                    sender: Participant {
-                        id: row.get(1)?,
-                        name: row.get(2)?,
-                        username: row.get(3)?,
-                        phone: row.get(4)?,
-                        is_me: row.get(5)?,
-                    },
+                    sender: participant(row, 1)?,
                     messages,
                 })
             })?);

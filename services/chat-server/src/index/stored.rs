@@ -1,93 +1,46 @@
 //! A message as it lies in the tables: what is searched and filtered by in columns, the rest as JSON in one.
 
 use jiff::Timestamp;
+use rusqlite::Row;
 use serde::{Deserialize, Serialize};
 
 use super::answer::Kind;
-use crate::model::{Attachment, AttachmentKind, AttachmentPlace, Body, Message, Reaction};
+use crate::model::{Attachment, Body, Message, Participant, Reaction};
 
 /// What has no column of its own. Empty members are left out; a plain text has none of them, and then there is no JSON
 /// at all.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Detail {
+    /// Without its words, which have a column; `None` for a plain text.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) body: Option<Special>,
+    pub(super) body: Option<Body>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) reply_to: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) forwarded_from: Option<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) reactions: Vec<Given>,
+    pub(super) reactions: Vec<Reaction>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub(super) attachments: Vec<Attached>,
-}
-
-/// A body that is not just text.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(super) enum Special {
-    Location {
-        latitude: f64,
-        longitude: f64,
-        name: Option<String>,
-    },
-    Contact {
-        name: String,
-        phone: Option<String>,
-    },
-    Poll {
-        question: String,
-        answers: Vec<(String, Option<u32>)>,
-    },
-    /// Its words are in the column.
-    Service {
-        action: String,
-    },
-    /// Its words are in the column.
-    Unknown,
-}
-
-/// A reaction.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Given {
-    emoji: String,
-    count: u32,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    by: Vec<String>,
-}
-
-/// An attachment.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub(super) struct Attached {
-    kind: Kind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    media_type: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    size: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    seconds: Option<u32>,
-    place: Place,
-}
-
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Place {
-    Export(String),
-    Remote(String),
-    Missing(Option<String>),
+    pub(super) attachments: Vec<Attachment>,
 }
 
 impl Detail {
     pub(super) fn of(message: &Message) -> Self {
         Self {
-            body: Special::of(&message.body),
+            body: match &message.body {
+                Body::Text(_) => None,
+                Body::Unknown(_) => Some(Body::Unknown(String::new())),
+                Body::Service { action, .. } => Some(Body::Service {
+                    action: action.clone(),
+                    text: String::new(),
+                }),
+                other => Some(other.clone()),
+            },
             reply_to: message.reply_to.clone(),
             forwarded_from: message.forwarded_from.clone(),
-            reactions: message.reactions.iter().map(Given::of).collect(),
-            attachments: message.attachments.iter().map(Attached::of).collect(),
+            reactions: message.reactions.clone(),
+            attachments: message.attachments.clone(),
         }
     }
 
@@ -114,26 +67,16 @@ impl Detail {
     /// The body, with the words of the column.
     pub(super) fn body(&mut self, text: String) -> Body {
         match self.body.take() {
-            None => Body::Text(text),
-            Some(Special::Location {
-                latitude,
-                longitude,
-                name,
-            }) => Body::Location {
-                latitude,
-                longitude,
-                name,
-            },
-            Some(Special::Contact { name, phone }) => Body::Contact { name, phone },
-            Some(Special::Poll { question, answers }) => Body::Poll { question, answers },
-            Some(Special::Service { action }) => Body::Service { action, text },
-            Some(Special::Unknown) => Body::Unknown(text),
+            None | Some(Body::Text(_)) => Body::Text(text),
+            Some(Body::Service { action, .. }) => Body::Service { action, text },
+            Some(Body::Unknown(_)) => Body::Unknown(text),
+            Some(other) => other,
         }
     }
 
     /// The words were changed: whatever else the body was, it is words now.
     pub(super) fn reword(&mut self) {
-        if !matches!(self.body, Some(Special::Service { .. } | Special::Unknown)) {
+        if !matches!(self.body, Some(Body::Service { .. } | Body::Unknown(_))) {
             self.body = None;
         }
     }
@@ -143,16 +86,6 @@ impl Detail {
         self.body = None;
         self.forwarded_from = None;
         self.attachments.clear();
-    }
-
-    pub(super) fn take_reactions(&mut self) -> Vec<Reaction> {
-        let given = std::mem::take(&mut self.reactions);
-        given.into_iter().map(Given::into_model).collect()
-    }
-
-    pub(super) fn take_attachments(&mut self) -> Vec<Attachment> {
-        let attached = std::mem::take(&mut self.attachments);
-        attached.into_iter().map(Attached::into_model).collect()
     }
 
     /// Adds or removes what one person gave. One who gives the same twice has given it once.
@@ -167,8 +100,8 @@ impl Detail {
             .find(|known| known.emoji == reaction.emoji);
         match known {
             None if removed => {}
-            None => self.reactions.push(Given::of(reaction)),
-            Some(known) => known.change(&reaction.by, removed),
+            None => self.reactions.push(reaction.clone()),
+            Some(known) => change(known, &reaction.by, removed),
         }
         self.reactions.retain(|known| known.count > 0);
     }
@@ -179,123 +112,38 @@ impl Detail {
             let named = |name: &&String| known.by.contains(name);
             let theirs: Vec<String> = by.iter().filter(named).cloned().collect();
             if !theirs.is_empty() {
-                known.change(&theirs, true);
+                change(known, &theirs, true);
             }
         }
         self.reactions.retain(|known| known.count > 0);
     }
 }
 
-impl Special {
-    fn of(body: &Body) -> Option<Self> {
-        Some(match body {
-            Body::Text(_) => return None,
-            Body::Location {
-                latitude,
-                longitude,
-                name,
-            } => Self::Location {
-                latitude: *latitude,
-                longitude: *longitude,
-                name: name.clone(),
-            },
-            Body::Contact { name, phone } => Self::Contact {
-                name: name.clone(),
-                phone: phone.clone(),
-            },
-            Body::Poll { question, answers } => Self::Poll {
-                question: question.clone(),
-                answers: answers.clone(),
-            },
-            Body::Service { action, .. } => Self::Service {
-                action: action.clone(),
-            },
-            Body::Unknown(_) => Self::Unknown,
-        })
+/// Without a name nobody can tell who it was: then it counts.
+fn change(known: &mut Reaction, by: &[String], removed: bool) {
+    if by.is_empty() {
+        known.count = match removed {
+            true => known.count.saturating_sub(1),
+            false => known.count.saturating_add(1),
+        };
     }
-}
-
-impl Given {
-    fn of(reaction: &Reaction) -> Self {
-        Self {
-            emoji: reaction.emoji.clone(),
-            count: reaction.count,
-            by: reaction.by.clone(),
-        }
-    }
-
-    /// Without a name nobody can tell who it was: then it counts.
-    fn change(&mut self, by: &[String], removed: bool) {
-        if by.is_empty() {
-            self.count = match removed {
-                true => self.count.saturating_sub(1),
-                false => self.count.saturating_add(1),
-            };
-        }
-        for name in by {
-            let place = self.by.iter().position(|known| known == name);
-            match (place, removed) {
-                (None, false) => {
-                    self.by.push(name.clone());
-                    self.count = self.count.saturating_add(1);
-                }
-                (Some(place), true) => {
-                    self.by.remove(place);
-                    self.count = self.count.saturating_sub(1);
-                }
-                (None, true) => {
-                    // One of those who are counted but not named, if there are such.
-                    let named = u32::try_from(self.by.len()).unwrap_or(u32::MAX);
-                    self.count = self.count.saturating_sub(1).max(named);
-                }
-                (Some(_), false) => {}
+    for name in by {
+        let place = known.by.iter().position(|it| it == name);
+        match (place, removed) {
+            (None, false) => {
+                known.by.push(name.clone());
+                known.count = known.count.saturating_add(1);
             }
-        }
-    }
-
-    fn into_model(self) -> Reaction {
-        Reaction {
-            emoji: self.emoji,
-            count: self.count,
-            by: self.by,
-        }
-    }
-}
-
-impl Attached {
-    fn of(attachment: &Attachment) -> Self {
-        Self {
-            kind: attachment.kind.into(),
-            name: attachment.name.clone(),
-            media_type: attachment.media_type.clone(),
-            size: attachment.size,
-            seconds: attachment.seconds,
-            place: match &attachment.place {
-                AttachmentPlace::Export(path) => Place::Export(path.clone()),
-                AttachmentPlace::Remote(id) => Place::Remote(id.clone()),
-                AttachmentPlace::Missing(why) => Place::Missing(why.clone()),
-            },
-        }
-    }
-
-    fn into_model(self) -> Attachment {
-        Attachment {
-            kind: match self.kind {
-                Kind::Image => AttachmentKind::Image,
-                Kind::Video => AttachmentKind::Video,
-                Kind::Audio => AttachmentKind::Audio,
-                Kind::Sticker => AttachmentKind::Sticker,
-                _ => AttachmentKind::File,
-            },
-            name: self.name,
-            media_type: self.media_type,
-            size: self.size,
-            seconds: self.seconds,
-            place: match self.place {
-                Place::Export(path) => AttachmentPlace::Export(path),
-                Place::Remote(id) => AttachmentPlace::Remote(id),
-                Place::Missing(why) => AttachmentPlace::Missing(why),
-            },
+            (Some(place), true) => {
+                known.by.remove(place);
+                known.count = known.count.saturating_sub(1);
+            }
+            (None, true) => {
+                // One of those who are counted but not named, if there are such.
+                let named = u32::try_from(known.by.len()).unwrap_or(u32::MAX);
+                known.count = known.count.saturating_sub(1).max(named);
+            }
+            (Some(_), false) => {}
         }
     }
 }
@@ -325,17 +173,18 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
     let body = match &detail.body {
         None if text.is_empty() && !detail.attachments.is_empty() => None,
         None => Some(Kind::Text),
-        Some(Special::Location { .. }) => Some(Kind::Location),
-        Some(Special::Contact { .. }) => Some(Kind::Contact),
-        Some(Special::Poll { .. }) => Some(Kind::Poll),
-        Some(Special::Service { .. }) => Some(Kind::Service),
-        Some(Special::Unknown) => Some(Kind::Unknown),
+        Some(Body::Text(_)) => Some(Kind::Text),
+        Some(Body::Location { .. }) => Some(Kind::Location),
+        Some(Body::Contact { .. }) => Some(Kind::Contact),
+        Some(Body::Poll { .. }) => Some(Kind::Poll),
+        Some(Body::Service { .. }) => Some(Kind::Service),
+        Some(Body::Unknown(_)) => Some(Kind::Unknown),
     };
     let call = match &detail.body {
-        Some(Special::Service { action }) if is_call(action) => Some(Kind::Call),
+        Some(Body::Service { action, .. }) if is_call(action) => Some(Kind::Call),
         _ => None,
     };
-    let attached = detail.attachments.iter().map(|file| file.kind);
+    let attached = detail.attachments.iter().map(|file| file.kind.into());
     body.into_iter()
         .chain(call)
         .chain(attached)
@@ -346,6 +195,17 @@ pub(super) fn kinds(text: &str, detail: &Detail) -> i64 {
 #[must_use]
 pub fn is_call(action: &str) -> bool {
     matches!(action, "call" | "missed_call" | "phone_call" | "group_call")
+}
+
+/// Somebody, whose id, name, username, number, and whether it is the owner, begin at this column.
+pub(super) fn participant(row: &Row<'_>, first: usize) -> rusqlite::Result<Participant> {
+    Ok(Participant {
+        id: row.get(first)?,
+        name: row.get(first + 1)?,
+        username: row.get(first + 2)?,
+        phone: row.get(first + 3)?,
+        is_me: row.get(first + 4)?,
+    })
 }
 
 /// Microseconds, as in the tables: what is finer is lost.

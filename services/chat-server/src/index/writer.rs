@@ -28,7 +28,7 @@ const MAX_BATCH_BYTES: usize = QUEUE_BYTES / 4 * 3;
 const MIN_SHARE: usize = QUEUE_BYTES / 256;
 
 /// Batches of one transaction: no more after so many events.
-const GROUP_EVENTS: usize = 4_000;
+const GROUP_EVENTS: usize = 8_000;
 
 /// How long closing waits for what is queued.
 const DRAIN: Duration = Duration::from_secs(5);

@@ -16,10 +16,10 @@ use crate::import::{self, Format, ImportError, Options, Summary};
 use crate::source::{Batch, ChatSource, Connection, Event, MAX_BATCH, Report, Sink, SourceError};
 
 /// How many bytes a batch may have, unless it is a single event.
-const BATCH_BYTES: usize = 1024 * 1024;
+const BATCH_BYTES: usize = 4 * 1024 * 1024;
 
 /// How many batches may wait between the reader and the index.
-const BATCHES: usize = 4;
+const BATCHES: usize = 2;
 
 /// How often an export that is not there is looked for.
 const LOOK: Duration = Duration::from_secs(2);

@@ -42,7 +42,7 @@ async fn chats(
     let asked = ChatQuestion {
         source: source.filter(|source| *source != "*").cloned(),
         limit: Some(MAX_CHATS),
-        stored: true,
+        stored: Some(true),
         ..ChatQuestion::default()
     };
     let chats = in_time(state.desk.chats(&asked)).await?.chats;

@@ -103,7 +103,7 @@ async fn prompt(desk: &Desk, task: &str, asked: Recent) -> Result<GetPromptResul
             chat: Some(chat.id.clone()),
             since: asked.since.clone(),
             limit: Some(MESSAGES),
-            stored: true,
+            stored: Some(true),
             ..Question::default()
         })
         .await?;

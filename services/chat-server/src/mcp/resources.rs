@@ -92,7 +92,7 @@ async fn text(desk: &Desk, uri: &ResourceUri) -> Result<ResourceContents, Failur
         cursor: given("cursor"),
         topic: None,
         // There is no parameter for it, and what is kept is better than nothing.
-        stored: true,
+        stored: Some(true),
         chat,
     };
     let is_all = asked.chat.as_deref().is_none_or(|chat| chat == "*");
@@ -148,7 +148,7 @@ async fn read_attachment(
 async fn list(state: State, page: PageRequest, _: Context) -> Result<Page<Resource>, RequestError> {
     let asked = ChatQuestion {
         limit: Some(MAX_CHATS),
-        stored: true,
+        stored: Some(true),
         ..ChatQuestion::default()
     };
     let mut chats = in_time(state.desk.chats(&asked)).await?.chats;

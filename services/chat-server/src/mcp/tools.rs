@@ -1,15 +1,15 @@
 //! The tools: all of them read.
 
-mod arguments;
-
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
+use schemars::JsonSchema;
+use serde::Deserialize;
 use serde_json::json;
 
-use self::arguments::{
-    GetContext, GetMessages, GetStatistics, ListChats, ListPeople, ListSources, SearchMessages,
-    WaitForMessage,
-};
 use super::{REQUEST_TIMEOUT, State};
+use crate::desk::{
+    Around, ChatQuestion, PeopleQuestion, Question, SearchQuestion, StatisticsQuestion,
+    WaitQuestion,
+};
 use crate::view::compact;
 
 /// Adds the tools.
@@ -28,8 +28,8 @@ pub(super) fn add(builder: ServerBuilder<State>) -> ServerBuilder<State> {
             reading(
                 "list_chats",
                 "List the chats",
-                "List the chats of a source, those with the latest activity first, with id, name, type, participants and \
-                 number of messages. filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
+                "List the chats of a source, those with the latest activity first, with id, name, type, number of \
+                 messages, and participant_count: members if the source tells, else those who wrote (counted says which). filter.chat_type is direct, group, channel or unknown; filter.name_pattern is a part \
                  of the name, in any case.",
             ),
             list_chats,
@@ -94,43 +94,48 @@ fn reading(name: &str, title: &str, description: &str) -> Tool {
         .with_timeout(REQUEST_TIMEOUT)
 }
 
-/// What a tool answers: without a schema, which would cost more than it tells.
+/// What a tool answers: without a schema, which would cost more than it tells. What it takes refuses members that there
+/// are not, so that a model that mistypes one is told.
 type Answer = Result<CallToolResult, ToolError>;
 
-async fn list_sources(state: State, _: ListSources, _: Context) -> Answer {
+/// No arguments.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Nothing {}
+
+async fn list_sources(state: State, _: Nothing, _: Context) -> Answer {
     let sources = state.desk.sources().await?;
     CallToolResult::structured(&json!({ "sources": sources }))
 }
 
-async fn list_chats(state: State, asked: ListChats, _: Context) -> Answer {
-    CallToolResult::structured(&state.desk.chats(&asked.into()).await?)
+async fn list_chats(state: State, asked: ChatQuestion, _: Context) -> Answer {
+    CallToolResult::structured(&state.desk.chats(&asked).await?)
 }
 
-async fn get_messages(state: State, asked: GetMessages, _: Context) -> Answer {
-    let told = state.desk.messages(&asked.into()).await?;
+async fn get_messages(state: State, asked: Question, _: Context) -> Answer {
+    let told = state.desk.messages(&asked).await?;
     CallToolResult::structured(&compact::messages(&told))
 }
 
-async fn wait_for_message(state: State, asked: WaitForMessage, _: Context) -> Answer {
-    let (asked, patience) = asked.taken_apart();
-    let told = state.desk.wait(&asked, patience).await?;
+async fn wait_for_message(state: State, asked: WaitQuestion, _: Context) -> Answer {
+    let told = state.desk.wait(asked).await?;
     CallToolResult::structured(&compact::messages(&told))
 }
 
-async fn search_messages(state: State, asked: SearchMessages, _: Context) -> Answer {
-    let told = state.desk.search(&asked.into()).await?;
+async fn search_messages(state: State, asked: SearchQuestion, _: Context) -> Answer {
+    let told = state.desk.search(asked).await?;
     CallToolResult::structured(&compact::hits(&told))
 }
 
-async fn get_message_context(state: State, asked: GetContext, _: Context) -> Answer {
-    let told = state.desk.around(&asked.into()).await?;
+async fn get_message_context(state: State, asked: Around, _: Context) -> Answer {
+    let told = state.desk.around(&asked).await?;
     CallToolResult::structured(&compact::around(&told))
 }
 
-async fn get_statistics(state: State, asked: GetStatistics, _: Context) -> Answer {
-    CallToolResult::structured(&state.desk.statistics(&asked.into()).await?)
+async fn get_statistics(state: State, asked: StatisticsQuestion, _: Context) -> Answer {
+    CallToolResult::structured(&state.desk.statistics(&asked).await?)
 }
 
-async fn list_people(state: State, asked: ListPeople, _: Context) -> Answer {
-    CallToolResult::structured(&state.desk.people(&asked.into()).await?)
+async fn list_people(state: State, asked: PeopleQuestion, _: Context) -> Answer {
+    CallToolResult::structured(&state.desk.people(&asked).await?)
 }

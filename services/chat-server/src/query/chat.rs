@@ -9,7 +9,7 @@ const LONGEST: usize = 1_024;
 ///
 /// `*` is every chat. Text before a first `:` is taken for a source only if there is one with that id (or it is `*`),
 /// so that a chat called `a: b` is found under its name. What is left is an id, a name, or a part of one:
-/// [`find_chat`](crate::index::Index::find_chat) tells.
+/// [`find_among`](crate::index::find_among) tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChatArgument<'a> {
     /// The source that was named; `None` for none, or for `*:`.

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use super::{content, media_type, uri};
 use crate::index::{StoredMessage, is_call};
-use crate::model::{self, AttachmentPlace, Body};
+use crate::model::{self, AttachmentPlace, Body, Reaction};
 
 /// What indents the lines of a message but the first, so that none of them looks like another message.
 const INDENT: &str = "    ";
@@ -75,18 +75,6 @@ pub struct Sender {
     pub is_me: bool,
 }
 
-/// A reaction.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Reaction {
-    /// The emoji, or a word for it.
-    pub emoji: String,
-    /// How many gave it.
-    pub count: u32,
-    /// The names of those who are known to have.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub by: Vec<String>,
-}
-
 /// A file of a message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Attachment {
@@ -139,7 +127,7 @@ impl Message {
             edited: message.edited.is_some(),
             edited_at: message.edited.map(|at| at.to_string()),
             deleted: message.deleted,
-            reactions: message.reactions.iter().map(Reaction::of).collect(),
+            reactions: message.reactions.clone(),
             attachments: attachments
                 .map(|(n, attachment)| Attachment::of(attachment, stored, n))
                 .collect(),
@@ -193,16 +181,6 @@ impl Sender {
             username: None,
             phone: None,
             is_me: false,
-        }
-    }
-}
-
-impl Reaction {
-    fn of(reaction: &model::Reaction) -> Self {
-        Self {
-            emoji: reaction.emoji.clone(),
-            count: reaction.count,
-            by: reaction.by.clone(),
         }
     }
 }

@@ -2,6 +2,8 @@
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
 mod cli;
+mod dates;
+mod downloads;
 mod fake;
 mod import;
 mod index;

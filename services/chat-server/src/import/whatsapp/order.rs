@@ -89,6 +89,8 @@ const DENSER: i64 = 4;
 pub(super) struct Votes {
     /// Dates after this day lie in the future.
     today: Date,
+    /// Dates after this day are later than the file's own date.
+    written: Option<Date>,
     count: u64,
     /// For years as they stand, and for those of the Buddhist calendar.
     tallies: [[Tally; 3]; 2],
@@ -108,6 +110,8 @@ struct Tally {
     impossible: u64,
     /// Days after today.
     future: u64,
+    /// Days after the file's own date.
+    late: u64,
     /// Days well before that of the message before.
     falls: u64,
     /// Files that are named by that day.
@@ -128,6 +132,7 @@ impl Default for Votes {
         Self {
             // A telephone may be some hours ahead.
             today: Zoned::now().date().saturating_add(1.day()),
+            written: None,
             count: 0,
             tallies: Default::default(),
             padded: 0,
@@ -140,9 +145,9 @@ impl Default for Votes {
 }
 
 impl Votes {
-    /// The last day that can be in the file: that of its own date.
+    /// The file's own date. Nothing in it should be later, but not all that move files keep their dates.
     pub(super) fn until(&mut self, day: Date) {
-        self.today = self.today.min(day.saturating_add(1.day()));
+        self.written = Some(day.saturating_add(1.day()));
     }
 
     /// A date, and the day by which a file of the message is named.
@@ -166,6 +171,7 @@ impl Votes {
                     continue;
                 };
                 tally.future += u64::from(date > self.today);
+                tally.late += u64::from(self.written.is_some_and(|written| date > written));
                 tally.named += u64::from(named == Some(date));
                 let last = tally.last.replace(date);
                 tally.gaps += last.map_or(0, |last| i64::from((date - last).get_days().abs()));
@@ -197,7 +203,8 @@ impl Votes {
         let tallies = self.tallies.get(calendar)?;
         let mut ranked: Vec<(DayOrder, &Tally)> = ORDERS.into_iter().zip(tallies).collect();
         // The first of equals is as most of the world writes.
-        ranked.sort_by_key(|(_, tally)| (tally.wrong(), std::cmp::Reverse(tally.named)));
+        ranked
+            .sort_by_key(|(_, tally)| (tally.wrong(), tally.late, std::cmp::Reverse(tally.named)));
         let [(best, first), (next, second), _] = *ranked.as_slice() else {
             return None;
         };
@@ -232,6 +239,13 @@ impl Votes {
                 Confidence::Certain,
                 "files are named by these days",
                 None,
+            )
+        } else if first.late == 0 && second.late > 0 {
+            decided(
+                best,
+                Confidence::Likely,
+                "the other order is later than the file's own date",
+                Some(next),
             )
         } else {
             let pair = [best, next];

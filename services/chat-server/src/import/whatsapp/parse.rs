@@ -151,7 +151,7 @@ impl Parse<'_> {
         }
         let mut said = body::read(&begun.text, self.shape.is_ios());
         let sender = said.sender.unwrap_or_default();
-        let time = without_order(begun.time);
+        let time = without_seconds(without_order(begun.time));
         let id = self
             .identities
             .next(self.chat, time, sender, &said.identity);
@@ -192,6 +192,11 @@ fn without_order(time: DateTime) -> DateTime {
     let swapped = time.with().month(month.min(day)).day(month.max(day));
     // There is such a day: a day up to 12 is in every month.
     swapped.build().unwrap_or(time)
+}
+
+/// The time as the telephones write it that write least: so a chat of two of them has its messages once.
+fn without_seconds(time: DateTime) -> DateTime {
+    time.with().second(0).build().unwrap_or(time)
 }
 
 /// `None` for a day that there is not.

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::body::folded;
+use super::halves::Half;
 use crate::model::AttachmentKind as Kind;
 
 /// The tables, one for each language.
@@ -98,6 +99,10 @@ struct Table {
     unseen: Vec<String>,
     live_location: Vec<String>,
     location: Vec<String>,
+    /// Parts of the day, in small letters, without blanks and full stops.
+    morning: Vec<String>,
+    noon: Vec<String>,
+    afternoon: Vec<String>,
 }
 
 /// The words of all languages, folded.
@@ -119,6 +124,8 @@ pub(super) struct Words {
     pub(super) unseen: HashSet<String>,
     /// What stands before the link to a place.
     pub(super) places: HashSet<String>,
+    /// Words for parts of the day.
+    pub(super) halves: Vec<(String, Half)>,
 }
 
 /// The words, read once.
@@ -165,6 +172,15 @@ impl Words {
             words.unseen.extend(fold(&table.unseen));
             words.unseen.extend(fold(&table.live_location));
             words.places.extend(fold(&table.location));
+            let halves = [
+                (&table.morning, Half::Before),
+                (&table.noon, Half::Noon),
+                (&table.afternoon, Half::After),
+            ];
+            for (texts, half) in halves {
+                let texts = texts.iter().map(|text| (text.clone(), half));
+                words.halves.extend(texts);
+            }
         }
         for table in &tables {
             words

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::Keeper;
-use crate::index::fold::words;
+use crate::index::fold::each_word;
 use crate::index::stored::{self, Detail, micros};
 use crate::model::{Message, Reaction};
 
@@ -52,23 +52,12 @@ impl Keeper<'_> {
         message: &Message,
         reactions: Reactions,
     ) -> rusqlite::Result<()> {
-        let known = self.find(chat, &message.id)?;
-        let edited = message.edited.map(micros);
-        if let Some(known) = &known
-            && (known.deleted || known.edited > edited)
-        {
-            return Ok(());
-        }
         let person = match &message.sender {
             Some(sender) => Some(self.person(sender)?),
             None => None,
         };
-        let now = Timestamp::now();
-        let deleted = message.deleted || message.expires.is_some_and(|at| at <= now);
+        let deleted = message.deleted || message.expires.is_some_and(|at| at <= Timestamp::now());
         let mut detail = Detail::of(message);
-        if let (Reactions::Kept, Some(known)) = (reactions, &known) {
-            detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
-        }
         let mut text = stored::words(&message.body);
         if deleted {
             detail.forget();
@@ -79,32 +68,43 @@ impl Keeper<'_> {
             false => stored::kinds(&text, &detail),
         };
         let at = micros(message.timestamp);
+        let edited = message.edited.map(micros);
         let expires = message.expires.map(micros);
-        let Some(known) = known else {
+        // Most are new: that is tried before what is known is looked for.
+        let sql = "INSERT INTO message \
+                   (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires) \
+                   VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13) \
+                   ON CONFLICT (chat, id) DO NOTHING";
+        let added = self.statement(sql)?.execute(params![
+            self.src,
+            self.last + 1,
+            chat,
+            message.id,
+            at,
+            person,
+            kinds,
+            edited,
+            deleted,
+            text,
+            detail.write()?,
+            message.topic,
+            expires,
+        ])?;
+        if added == 1 {
             self.last += 1;
-            let sql = "INSERT INTO message \
-                       (src, seq, chat, id, at, person, kinds, edited, deleted, text, detail, topic, expires) \
-                       VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
-            self.statement(sql)?.execute(params![
-                self.src,
-                self.last,
-                chat,
-                message.id,
-                at,
-                person,
-                kinds,
-                edited,
-                deleted,
-                text,
-                detail.write()?,
-                message.topic,
-                expires,
-            ])?;
-            self.learn(self.connection.last_insert_rowid(), &text)?;
             *self.news.entry(chat).or_default() += 1;
             self.credit(chat, person, 1);
+            return self.learn(self.connection.last_insert_rowid(), &text);
+        }
+        let Some(known) = self.find(chat, &message.id)? else {
             return Ok(());
         };
+        if known.deleted || known.edited > edited {
+            return Ok(());
+        }
+        if reactions == Reactions::Kept {
+            detail.reactions = Detail::read(known.detail.as_deref())?.reactions;
+        }
         let sql = "UPDATE message SET at = ?2, person = ?3, kinds = ?4, edited = ?5, deleted = ?6, \
                    text = ?7, detail = ?8, topic = coalesce(?9, topic), expires = coalesce(?10, expires) WHERE msg = ?1";
         self.statement(sql)?.execute(params![
@@ -234,7 +234,14 @@ fn learn(connection: &Connection, msg: i64, text: &str) -> rusqlite::Result<()> 
 }
 
 fn joined(text: &str) -> String {
-    words(text).join(" ")
+    let mut joined = String::with_capacity(text.len());
+    each_word(text, |_, word| {
+        if !joined.is_empty() {
+            joined.push(' ');
+        }
+        joined.push_str(word);
+    });
+    joined
 }
 
 fn known(row: &Row<'_>) -> rusqlite::Result<Known> {

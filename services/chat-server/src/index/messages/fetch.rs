@@ -4,8 +4,8 @@ use jiff::Timestamp;
 use rusqlite::{Connection, Row};
 
 use crate::index::answer::StoredMessage;
-use crate::index::stored::{Detail, timestamp};
-use crate::model::{Message, Participant};
+use crate::index::stored::{Detail, participant, timestamp};
+use crate::model::Message;
 
 /// The message with this number, which must exist.
 pub(in crate::index) fn fetch(view: &Connection, msg: i64) -> rusqlite::Result<StoredMessage> {
@@ -19,14 +19,8 @@ pub(in crate::index) fn fetch(view: &Connection, msg: i64) -> rusqlite::Result<S
 
 fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
     let mut detail = Detail::read(row.get_ref(9)?.as_str_or_null()?)?;
-    let sender = match row.get(10)? {
-        Some(id) => Some(Participant {
-            id,
-            name: row.get(11)?,
-            username: row.get(12)?,
-            phone: row.get(13)?,
-            is_me: row.get(14)?,
-        }),
+    let sender = match row.get::<_, Option<String>>(10)? {
+        Some(_) => Some(participant(row, 10)?),
         None => None,
     };
     let expires = row.get::<_, Option<i64>>(16)?.map(timestamp);
@@ -49,8 +43,8 @@ fn read(row: &Row<'_>) -> rusqlite::Result<StoredMessage> {
             body: detail.body(text),
             edited: row.get::<_, Option<i64>>(6)?.map(timestamp),
             deleted: is_gone || row.get(7)?,
-            reactions: detail.take_reactions(),
-            attachments: detail.take_attachments(),
+            reactions: detail.reactions,
+            attachments: detail.attachments,
             reply_to: detail.reply_to,
             forwarded_from: detail.forwarded_from,
             topic: row.get(15)?,

@@ -20,7 +20,7 @@ fn read_as_all(bytes: &[u8]) -> Vec<Result<Summary, ImportError>> {
         fs::create_dir_all(signal.join(chat)).unwrap();
         fs::write(signal.join(chat).join(file), bytes).unwrap();
     }
-    let _found = import::detect(&path);
+    let _found = import::formats(&path);
     [
         (path.as_path(), Format::Telegram),
         (&path, Format::WhatsApp),
@@ -346,7 +346,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
     let path = dir.path().join("bad.zip");
     for end in 0..bytes.len() {
         fs::write(&path, &bytes[..end]).unwrap();
-        let _found = import::detect(&path);
+        let _found = import::formats(&path);
         assert!(read(&path, Format::WhatsApp).map_or(0, |it| it.messages) <= 3);
         let mut flipped = bytes.clone();
         flipped[end] ^= 0x55;
@@ -356,7 +356,7 @@ fn zips_that_are_damaged_or_hold_no_chat() {
     }
     zip_of(&path, &[("notes.pdf", b"x")]);
     assert!(
-        import::detect(&path)
+        import::formats(&path)
             .unwrap_err()
             .to_string()
             .contains("holds no export")
@@ -389,7 +389,7 @@ fn folders_with_links_and_pipes() {
             "does not wait"
         );
         assert!(
-            import::detect(&dir.path().join("pipe.jpg")).is_err(),
+            import::formats(&dir.path().join("pipe.jpg")).is_err(),
             "does not wait"
         );
     }

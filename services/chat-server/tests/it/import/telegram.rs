@@ -1,6 +1,6 @@
 //! Telegram Desktop: both roots, both texts, every kind of entry.
 
-use chat_server::import::detect;
+use chat_server::import::formats;
 use chat_server::model::{AttachmentKind, AttachmentPlace, Body, ChatKind};
 use serde_json::{Value, json};
 
@@ -245,5 +245,5 @@ fn what_is_no_export_is_told_what_would_be() {
         let error = read(&path, &options()).unwrap_err();
         assert!(error.to_string().contains(word), "{name}: {error}");
     }
-    assert!(detect(&dir.path().join("missing")).is_err());
+    assert!(formats(&dir.path().join("missing")).is_err());
 }

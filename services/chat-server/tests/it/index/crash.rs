@@ -126,10 +126,7 @@ async fn verify(index: &Index, source: &str, told: u64) {
         }
     }
     assert_eq!(count, mark);
-    let chats = index
-        .chats(Some(source), &Default::default())
-        .await
-        .unwrap();
+    let chats = index.chats(Some(source)).await.unwrap();
     assert_eq!(chats.iter().map(|chat| chat.messages).sum::<u64>(), count);
     for n in [0, count / 2, count.saturating_sub(1)] {
         let query = MessageQuery {

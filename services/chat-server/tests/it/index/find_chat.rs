@@ -1,6 +1,6 @@
 //! Finding a chat by what somebody calls it.
 
-use chat_server::index::{ChatFilter, FoundChat};
+use chat_server::index::{FoundChat, find_among};
 
 use super::samples::{Fixture, chat, message, said};
 
@@ -42,6 +42,10 @@ fn names(found: &FoundChat) -> (char, Vec<&str>) {
     }
 }
 
+async fn find(fixture: &Fixture, source: Option<&str>, text: &str) -> FoundChat {
+    find_among(fixture.index.chats(source).await.unwrap(), text)
+}
+
 #[tokio::test]
 async fn by_id_then_name_then_part() {
     let fixture = fixture().await;
@@ -63,18 +67,10 @@ async fn by_id_then_name_then_part() {
         ("", ('n', vec![])),
     ];
     for (text, expected) in table {
-        let found = fixture
-            .index
-            .find_chat(Some("telegram"), text)
-            .await
-            .unwrap();
+        let found = find(&fixture, Some("telegram"), text).await;
         assert_eq!(names(&found), expected, "{text}");
     }
-    let elsewhere = fixture
-        .index
-        .find_chat(Some("signal"), "Antti")
-        .await
-        .unwrap();
+    let elsewhere = find(&fixture, Some("signal"), "Antti").await;
     assert_eq!(names(&elsewhere), ('n', vec![]));
 }
 
@@ -82,28 +78,8 @@ async fn by_id_then_name_then_part() {
 async fn a_name_that_two_chats_have_is_ambiguous() {
     let fixture = fixture().await;
     fixture.keep("signal", vec![chat("x", "Antti")]).await;
-    let found = fixture.index.find_chat(None, "Antti").await.unwrap();
+    let found = find(&fixture, None, "Antti").await;
     assert_eq!(names(&found), ('a', vec!["Antti", "Antti"]));
-    let found = fixture
-        .index
-        .find_chat(Some("signal"), "Antti")
-        .await
-        .unwrap();
+    let found = find(&fixture, Some("signal"), "Antti").await;
     assert_eq!(names(&found), ('f', vec!["Antti"]));
-}
-
-#[tokio::test]
-async fn lists_are_filtered_by_a_part_of_the_name() {
-    let fixture = fixture().await;
-    let filter = ChatFilter {
-        name: Some("ÁNTTI".to_owned()),
-        kind: None,
-    };
-    let chats = fixture
-        .index
-        .chats(Some("telegram"), &filter)
-        .await
-        .unwrap();
-    let ids: Vec<&str> = chats.iter().map(|chat| chat.chat.id.as_str()).collect();
-    assert_eq!(ids, ["1", "2"]);
 }

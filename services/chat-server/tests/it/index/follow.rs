@@ -1,7 +1,7 @@
 //! Followers: each new message once and in order, however many listen, however slow they are.
 
 use chat_server::index::{Followed, Follower, Index, MessageQuery, Options};
-use futures_util::{FutureExt as _, StreamExt as _};
+use futures_util::FutureExt as _;
 use tempfile::TempDir;
 
 use super::samples::{Fixture, chat, keep, message, said};
@@ -58,7 +58,7 @@ async fn each_hears_each_new_message_once_and_in_order() {
 #[tokio::test]
 async fn one_who_waits_is_woken() {
     let fixture = Fixture::new();
-    let mut stream = fixture.index.follow(None).await.unwrap().into_stream();
+    let mut stream = fixture.index.follow(None).await.unwrap();
     let waiting = tokio::spawn(async move { (stream.next().await, stream.next().await) });
     tokio::task::yield_now().await;
     say(&fixture.index, "telegram", 0, 1).await;

@@ -1,6 +1,6 @@
 //! Whatever somebody writes is looked for, or refused with a sentence; it is never taken for a command.
 
-use chat_server::index::{ChatFilter, IndexError, MessageQuery, PeopleQuery, SearchQuery, says};
+use chat_server::index::{IndexError, MessageQuery, PeopleQuery, SearchQuery, find_among, says};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 
@@ -47,12 +47,8 @@ async fn ask(fixture: &Fixture, text: &str) {
         ..MessageQuery::default()
     };
     fixture.index.messages(&sender).await.unwrap();
-    fixture.index.find_chat(None, text).await.unwrap();
-    let filter = ChatFilter {
-        name: Some(text.to_owned()),
-        kind: None,
-    };
-    fixture.index.chats(Some(text), &filter).await.unwrap();
+    let _whatever = find_among(fixture.index.chats(None).await.unwrap(), text);
+    fixture.index.chats(Some(text)).await.unwrap();
     let people = PeopleQuery {
         name: Some(text.to_owned()),
         ..PeopleQuery::default()

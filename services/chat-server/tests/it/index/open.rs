@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use chat_server::index::{Index, IndexError, MessageQuery, Options};
+use chat_server::model::Body;
 use chat_server::source::Batch;
 use rusqlite::Connection;
 use tempfile::TempDir;
@@ -62,6 +63,24 @@ async fn what_is_not_ours_is_refused_and_stays() {
     let before = fs::read(&file).unwrap();
     assert!(refused(dir.path()).contains("is not an index of chats"));
     assert_eq!(fs::read(&file).unwrap(), before);
+}
+
+#[tokio::test]
+async fn what_is_unknown_is_read_from_an_older_format() {
+    let fixture = Fixture::new();
+    let mut strange = message("1", 1, "Bob", "");
+    strange.body = Body::Unknown("[Gift]".to_owned());
+    fixture.keep("telegram", vec![said("1", strange)]).await;
+    let Fixture { dir, index } = fixture;
+    index.close();
+    let connection = Connection::open(dir.path().join("chats.db")).unwrap();
+    let old = r#"UPDATE message SET detail = '{"body":"unknown"}'; PRAGMA user_version = 2"#;
+    connection.execute_batch(old).unwrap();
+    drop(connection);
+    let index = Index::open(dir.path(), Options::default()).unwrap();
+    let page = index.messages(&MessageQuery::default()).await.unwrap();
+    let body = &page.messages[0].message.body;
+    assert_eq!(*body, Body::Unknown("[Gift]".to_owned()));
 }
 
 #[tokio::test]

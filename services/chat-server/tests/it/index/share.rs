@@ -1,6 +1,6 @@
 //! Several on one directory: one writes, all read.
 
-use chat_server::index::{Followed, FoundChat, Index, MessageQuery};
+use chat_server::index::{Followed, FoundChat, Index, MessageQuery, find_among};
 use chat_server::source::Batch;
 
 use super::samples::{Fixture, chat, ids, keep, message, open, said};
@@ -21,7 +21,7 @@ async fn the_second_reads_what_the_first_writes() {
     fixture.keep("telegram", events).await;
     assert_eq!(count(&second).await, 1);
     assert!(matches!(
-        second.find_chat(None, "antti").await.unwrap(),
+        find_among(second.chats(None).await.unwrap(), "antti"),
         FoundChat::Found(_)
     ));
     match follower.next().await {

@@ -165,7 +165,7 @@ async fn batches_are_small_whatever_messages_are_made_of() {
         export.import(&scale, false, &stop).await.unwrap();
         let batches = scale.0.into_inner().unwrap();
         assert!(
-            batches.iter().all(|(_, bytes)| *bytes <= 1024 * 1024),
+            batches.iter().all(|(_, bytes)| *bytes <= 4 * 1024 * 1024),
             "{member:.40}: {batches:?}"
         );
         let events: usize = batches.iter().map(|(events, _)| events).sum();

@@ -172,10 +172,7 @@ async fn what_envelopes_say() {
         ("👍", 1)
     );
     assert_eq!(message(3).edited.unwrap().as_millisecond(), at(6));
-    let chats = live
-        .index
-        .chats(None, &chat_server::index::ChatFilter::default())
-        .await;
+    let chats = live.index.chats(None).await;
     let kinds: Vec<_> = chats
         .unwrap()
         .into_iter()

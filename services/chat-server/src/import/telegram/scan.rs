@@ -1,0 +1,307 @@
+//! JSON as Telegram writes it, piece by piece: what is not wanted is passed over, what is wanted is given as it stands.
+//!
+//! Telegram writes control characters as `\xNN`, which is not JSON: here it becomes `\u00NN`. Nothing that is given is
+//! larger than a bound, and nothing lies deeper than another, whatever it is made of.
+
+use std::io::{self, ErrorKind, Read};
+
+use serde_json::Value;
+
+use crate::import::MAX_MESSAGE_BYTES;
+
+/// How much is read at a time, in bytes.
+const CHUNK: usize = 64 * 1024;
+
+/// How deep objects and lists may lie in one another; an export has about a dozen.
+const MAX_DEPTH: usize = 500;
+
+/// What some editors write at the beginning.
+const BOM: &[u8] = b"\xef\xbb\xbf";
+
+/// Why it cannot be read on.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ScanError {
+    /// The disk's word, or what is too large.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// It is not JSON, or not as it should be.
+    #[error("{0}")]
+    Damaged(String),
+    /// Whoever takes what is found wants no more.
+    #[error("stopped")]
+    Stopped,
+}
+
+pub(super) type Scanned<T> = Result<T, ScanError>;
+
+/// A reader of JSON, and where it is.
+pub(super) struct Scanner<'f> {
+    file: &'f mut dyn Read,
+    chunk: Vec<u8>,
+    /// How much of the chunk there is, and how much of that was taken.
+    filled: usize,
+    at: usize,
+    /// The bytes before the chunk.
+    before: u64,
+    /// The value that was given last.
+    value: Vec<u8>,
+}
+
+impl<'f> Scanner<'f> {
+    pub(super) fn new(file: &'f mut dyn Read) -> Self {
+        Self {
+            file,
+            chunk: vec![0; CHUNK],
+            filled: 0,
+            at: 0,
+            before: 0,
+            value: Vec::new(),
+        }
+    }
+
+    /// How many bytes were taken.
+    pub(super) fn done(&self) -> u64 {
+        self.before + self.at as u64
+    }
+
+    /// What is ready to be taken; empty at the end.
+    fn ready(&mut self) -> Scanned<&[u8]> {
+        while self.at == self.filled {
+            self.before += self.filled as u64;
+            (self.at, self.filled) = (0, 0);
+            match self.file.read(&mut self.chunk) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Ok(0) => break,
+                read => self.filled = read?,
+            }
+        }
+        Ok(self.chunk.get(self.at..self.filled).unwrap_or_default())
+    }
+
+    /// The next byte that is no blank, which stays; `None` at the end.
+    fn peek(&mut self) -> Scanned<Option<u8>> {
+        loop {
+            let is_first = self.done() == 0;
+            let ready = self.ready()?;
+            let bom = if is_first && ready.starts_with(BOM) {
+                BOM.len()
+            } else {
+                0
+            };
+            let rest = ready.get(bom..).unwrap_or_default();
+            let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace());
+            let skip = bom + blanks.count();
+            let (next, is_end) = (ready.get(skip).copied(), ready.is_empty());
+            self.at += skip;
+            if next.is_some() || is_end {
+                return Ok(next);
+            }
+        }
+    }
+
+    fn wrong<T>(expected: &str, found: Option<u8>) -> Scanned<T> {
+        Err(ScanError::Damaged(match found {
+            Some(found) => format!("expected {expected}, found {:?}", char::from(found)),
+            None => format!("expected {expected}, but the file ends there"),
+        }))
+    }
+
+    /// Takes this byte.
+    fn eat(&mut self, byte: u8) -> Scanned<()> {
+        match self.peek()? {
+            Some(next) if next == byte => {
+                self.at += 1;
+                Ok(())
+            }
+            other => Self::wrong(&format!("{:?}", char::from(byte)), other),
+        }
+    }
+
+    /// Whether a list or an object goes on; else it is taken to its end.
+    fn goes_on(&mut self, is_first: &mut bool, end: u8) -> Scanned<bool> {
+        let first = std::mem::replace(is_first, false);
+        match self.peek()? {
+            Some(byte) if byte == end => {
+                self.at += 1;
+                Ok(false)
+            }
+            Some(b',') if !first => {
+                self.at += 1;
+                Ok(true)
+            }
+            _ if first => Ok(true),
+            other => Self::wrong("a comma or the end of a list", other),
+        }
+    }
+
+    /// Gives the name of each member of an object to `each`, which takes its value.
+    pub(super) fn members(
+        &mut self,
+        mut each: impl FnMut(&mut Self, &str) -> Scanned<()>,
+    ) -> Scanned<()> {
+        self.eat(b'{')?;
+        let mut is_first = true;
+        while self.goes_on(&mut is_first, b'}')? {
+            let Value::String(name) = self.parsed()? else {
+                return Err(ScanError::Damaged(
+                    "the name of a member is no string".to_owned(),
+                ));
+            };
+            self.eat(b':')?;
+            each(self, &name)?;
+        }
+        Ok(())
+    }
+
+    /// Lets `each` take each entry of a list.
+    pub(super) fn items(&mut self, mut each: impl FnMut(&mut Self) -> Scanned<()>) -> Scanned<()> {
+        self.eat(b'[')?;
+        let mut is_first = true;
+        while self.goes_on(&mut is_first, b']')? {
+            each(self)?;
+        }
+        Ok(())
+    }
+
+    /// Nothing but blanks follows.
+    pub(super) fn end(&mut self) -> Scanned<()> {
+        match self.peek()? {
+            None => Ok(()),
+            other => Self::wrong("the end", other),
+        }
+    }
+
+    /// The next value.
+    pub(super) fn parsed(&mut self) -> Scanned<Value> {
+        let wrong = |error: serde_json::Error| ScanError::Damaged(error.to_string());
+        serde_json::from_slice(self.raw()?).map_err(wrong)
+    }
+
+    /// The next value as it stands, but for what is repaired.
+    pub(super) fn raw(&mut self) -> Scanned<&[u8]> {
+        let mut value = std::mem::take(&mut self.value);
+        value.clear();
+        let walked = self.walk(Some(&mut value));
+        self.value = value;
+        walked.map(|()| &*self.value)
+    }
+
+    /// Passes over the next value, in no memory whatever its size.
+    pub(super) fn skip(&mut self) -> Scanned<()> {
+        self.walk(None)
+    }
+
+    fn walk(&mut self, mut value: Option<&mut Vec<u8>>) -> Scanned<()> {
+        let mut walk = Walk::default();
+        self.peek()?;
+        loop {
+            let ready = self.ready()?;
+            if ready.is_empty() {
+                return match walk.is_bare {
+                    true => Ok(()),
+                    false => Self::wrong("the end of a value", None),
+                };
+            }
+            let (taken, is_over) = walk.take(ready, value.as_deref_mut())?;
+            self.at += taken;
+            if is_over {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Where in a value a byte stands.
+#[derive(Default)]
+struct Walk {
+    at: At,
+    depth: usize,
+    /// Whether it is a number or a word, which ends where something else begins.
+    is_bare: bool,
+}
+
+#[derive(Clone, Copy, Default)]
+enum At {
+    #[default]
+    Outside,
+    InString,
+    /// Behind a backslash in a string.
+    Escaped,
+}
+
+impl Walk {
+    /// Goes on through a part of it: how much of that belongs to it, and whether it is over.
+    fn take(&mut self, part: &[u8], mut value: Option<&mut Vec<u8>>) -> Scanned<(usize, bool)> {
+        let (mut at, mut copied) = (0, 0);
+        let mut copy = |from: usize, to: usize, more: &[u8]| -> Scanned<()> {
+            let Some(value) = value.as_deref_mut() else {
+                return Ok(());
+            };
+            value.extend_from_slice(part.get(from..to).unwrap_or_default());
+            value.extend_from_slice(more);
+            match value.len() > MAX_MESSAGE_BYTES {
+                true => Err(io::Error::new(
+                    ErrorKind::InvalidData,
+                    format!("a message of more than {MAX_MESSAGE_BYTES} bytes"),
+                )
+                .into()),
+                false => Ok(()),
+            }
+        };
+        while let Some(&byte) = part.get(at) {
+            match self.at {
+                At::InString => {
+                    let rest = part.get(at..).unwrap_or_default();
+                    let Some(end) = memchr::memchr2(b'"', b'\\', rest) else {
+                        at = part.len();
+                        break;
+                    };
+                    at += end + 1;
+                    self.at = match rest.get(end) {
+                        Some(b'"') => At::Outside,
+                        _ => At::Escaped,
+                    };
+                }
+                At::Escaped => {
+                    if byte == b'x' {
+                        // The two digits that follow complete it.
+                        copy(copied, at, b"u00")?;
+                        copied = at + 1;
+                    }
+                    at += 1;
+                    self.at = At::InString;
+                    continue;
+                }
+                At::Outside => match byte {
+                    b',' | b'}' | b']' if self.depth == 0 => {
+                        copy(copied, at, b"")?;
+                        return Ok((at, true));
+                    }
+                    byte if self.is_bare && byte.is_ascii_whitespace() => {
+                        copy(copied, at, b"")?;
+                        return Ok((at, true));
+                    }
+                    _ => {
+                        at += 1;
+                        match byte {
+                            b'"' => self.at = At::InString,
+                            b'[' | b'{' => self.depth += 1,
+                            b']' | b'}' => self.depth -= 1,
+                            _ => self.is_bare |= self.depth == 0,
+                        }
+                    }
+                },
+            }
+            if self.depth > MAX_DEPTH {
+                let problem = format!("lists in lists, more than {MAX_DEPTH} deep");
+                return Err(io::Error::new(ErrorKind::InvalidData, problem).into());
+            }
+            if self.depth == 0 && !self.is_bare && matches!(self.at, At::Outside) {
+                copy(copied, at, b"")?;
+                return Ok((at, true));
+            }
+        }
+        copy(copied, at, b"")?;
+        Ok((at, false))
+    }
+}
