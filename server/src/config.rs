@@ -9,6 +9,7 @@ use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Pro
 use mcp_proto::stdio::StdioConfig;
 use service_host::LogFormat;
 
+use crate::commands::Keep;
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
@@ -47,6 +48,17 @@ pub struct Arguments {
     /// Where universes are kept: in the data directory, or in memory until the exit.
     #[arg(long, env = "UNIVERSE_STORE", default_value = "embedded", value_enum)]
     pub store: StoreKind,
+
+    /// How much of each universe's history is kept: all, a number of revisions, or a time such as 12h, 30d or 1y. What
+    /// is older is removed in the background; up to 1,024 revisions more are kept (more of large universes), and what
+    /// idempotency keys of the last 24 hours need.
+    #[arg(
+        long,
+        env = "UNIVERSE_KEEP_HISTORY",
+        default_value = "all",
+        value_name = "all|N|TIME"
+    )]
+    pub keep_history: Keep,
 
     /// Holds the demo universe "sol", the solar system, if there is none yet.
     #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]

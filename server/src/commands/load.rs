@@ -7,10 +7,15 @@ use universe_core::{Command, State};
 
 use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
-use crate::store::{Entry, Record, Revision, Snapshot, TailError, UniverseId, UniverseLog};
+use crate::store::{
+    Base, CommandId, Entry, Record, Revision, Snapshot, TailError, UniverseId, UniverseLog,
+};
 
 /// After how many replayed entries others get their turn.
 const YIELD_ENTRIES: u64 = 64;
+
+/// How often a universe is read from its beginning because that was moved meanwhile.
+const ATTEMPTS: usize = 3;
 
 /// A universe, and how much of its log lies after the body it was read from.
 pub(super) struct Loaded {
@@ -20,6 +25,8 @@ pub(super) struct Loaded {
     /// The entries applied on top of it, and their bytes.
     pub(super) entries: u64,
     pub(super) entry_bytes: usize,
+    /// The command of the last of them.
+    pub(super) last: Option<CommandId>,
 }
 
 /// Reads a universe at the head of its log.
@@ -33,9 +40,32 @@ pub(super) async fn load_until(
     id: &UniverseId,
     until: Option<Revision>,
 ) -> Result<Loaded, ServiceError> {
+    for _attempt in 1..ATTEMPTS {
+        match try_load(store, id, until).await {
+            // Either its reader comes too late, or the log was trimmed while it was read.
+            Err(ServiceError::Trimmed { .. }) => {}
+            loaded => return loaded,
+        }
+    }
+    try_load(store, id, until).await
+}
+
+async fn try_load(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    until: Option<Revision>,
+) -> Result<Loaded, ServiceError> {
     let reading = |error| ServiceError::reading(id, &error);
-    let Record { meta, head } = store.record(id).await.map_err(reading)?;
+    let trimmed = |revision, oldest| ServiceError::Trimmed {
+        id: id.clone(),
+        revision,
+        oldest,
+    };
+    let Record { meta, head, oldest } = store.record(id).await.map_err(reading)?;
     let until = until.unwrap_or(head.revision);
+    if until < oldest {
+        return Err(trimmed(until, oldest));
+    }
     if until > head.revision {
         return Err(ServiceError::NoRevision {
             id: id.clone(),
@@ -44,37 +74,39 @@ pub(super) async fn load_until(
         });
     }
     // When an earlier revision was made is what its entry says, so that is read too.
-    let fits = |revision| revision < until || (revision == until && until == head.revision);
+    let fits = |revision| {
+        oldest <= revision && (revision < until || (revision == until && until == head.revision))
+    };
     let snapshot = store.snapshot(id).await.map_err(reading)?;
     let snapshot = snapshot.filter(|snapshot| fits(snapshot.revision));
     let mut base = None;
     if let Some(Snapshot { revision, body }) = snapshot {
         let base_bytes = body.len();
         match offloaded_state(id, body).await {
-            Ok(state) => base = Some((revision, state, base_bytes)),
+            Ok(state) => base = Some((revision, head.updated_at, state, base_bytes)),
             // A snapshot saves time alone: the log has all that it had.
             Err(_) => {
                 tracing::error!(universe = %id, %revision, "a damaged snapshot is passed over: the log is read instead");
             }
         }
     }
-    let (base, state, base_bytes) = match base {
+    let (base, updated_at, state, base_bytes) = match base {
         Some(base) => base,
         None => {
-            let body = store.genesis(id).await.map_err(reading)?;
+            let Base { revision, at, body } = store.base(id).await.map_err(reading)?;
+            if revision > until {
+                return Err(trimmed(until, revision));
+            }
             let base_bytes = body.len();
             let state = offloaded_state(id, body).await?;
-            (Revision::GENESIS, state, base_bytes)
+            (revision, at, state, base_bytes)
         }
     };
     let universe = Universe {
         id: meta.id,
         name: meta.name,
         created_at: meta.created_at,
-        updated_at: match base {
-            Revision::GENESIS => meta.created_at,
-            _ => head.updated_at,
-        },
+        updated_at,
         revision: base,
         state,
     };
@@ -83,6 +115,7 @@ pub(super) async fn load_until(
         base_bytes,
         entries: 0,
         entry_bytes: 0,
+        last: None,
     };
     let missing = until.0.saturating_sub(base.0);
     let mut entries = store
@@ -91,6 +124,12 @@ pub(super) async fn load_until(
     while let Some(entry) = entries.next().await {
         let entry = entry.map_err(|error| match error {
             TailError::Deleted | TailError::NotFound => ServiceError::NotFound(id.clone()),
+            TailError::Trimmed { oldest, .. } => trimmed(base, oldest),
+            TailError::Damaged { first, .. } => ServiceError::Damaged {
+                id: id.clone(),
+                revision: first,
+                problem: "it cannot be read".to_owned(),
+            },
             error => {
                 tracing::warn!(universe = %id, %error, "a universe could not be read");
                 ServiceError::Unavailable
@@ -98,6 +137,7 @@ pub(super) async fn load_until(
         })?;
         loaded.entries += 1;
         loaded.entry_bytes += entry.body.len();
+        loaded.last = Some(entry.command_id);
         apply(&mut loaded.universe, &entry)?;
         if loaded.entries.is_multiple_of(YIELD_ENTRIES) {
             // A long log must not keep a thread from everybody else.
@@ -169,10 +209,14 @@ async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceE
 }
 
 /// Replays one entry. What was accepted once is accepted again, or the log is not ours.
-fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
+pub(crate) fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
     let damaged = |problem: &dyn std::fmt::Display| {
         tracing::error!(universe = %universe.id, revision = %entry.revision, %problem, "an entry cannot be replayed");
-        ServiceError::Internal
+        ServiceError::Damaged {
+            id: universe.id.clone(),
+            revision: entry.revision,
+            problem: problem.to_string(),
+        }
     };
     let body = LogEntry::read(&entry.body).map_err(|problem| damaged(&problem))?;
     if let Some(command) = body.command {
@@ -185,7 +229,8 @@ fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
             .state;
     }
     if let Some(replaced) = body.state {
-        universe.state = state(&universe.id, replaced.get().as_bytes())?;
+        universe.state =
+            read_state(replaced.get().as_bytes()).map_err(|problem| damaged(&problem))?;
     }
     if let Some(name) = body.name {
         universe.name = name;
@@ -196,11 +241,14 @@ fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
 }
 
 fn state(id: &UniverseId, body: &[u8]) -> Result<State, ServiceError> {
-    let value = serde_json::from_slice(body).map_err(|problem| problem.to_string());
-    value
-        .and_then(|value| State::from_value(value).map_err(|problem| problem.to_string()))
-        .map_err(|problem| {
-            tracing::error!(universe = %id, problem, "a stored state cannot be read");
-            ServiceError::Internal
-        })
+    read_state(body).map_err(|problem| {
+        tracing::error!(universe = %id, problem, "a stored state cannot be read");
+        ServiceError::Internal
+    })
+}
+
+/// A state as it is stored.
+pub(crate) fn read_state(body: &[u8]) -> Result<State, String> {
+    let value = serde_json::from_slice(body).map_err(|problem| problem.to_string())?;
+    State::from_value(value).map_err(|problem| problem.to_string())
 }

@@ -309,13 +309,14 @@ impl From<ServiceError> for Failure {
                 }
             }
             ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
+            ServiceError::Trimmed { .. } => Self::new(StatusCode::GONE, told),
             ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)
             }
             ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, told),
             ServiceError::Unavailable => Self::unavailable(told),
-            ServiceError::Uncertain | ServiceError::Internal => {
+            ServiceError::Uncertain | ServiceError::Damaged { .. } | ServiceError::Internal => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
             }
         }

@@ -33,8 +33,9 @@ use self::live::Live;
 use self::readers::Readers;
 use self::writer::Writer;
 use super::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
-    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
+    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
+    UniverseLog,
 };
 
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
@@ -262,8 +263,35 @@ impl UniverseLog for SqliteStore {
             .boxed()
     }
 
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
-        self.find(id.clone(), reader::genesis).boxed()
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        self.find(id.clone(), reader::base).boxed()
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        let id = id.clone();
+        async move {
+            let size = base.body.len();
+            if size > MAX_WRITE {
+                return Err(TrimError::TooLarge { max: MAX_WRITE });
+            }
+            self.write(size, |reply| Work::Trim {
+                id,
+                last,
+                base,
+                reply,
+            })
+            .await
+        }
+        .boxed()
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        self.find(id.clone(), reader::oldest_keyed).boxed()
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {

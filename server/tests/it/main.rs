@@ -11,6 +11,7 @@ mod looking;
 mod mcp;
 mod past;
 mod rest;
+mod retention;
 mod retries;
 mod service;
 mod stdio;

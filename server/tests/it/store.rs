@@ -2,6 +2,7 @@
 
 mod crash;
 mod directory;
+mod formats;
 mod machine;
 mod rules;
 

@@ -204,8 +204,9 @@ fn be_i32(bytes: &[u8], at: usize) -> Option<i32> {
 
 fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Ledger> {
     let connection = schema::connect(database)?;
-    if schema::format(&connection)? == 0 {
-        schema::create(&connection)?;
+    match schema::format(&connection)? {
+        0 => schema::create(&connection)?,
+        found => schema::migrate(&connection, found)?,
     }
     Ledger::open(connection, durability)
 }

@@ -6,8 +6,8 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::ledger::{Landed, Ledger};
 use super::live::Channels;
 use crate::store::{
-    Append, AppendError, CreateError, DeleteError, Meta, Revision, Snapshot, SnapshotError,
-    UniverseId,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Meta, Revision, Snapshot,
+    SnapshotError, TrimError, UniverseId,
 };
 
 /// A write in the queue.
@@ -41,6 +41,12 @@ pub(super) enum Work {
         id: UniverseId,
         snapshot: Snapshot,
         reply: Reply<(), SnapshotError>,
+    },
+    Trim {
+        id: UniverseId,
+        last: CommandId,
+        base: Base,
+        reply: Reply<(), TrimError>,
     },
 }
 
@@ -99,6 +105,14 @@ impl Work {
             } => {
                 reply.answer = Some(ledger.put_snapshot(id, snapshot)?);
             }
+            Self::Trim {
+                id,
+                last,
+                base,
+                reply,
+            } => {
+                reply.answer = Some(ledger.trim(id, *last, base)?);
+            }
         }
         Ok(())
     }
@@ -125,6 +139,7 @@ impl Work {
                 reply.give();
             }
             Self::PutSnapshot { reply, .. } => reply.give(),
+            Self::Trim { reply, .. } => reply.give(),
         }
     }
 
@@ -135,6 +150,7 @@ impl Work {
             Self::Append { reply, .. } => reply.fail(failure),
             Self::Delete { reply, .. } => reply.fail(failure),
             Self::PutSnapshot { reply, .. } => reply.fail(failure),
+            Self::Trim { reply, .. } => reply.fail(failure),
         }
     }
 }
@@ -185,6 +201,12 @@ impl From<Failure> for DeleteError {
             Failure::Unavailable => Self::Unavailable,
             Failure::Unknown => Self::Unknown,
         }
+    }
+}
+
+impl From<Failure> for TrimError {
+    fn from(_: Failure) -> Self {
+        Self::Unavailable
     }
 }
 

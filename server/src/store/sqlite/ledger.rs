@@ -9,24 +9,35 @@ use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use uuid::Uuid;
 
-use super::Durability;
 use super::schema::{self, MARK};
+use super::{Durability, reader};
 use crate::store::model::Admission;
 use crate::store::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
-    Revision, Snapshot, SnapshotError, Timestamp, UniverseId,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
+    Revision, Snapshot, SnapshotError, Timestamp, TrimError, UniverseId,
 };
 
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
 const MAX_HEADS: usize = 1 << 16;
+
+/// Free pages that the file keeps: this many, or this share of all its pages.
+const FREE_PAGES: i64 = 256;
+const FREE_SHARE: i64 = 8;
+
+/// How many entries may be removed in the time of giving back a page.
+const ROWS_PER_PAGE: u32 = 4;
 
 /// The writer's connection with what it remembers of the tables.
 pub(super) struct Ledger {
     connection: Connection,
     heads: HashMap<UniverseId, Slot>,
     next_seq: i64,
-    /// Whether deleted universes have entries left.
+    /// Whether there are entries left of deleted universes and trimmed logs.
     sweeping: bool,
+    /// Whether the file has much room that nothing is in.
+    shrinking: bool,
+    /// Whether the file can shrink in steps.
+    can_shrink: bool,
 }
 
 /// Where a universe stands in the tables.
@@ -55,14 +66,19 @@ impl Ledger {
             heads: HashMap::new(),
             next_seq: 1,
             sweeping: false,
+            shrinking: false,
+            can_shrink: false,
         };
         ledger.recall()?;
         schema::prepare_writer(&ledger.connection, durability)?;
+        ledger.can_shrink = schema::can_shrink(&ledger.connection)?;
+        ledger.shrinking = ledger.has_slack()?;
         Ok(ledger)
     }
 
-    pub(super) fn is_sweeping(&self) -> bool {
-        self.sweeping
+    /// Whether there is something to tidy up while nothing else is to be done.
+    pub(super) fn is_untidy(&self) -> bool {
+        self.sweeping || self.shrinking
     }
 
     pub(super) fn begin(&self) -> rusqlite::Result<()> {
@@ -222,11 +238,57 @@ impl Ledger {
         self.run("DELETE FROM snap WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM keyed WHERE uni = ?1", [uni])?;
         if seq != 0 {
-            self.run("INSERT INTO doomed (uni, seq) VALUES (?1, ?2)", [uni, seq])?;
-            self.sweeping = true;
+            self.doom(uni, seq)?;
         }
         self.heads.remove(id);
         Ok(Ok(uni))
+    }
+
+    /// Lets a log begin later and leaves the entries before to [`tidy`](Self::tidy).
+    pub(super) fn trim(
+        &mut self,
+        id: &UniverseId,
+        last: CommandId,
+        base: &Base,
+    ) -> rusqlite::Result<Result<(), TrimError>> {
+        let Some(Slot { uni, seq, head }) = self.find(id)? else {
+            return Ok(Err(TrimError::NotFound));
+        };
+        if base.revision <= self.oldest(uni)? {
+            return Ok(Ok(()));
+        }
+        if base.revision >= head.revision {
+            return Ok(Err(TrimError::NotThere));
+        }
+        let found = reader::place(&self.connection, uni, base.revision, head.revision, seq);
+        let seq = match found {
+            Ok((seq, command)) if command == last => seq,
+            Err(error) if !reader::is_damage(&error) => return Err(error),
+            // Of another universe, or damaged.
+            Ok(_) | Err(_) => return Ok(Err(TrimError::NotThere)),
+        };
+        let rev = integer(base.revision);
+        self.run(
+            "UPDATE genesis SET body = ?2, rev = ?3, at = ?4 WHERE uni = ?1",
+            params![uni, &base.body[..], rev, base.at.as_millis()],
+        )?;
+        self.run("UPDATE head SET oldest = ?2 WHERE uni = ?1", [uni, rev])?;
+        self.run("DELETE FROM snap WHERE uni = ?1 AND rev <= ?2", [uni, rev])?;
+        self.doom(uni, seq)?;
+        Ok(Ok(()))
+    }
+
+    fn oldest(&self, uni: i64) -> rusqlite::Result<Revision> {
+        let oldest = "SELECT oldest FROM head WHERE uni = ?1";
+        self.get(oldest, [uni], |row| row.get(0).map(revision))
+    }
+
+    fn doom(&mut self, uni: i64, seq: i64) -> rusqlite::Result<()> {
+        self.sweeping = true;
+        self.run(
+            "INSERT OR IGNORE INTO doomed (seq, uni) VALUES (?1, ?2)",
+            [seq, uni],
+        )
     }
 
     pub(super) fn put_snapshot(
@@ -242,6 +304,9 @@ impl Ledger {
                 head: head.revision,
             }));
         }
+        if snapshot.revision < self.oldest(uni)? {
+            return Ok(Ok(()));
+        }
         self.run(
             "INSERT INTO snap (uni, rev, body) VALUES (?1, ?2, ?3) \
              ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body \
@@ -251,31 +316,66 @@ impl Ledger {
         Ok(Ok(()))
     }
 
-    /// Removes up to `rows` entries of deleted universes.
-    pub(super) fn sweep(&mut self, rows: u32) -> rusqlite::Result<()> {
+    /// Removes up to `rows` entries that nobody sees any more, or else gives back to the system some of the file's room.
+    pub(super) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
+        if self.sweeping {
+            return self.sweep(rows);
+        }
+        let pages = rows / ROWS_PER_PAGE;
+        self.connection
+            .execute_batch(&format!("PRAGMA incremental_vacuum({pages})"))?;
+        self.shrinking = self.has_slack()?;
+        Ok(())
+    }
+
+    /// Brings what the log of the database has into the file, which then has its new size, as far as no reader is in
+    /// the way.
+    pub(super) fn checkpoint(&self) -> rusqlite::Result<()> {
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+    }
+
+    /// Removes up to `rows` entries, from one chain.
+    fn sweep(&mut self, rows: u32) -> rusqlite::Result<()> {
         let next = "SELECT uni, seq FROM doomed LIMIT 1";
         let doomed = self.get(next, [], |row| Ok((row.get(0)?, row.get(1)?)));
-        let Some((uni, mut seq)): Option<(i64, i64)> = doomed.optional()? else {
+        let Some((uni, first)): Option<(i64, i64)> = doomed.optional()? else {
             self.sweeping = false;
+            self.shrinking = self.has_slack()?;
             return Ok(());
         };
+        let mut seq = first;
         for _ in 0..rows {
-            if seq == 0 {
-                break;
-            }
             let step = "DELETE FROM log WHERE seq = ?1 AND uni = ?2 RETURNING prev, rev";
-            let (prev, rev): (i64, i64) =
-                self.get(step, [seq, uni], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let step = self.get(step, [seq, uni], |row| Ok((row.get(0)?, row.get(1)?)));
+            // Past the first entry, or where another chain was removed.
+            let Some((prev, rev)): Option<(i64, i64)> = step.optional()? else {
+                seq = 0;
+                break;
+            };
             if rev.cast_unsigned().is_multiple_of(MARK) {
                 self.run("DELETE FROM mark WHERE uni = ?1 AND rev = ?2", [uni, rev])?;
             }
             seq = prev;
         }
-        if seq == 0 {
-            self.run("DELETE FROM doomed WHERE uni = ?1", [uni])
-        } else {
-            self.run("UPDATE doomed SET seq = ?2 WHERE uni = ?1", [uni, seq])
+        self.run("DELETE FROM doomed WHERE seq = ?1", [first])?;
+        if seq != 0 {
+            self.doom(uni, seq)?;
         }
+        Ok(())
+    }
+
+    /// Whether the file can and should shrink: some free room is kept, since it will be used again.
+    fn has_slack(&self) -> rusqlite::Result<bool> {
+        if !self.can_shrink {
+            return Ok(false);
+        }
+        let number = |name| {
+            let sql = format!("PRAGMA {name}");
+            self.get(&sql, [], |row| row.get::<_, i64>(0))
+        };
+        let (free, all) = (number("freelist_count")?, number("page_count")?);
+        Ok(free > FREE_PAGES.max(all / FREE_SHARE))
     }
 
     fn find(&mut self, id: &UniverseId) -> rusqlite::Result<Option<Slot>> {

@@ -9,9 +9,9 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::RwLock;
 use universe_server::store::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MemoryStore, Meta, NewEntry,
-    Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp, UniverseId,
-    UniverseLog,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MemoryStore, Meta,
+    NewEntry, Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp,
+    TrimError, UniverseId, UniverseLog,
 };
 
 use super::local::memory;
@@ -153,8 +153,21 @@ impl UniverseLog for Faulty {
         self.inner.list(page)
     }
 
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
-        self.inner.genesis(id)
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        self.inner.base(id)
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        self.inner.trim(id, last, base)
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        self.inner.oldest_keyed(id)
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {

@@ -33,6 +33,7 @@ pub(crate) fn binary() -> Command {
         "STDIO",
         "STRICT",
         "LOG",
+        "KEEP_HISTORY",
         "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",

@@ -139,7 +139,7 @@ async fn a_newer_format_is_refused() {
         dir.path(),
         "PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);",
     );
-    let sentence = "has format 7, but this server knows formats up to 1: \
+    let sentence = "has format 7, but this server knows formats up to 2: \
                     use a newer server or another directory";
     refused(dir.path(), sentence);
     fs::remove_file(dir.path().join("universes.lock")).unwrap();
