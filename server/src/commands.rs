@@ -30,6 +30,7 @@ use writers::Writers;
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
+pub(crate) use load::{read_state, replay};
 pub use model::{MAX_COMMANDS, Processed, Reducer, Replacement, Request, ServiceLimits, Universe};
 pub use retention::{InvalidKeep, Keep, TRIMMED_AT_ONCE};
 pub use watch::Change;

@@ -56,9 +56,9 @@ pub enum ServiceError {
     },
     /// An entry of the log cannot be read or replayed, and no snapshot comes after it.
     #[error(
-        "universe {id}: the entry of revision {revision} is damaged ({problem}). Revisions before it can be read, and \
-         copied into a new universe: POST /universes with {{\"fork\": {{\"id\", \"revision\"}}}}. \
-         `universe-server check` looks for all damage, `universe-server restore` goes back to a backup"
+        "universe {id} is damaged at revision {revision}: {problem}. Earlier revisions can be read, and copied into a new \
+         universe: POST /universes with {{\"name\", \"fork\": {{\"id\", \"revision\"}}}}. `universe-server check` finds all \
+         damage, `universe-server restore` goes back to a backup"
     )]
     Damaged {
         /// The universe.
@@ -159,7 +159,7 @@ impl ServiceError {
     pub(crate) fn reading(id: &UniverseId, error: &ReadError) -> Self {
         match error {
             ReadError::NotFound => Self::NotFound(id.clone()),
-            ReadError::Unavailable => Self::Unavailable,
+            ReadError::Unavailable | ReadError::Damaged => Self::Unavailable,
         }
     }
 

@@ -3,12 +3,13 @@
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde_json::Value;
-use universe_core::{Command, State};
+use universe_core::{Applied, Command, State};
 
 use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{
-    Base, CommandId, Entry, Record, Revision, Snapshot, TailError, UniverseId, UniverseLog,
+    Base, CommandId, Entry, ReadError, Record, Revision, Snapshot, TailError, UniverseId,
+    UniverseLog,
 };
 
 /// After how many replayed entries others get their turn.
@@ -93,12 +94,22 @@ async fn try_load(
     let (base, updated_at, state, base_bytes) = match base {
         Some(base) => base,
         None => {
-            let Base { revision, at, body } = store.base(id).await.map_err(reading)?;
+            let damaged = |revision| ServiceError::Damaged {
+                id: id.clone(),
+                revision,
+                problem: "the state that its history begins with cannot be read".to_owned(),
+            };
+            let base = store.base(id).await.map_err(|error| match error {
+                ReadError::Damaged => damaged(oldest),
+                error => reading(error),
+            });
+            let Base { revision, at, body } = base?;
             if revision > until {
                 return Err(trimmed(until, revision));
             }
             let base_bytes = body.len();
-            let state = offloaded_state(id, body).await?;
+            let state = offloaded_state(id, body).await;
+            let state = state.map_err(|_| damaged(revision))?;
             (revision, at, state, base_bytes)
         }
     };
@@ -128,7 +139,7 @@ async fn try_load(
             TailError::Damaged { first, .. } => ServiceError::Damaged {
                 id: id.clone(),
                 revision: first,
-                problem: "it cannot be read".to_owned(),
+                problem: "its entry is missing or not what was written".to_owned(),
             },
             error => {
                 tracing::warn!(universe = %id, %error, "a universe could not be read");
@@ -209,7 +220,7 @@ async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceE
 }
 
 /// Replays one entry. What was accepted once is accepted again, or the log is not ours.
-pub(crate) fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
+fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
     let damaged = |problem: &dyn std::fmt::Display| {
         tracing::error!(universe = %universe.id, revision = %entry.revision, %problem, "an entry cannot be replayed");
         ServiceError::Damaged {
@@ -219,19 +230,9 @@ pub(crate) fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), Servic
         }
     };
     let body = LogEntry::read(&entry.body).map_err(|problem| damaged(&problem))?;
-    if let Some(command) = body.command {
-        let command = serde_json::from_str(command.get()).map_err(|problem| damaged(&problem))?;
-        let command = Command::from_value(command).map_err(|problem| damaged(&problem))?;
-        universe.state = universe
-            .state
-            .apply(&command)
-            .map_err(|problem| damaged(&problem))?
-            .state;
-    }
-    if let Some(replaced) = body.state {
-        universe.state =
-            read_state(replaced.get().as_bytes()).map_err(|problem| damaged(&problem))?;
-    }
+    universe.state = replay(&universe.state, &body)
+        .map_err(|problem| damaged(&problem))?
+        .state;
     if let Some(name) = body.name {
         universe.name = name;
     }
@@ -245,6 +246,27 @@ fn state(id: &UniverseId, body: &[u8]) -> Result<State, ServiceError> {
         tracing::error!(universe = %id, problem, "a stored state cannot be read");
         ServiceError::Internal
     })
+}
+
+/// What an entry makes of a state.
+///
+/// # Errors
+/// What is wrong with the entry.
+pub(crate) fn replay(before: &State, entry: &LogEntry<'_>) -> Result<Applied, String> {
+    let wrong = |problem: &dyn std::fmt::Display| problem.to_string();
+    let mut applied = Applied {
+        state: before.clone(),
+        events: Vec::new(),
+    };
+    if let Some(command) = entry.command {
+        let command = serde_json::from_str(command.get()).map_err(|problem| wrong(&problem))?;
+        let command = Command::from_value(command).map_err(|problem| wrong(&problem))?;
+        applied = before.apply(&command).map_err(|problem| wrong(&problem))?;
+    }
+    if let Some(replaced) = entry.state {
+        applied.state = read_state(replaced.get().as_bytes())?;
+    }
+    Ok(applied)
 }
 
 /// A state as it is stored.

@@ -8,6 +8,7 @@ use tokio::task::JoinHandle;
 use universe_core::{State, Strictness};
 
 use super::RunError;
+use crate::care::Online;
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::demo;
@@ -58,6 +59,12 @@ impl Hold {
             return Err(error);
         }
         Ok(hold)
+    }
+
+    /// What can be asked for by the socket; `None` for universes in memory, which have none.
+    pub(super) fn online(&self) -> Option<Online> {
+        let store = self.store.as_ref()?;
+        Some(Online::new(self.service.clone(), Arc::clone(store)))
     }
 
     /// Resolves if the store cannot go on.

@@ -124,6 +124,9 @@ pub enum TrimError {
 /// Why something could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
+    /// What is stored is not what was written.
+    #[error("what is stored is damaged")]
+    Damaged,
     /// No universe has this id.
     #[error("no such universe")]
     NotFound,

@@ -48,6 +48,8 @@ pub(super) enum Work {
         base: Base,
         reply: Reply<(), TrimError>,
     },
+    /// Gives whether the file can shrink.
+    Shrink { reply: Reply<bool, Failure> },
 }
 
 /// The answer to a write: first found, then, once the transaction has ended, given.
@@ -113,6 +115,7 @@ impl Work {
             } => {
                 reply.answer = Some(ledger.trim(id, *last, base)?);
             }
+            Self::Shrink { reply } => reply.answer = Some(Ok(ledger.shrink())),
         }
         Ok(())
     }
@@ -140,6 +143,7 @@ impl Work {
             }
             Self::PutSnapshot { reply, .. } => reply.give(),
             Self::Trim { reply, .. } => reply.give(),
+            Self::Shrink { reply } => reply.give(),
         }
     }
 
@@ -151,6 +155,7 @@ impl Work {
             Self::Delete { reply, .. } => reply.fail(failure),
             Self::PutSnapshot { reply, .. } => reply.fail(failure),
             Self::Trim { reply, .. } => reply.fail(failure),
+            Self::Shrink { reply } => reply.fail(failure),
         }
     }
 }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use uuid::Uuid;
 
 use super::schema::{self, MARK};
-use super::{Durability, reader};
+use super::{Durability, Size, reader};
 use crate::store::model::Admission;
 use crate::store::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
@@ -24,6 +24,9 @@ const MAX_HEADS: usize = 1 << 16;
 const FREE_PAGES: i64 = 256;
 const FREE_SHARE: i64 = 8;
 
+/// Entries removed in one transaction while there is nothing else to do for anybody.
+const SWEEP: u32 = 10_000;
+
 /// How many entries may be removed in the time of giving back a page.
 const ROWS_PER_PAGE: u32 = 4;
 
@@ -36,6 +39,8 @@ pub(super) struct Ledger {
     sweeping: bool,
     /// Whether the file has much room that nothing is in.
     shrinking: bool,
+    /// Whether all of that is to go.
+    thorough: bool,
     /// Whether the file can shrink in steps.
     can_shrink: bool,
 }
@@ -67,6 +72,7 @@ impl Ledger {
             next_seq: 1,
             sweeping: false,
             shrinking: false,
+            thorough: false,
             can_shrink: false,
         };
         ledger.recall()?;
@@ -119,8 +125,8 @@ impl Ledger {
             params![slot.uni, slot.head.updated_at.as_millis()],
         )?;
         self.run(
-            "INSERT INTO genesis (uni, body) VALUES (?1, ?2)",
-            params![slot.uni, &genesis[..]],
+            "INSERT INTO genesis (uni, body, sum) VALUES (?1, ?2, ?3)",
+            params![slot.uni, &genesis[..], sum(&[], genesis)],
         )?;
         self.remember(&meta.id, slot);
         Ok(Ok(()))
@@ -153,8 +159,8 @@ impl Ledger {
             seq = self.next_seq;
             self.next_seq += 1;
             self.run(
-                "INSERT INTO log (seq, uni, rev, prev, at, command, body) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO log (seq, uni, rev, prev, at, command, body, sum) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 params![
                     seq,
                     uni,
@@ -162,7 +168,8 @@ impl Ledger {
                     prev,
                     entry.at.as_millis(),
                     entry.command_id.0.as_bytes(),
-                    &entry.body[..]
+                    &entry.body[..],
+                    sum(entry.command_id.0.as_bytes(), &entry.body)
                 ],
             )?;
             if entry.keyed {
@@ -269,8 +276,14 @@ impl Ledger {
         };
         let rev = integer(base.revision);
         self.run(
-            "UPDATE genesis SET body = ?2, rev = ?3, at = ?4 WHERE uni = ?1",
-            params![uni, &base.body[..], rev, base.at.as_millis()],
+            "UPDATE genesis SET body = ?2, rev = ?3, at = ?4, sum = ?5 WHERE uni = ?1",
+            params![
+                uni,
+                &base.body[..],
+                rev,
+                base.at.as_millis(),
+                sum(&[], &base.body)
+            ],
         )?;
         self.run("UPDATE head SET oldest = ?2 WHERE uni = ?1", [uni, rev])?;
         self.run("DELETE FROM snap WHERE uni = ?1 AND rev <= ?2", [uni, rev])?;
@@ -308,10 +321,10 @@ impl Ledger {
             return Ok(Ok(()));
         }
         self.run(
-            "INSERT INTO snap (uni, rev, body) VALUES (?1, ?2, ?3) \
-             ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body \
+            "INSERT INTO snap (uni, rev, body, sum) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body, sum = excluded.sum \
              WHERE excluded.rev > rev",
-            params![uni, integer(snapshot.revision), &snapshot.body[..]],
+            params![uni, integer(snapshot.revision), &snapshot.body[..], sum(&[], &snapshot.body)],
         )?;
         Ok(Ok(()))
     }
@@ -325,7 +338,29 @@ impl Ledger {
         self.connection
             .execute_batch(&format!("PRAGMA incremental_vacuum({pages})"))?;
         self.shrinking = self.has_slack()?;
+        self.thorough &= self.shrinking;
         Ok(())
+    }
+
+    /// Removes all entries that nobody sees any more and writes the whole file afresh. Gives the sizes before and after.
+    pub(super) fn compact(&mut self) -> rusqlite::Result<(Size, Size)> {
+        let before = schema::sizes(&self.connection)?;
+        while self.sweeping {
+            self.begin()?;
+            self.sweep(SWEEP)?;
+            self.commit()?;
+        }
+        schema::rewrite(&self.connection)?;
+        self.connection
+            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
+        Ok((before, schema::sizes(&self.connection)?))
+    }
+
+    /// Has the file give back all its free room, as far as it can shrink. Gives whether it can.
+    pub(super) fn shrink(&mut self) -> bool {
+        self.thorough = self.can_shrink;
+        self.shrinking |= self.can_shrink;
+        self.can_shrink
     }
 
     /// Brings what the log of the database has into the file, which then has its new size, as far as no reader is in
@@ -375,6 +410,9 @@ impl Ledger {
             self.get(&sql, [], |row| row.get::<_, i64>(0))
         };
         let (free, all) = (number("freelist_count")?, number("page_count")?);
+        if self.thorough {
+            return Ok(free > 0);
+        }
         Ok(free > FREE_PAGES.max(all / FREE_SHARE))
     }
 
@@ -435,6 +473,14 @@ impl Ledger {
             .execute(params)
             .map(drop)
     }
+}
+
+/// What is kept with a body, to recognise it by.
+pub(super) fn sum(command: &[u8], body: &[u8]) -> i64 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(command);
+    sum.update(body);
+    i64::from(sum.finalize())
 }
 
 /// A head from three columns, beginning at `first`: revision, command, time.

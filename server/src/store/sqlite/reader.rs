@@ -4,7 +4,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::ledger::{head, integer, revision};
+use super::ledger::{head, integer, revision, sum};
 use super::schema::MARK;
 use crate::store::{
     Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
@@ -77,13 +77,13 @@ pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec
 }
 
 pub(super) fn base(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Base>> {
-    let sql = "SELECT rev, coalesce(at, created_at), body \
+    let sql = "SELECT rev, coalesce(at, created_at), body, sum \
                FROM universe JOIN genesis USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| {
         Ok(Base {
             revision: revision(row.get(0)?),
             at: Timestamp::from_millis(row.get(1)?),
-            body: Bytes::from(row.get::<_, Vec<u8>>(2)?),
+            body: body(row, 2, &[])?,
         })
     };
     connection
@@ -112,15 +112,14 @@ pub(super) fn snapshot(
     connection: &Connection,
     id: &UniverseId,
 ) -> rusqlite::Result<Option<Option<Snapshot>>> {
-    let sql = "SELECT rev, body FROM universe LEFT JOIN snap USING (uni) WHERE id = ?1";
+    let sql = "SELECT rev, body, sum FROM universe LEFT JOIN snap USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| {
         let Some(rev) = row.get::<_, Option<i64>>(0)? else {
             return Ok(None);
         };
-        let body = Bytes::from(row.get::<_, Vec<u8>>(1)?);
         Ok(Some(Snapshot {
             revision: revision(rev),
-            body,
+            body: body(row, 1, &[])?,
         }))
     };
     connection
@@ -138,6 +137,15 @@ pub(super) fn chunk(
 ) -> rusqlite::Result<Option<Chunk>> {
     // One view of the tables for all that follows.
     let view = connection.unchecked_transaction()?;
+    stretch(&view, uni, after)
+}
+
+/// [`chunk`], of tables that do not change meanwhile.
+pub(super) fn stretch(
+    view: &Connection,
+    uni: i64,
+    after: Revision,
+) -> rusqlite::Result<Option<Chunk>> {
     let sql = "SELECT rev, seq, oldest FROM head WHERE uni = ?1";
     let found = view
         .prepare_cached(sql)?
@@ -153,13 +161,13 @@ pub(super) fn chunk(
         return Ok(Some(Chunk::Trimmed { oldest, head }));
     }
     let end = next_mark(after).min(head);
-    let seqs = match walk(&view, uni, after, end, head, last) {
-        Err(error) if is_damage(&error) => scan(&view, uni, after, end),
+    let seqs = match walk(view, uni, after, end, head, last) {
+        Err(error) if is_damage(&error) => scan(view, uni, after, end),
         walked => walked?,
     };
     let mut entries = Vec::with_capacity(seqs.len());
     let mut bytes = 0;
-    let sql = "SELECT rev, at, command, body FROM log WHERE seq = ?1";
+    let sql = "SELECT rev, at, command, body, sum FROM log WHERE seq = ?1";
     let mut statement = view.prepare_cached(sql)?;
     let mut expected = after.next();
     for (found, seq, length) in seqs.iter().copied().rev() {
@@ -294,10 +302,26 @@ fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
 }
 
 fn to_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let command: [u8; 16] = row.get(2)?;
     Ok(Entry {
         revision: revision(row.get(0)?),
         at: Timestamp::from_millis(row.get(1)?),
-        command_id: CommandId(Uuid::from_bytes(row.get(2)?)),
-        body: Bytes::from(row.get::<_, Vec<u8>>(3)?),
+        command_id: CommandId(Uuid::from_bytes(command)),
+        body: body(row, 3, &command)?,
     })
+}
+
+/// A body and its sum, in the column after it.
+fn body(row: &Row<'_>, column: usize, command: &[u8]) -> rusqlite::Result<Bytes> {
+    let body = Bytes::from(row.get::<_, Vec<u8>>(column)?);
+    let kept: Option<i64> = row.get(column + 1)?;
+    if kept.is_some_and(|kept| kept != sum(command, &body)) {
+        let other = "it is not what was written";
+        return Err(rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Blob,
+            other.into(),
+        ));
+    }
+    Ok(body)
 }

@@ -13,6 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Durability;
+use super::inspect::Size;
 
 /// "Univ", in the file's header: the file is ours.
 pub(super) const APPLICATION_ID: i32 = 0x556e_6976;
@@ -29,7 +30,8 @@ const BUSY: Duration = Duration::from_secs(5);
 /// Unix milliseconds in `at` and `created_at`. A `seq` of 0 is none. `uni` is never used twice, so
 /// it names one universe even if its `id` is taken again. `genesis` has the body that the log begins
 /// with, at the revision `rev`, which is `oldest` in `head`. `doomed` has where the chains begin that are still to be
-/// removed, each to its end or to a gap, where another one was removed before.
+/// removed, each to its end or to a gap, where another one was removed before. `sum` is the CRC-32 of `command` and
+/// `body`; format 1 had none.
 const TABLES: &str = "
 CREATE TABLE universe (
     uni INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -53,7 +55,8 @@ CREATE TABLE log (
     prev INTEGER NOT NULL,
     at INTEGER NOT NULL,
     command BLOB NOT NULL,
-    body BLOB NOT NULL
+    body BLOB NOT NULL,
+    sum INTEGER
 ) STRICT;
 CREATE TABLE mark (
     uni INTEGER NOT NULL,
@@ -65,9 +68,15 @@ CREATE TABLE genesis (
     uni INTEGER PRIMARY KEY,
     body BLOB NOT NULL,
     rev INTEGER NOT NULL DEFAULT 0,
-    at INTEGER
+    at INTEGER,
+    sum INTEGER
 ) STRICT;
-CREATE TABLE snap (uni INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
+CREATE TABLE snap (
+    uni INTEGER PRIMARY KEY,
+    rev INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    sum INTEGER
+) STRICT;
 CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
 ";
 
@@ -76,6 +85,9 @@ const FROM_1: &str = "
 ALTER TABLE head ADD COLUMN oldest INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE genesis ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE genesis ADD COLUMN at INTEGER;
+ALTER TABLE genesis ADD COLUMN sum INTEGER;
+ALTER TABLE log ADD COLUMN sum INTEGER;
+ALTER TABLE snap ADD COLUMN sum INTEGER;
 ALTER TABLE doomed RENAME TO doomed_1;
 CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
 INSERT INTO doomed (seq, uni) SELECT seq, uni FROM doomed_1;
@@ -84,7 +96,7 @@ DROP TABLE doomed_1;
 
 /// Up to this many bytes a file of format 1 is rewritten when it is opened, so that it can shrink; a larger one by
 /// `compact`.
-const REWRITTEN: i64 = 64 << 20;
+const REWRITTEN: u64 = 64 << 20;
 
 /// Keyed entries of the last day by their command. Made when it is missing: servers that do not know it are not
 /// harmed by it, so it is not part of the format.
@@ -139,7 +151,7 @@ pub(super) fn migrate(connection: &Connection, from: i32) -> rusqlite::Result<()
     connection.execute_batch(&format!(
         "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {FROM_1} PRAGMA user_version = {FORMAT}; COMMIT;"
     ))?;
-    if size(connection)? <= REWRITTEN {
+    if sizes(connection)?.file <= REWRITTEN {
         rewrite(connection)
     } else {
         tracing::warn!(
@@ -149,10 +161,15 @@ pub(super) fn migrate(connection: &Connection, from: i32) -> rusqlite::Result<()
     }
 }
 
-/// The file's pages, as bytes.
-pub(super) fn size(connection: &Connection) -> rusqlite::Result<i64> {
+/// The file's size and what of it is free.
+pub(super) fn sizes(connection: &Connection) -> rusqlite::Result<Size> {
     let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    Ok(number("page_count")?.saturating_mul(number("page_size")?))
+    let page = number("page_size")?;
+    let bytes = |pages: i64| pages.saturating_mul(page).cast_unsigned();
+    Ok(Size {
+        file: bytes(number("page_count")?),
+        free: bytes(number("freelist_count")?),
+    })
 }
 
 /// Whether the file can shrink in steps.

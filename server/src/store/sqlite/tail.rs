@@ -121,7 +121,7 @@ async fn start(
     let (uni, head) = match found {
         Ok(found) => found.ok_or(TailError::NotFound)?,
         Err(ReadError::NotFound) => return Err(TailError::NotFound),
-        Err(ReadError::Unavailable) => return Err(TailError::Unavailable),
+        Err(ReadError::Unavailable | ReadError::Damaged) => return Err(TailError::Unavailable),
     };
     if after > head {
         return Err(TailError::Ahead { head });

@@ -169,7 +169,8 @@ async fn a_damaged_store_is_refused_and_not_made_worse() {
     fs::write(&file, &bytes).unwrap();
     refused(
         dir.path(),
-        "cannot be used: database disk image is malformed",
+        "cannot be used: database disk image is malformed; `universe-server check` says what is damaged, \
+         `universe-server export` saves what can be read, and `universe-server restore` goes back to a backup",
     );
     fs::write(&file, &bytes[..50]).unwrap();
     refused(
