@@ -5,6 +5,7 @@ mod directory;
 mod formats;
 mod machine;
 mod rules;
+mod torn;
 
 use std::time::Duration;
 
