@@ -2,6 +2,7 @@
 
 mod backup;
 mod check;
+mod kills;
 mod transfer;
 
 use std::path::Path;

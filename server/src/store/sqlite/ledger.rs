@@ -3,6 +3,8 @@
 //! Results are doubly wrapped: the outer error is the database's and spoils the whole transaction,
 //! the inner one is the answer to this call alone.
 
+mod tidy;
+
 use std::collections::HashMap;
 
 use bytes::Bytes;
@@ -10,7 +12,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use uuid::Uuid;
 
 use super::schema::{self, MARK};
-use super::{Durability, Size, reader};
+use super::{Durability, reader};
 use crate::store::model::Admission;
 use crate::store::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
@@ -19,16 +21,6 @@ use crate::store::{
 
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
 const MAX_HEADS: usize = 1 << 16;
-
-/// Free pages that the file keeps: this many, or this share of all its pages.
-const FREE_PAGES: i64 = 256;
-const FREE_SHARE: i64 = 8;
-
-/// Entries removed in one transaction while there is nothing else to do for anybody.
-const SWEEP: u32 = 10_000;
-
-/// How many entries may be removed in the time of giving back a page.
-const ROWS_PER_PAGE: u32 = 4;
 
 /// The writer's connection with what it remembers of the tables.
 pub(super) struct Ledger {
@@ -327,93 +319,6 @@ impl Ledger {
             params![uni, integer(snapshot.revision), &snapshot.body[..], sum(&[], &snapshot.body)],
         )?;
         Ok(Ok(()))
-    }
-
-    /// Removes up to `rows` entries that nobody sees any more, or else gives back to the system some of the file's room.
-    pub(super) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
-        if self.sweeping {
-            return self.sweep(rows);
-        }
-        let pages = rows / ROWS_PER_PAGE;
-        self.connection
-            .execute_batch(&format!("PRAGMA incremental_vacuum({pages})"))?;
-        self.shrinking = self.has_slack()?;
-        self.thorough &= self.shrinking;
-        Ok(())
-    }
-
-    /// Removes all entries that nobody sees any more and writes the whole file afresh. Gives the sizes before and after.
-    pub(super) fn compact(&mut self) -> rusqlite::Result<(Size, Size)> {
-        let before = schema::sizes(&self.connection)?;
-        while self.sweeping {
-            self.begin()?;
-            self.sweep(SWEEP)?;
-            self.commit()?;
-        }
-        schema::rewrite(&self.connection)?;
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))?;
-        Ok((before, schema::sizes(&self.connection)?))
-    }
-
-    /// Has the file give back all its free room, as far as it can shrink. Gives whether it can.
-    pub(super) fn shrink(&mut self) -> bool {
-        self.thorough = self.can_shrink;
-        self.shrinking |= self.can_shrink;
-        self.can_shrink
-    }
-
-    /// Brings what the log of the database has into the file, which then has its new size, as far as no reader is in
-    /// the way.
-    pub(super) fn checkpoint(&self) -> rusqlite::Result<()> {
-        self.connection
-            .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-    }
-
-    /// Removes up to `rows` entries, from one chain.
-    fn sweep(&mut self, rows: u32) -> rusqlite::Result<()> {
-        let next = "SELECT uni, seq FROM doomed LIMIT 1";
-        let doomed = self.get(next, [], |row| Ok((row.get(0)?, row.get(1)?)));
-        let Some((uni, first)): Option<(i64, i64)> = doomed.optional()? else {
-            self.sweeping = false;
-            self.shrinking = self.has_slack()?;
-            return Ok(());
-        };
-        let mut seq = first;
-        for _ in 0..rows {
-            let step = "DELETE FROM log WHERE seq = ?1 AND uni = ?2 RETURNING prev, rev";
-            let step = self.get(step, [seq, uni], |row| Ok((row.get(0)?, row.get(1)?)));
-            // Past the first entry, or where another chain was removed.
-            let Some((prev, rev)): Option<(i64, i64)> = step.optional()? else {
-                seq = 0;
-                break;
-            };
-            if rev.cast_unsigned().is_multiple_of(MARK) {
-                self.run("DELETE FROM mark WHERE uni = ?1 AND rev = ?2", [uni, rev])?;
-            }
-            seq = prev;
-        }
-        self.run("DELETE FROM doomed WHERE seq = ?1", [first])?;
-        if seq != 0 {
-            self.doom(uni, seq)?;
-        }
-        Ok(())
-    }
-
-    /// Whether the file can and should shrink: some free room is kept, since it will be used again.
-    fn has_slack(&self) -> rusqlite::Result<bool> {
-        if !self.can_shrink {
-            return Ok(false);
-        }
-        let number = |name| {
-            let sql = format!("PRAGMA {name}");
-            self.get(&sql, [], |row| row.get::<_, i64>(0))
-        };
-        let (free, all) = (number("freelist_count")?, number("page_count")?);
-        if self.thorough {
-            return Ok(free > 0);
-        }
-        Ok(free > FREE_PAGES.max(all / FREE_SHARE))
     }
 
     fn find(&mut self, id: &UniverseId) -> rusqlite::Result<Option<Slot>> {

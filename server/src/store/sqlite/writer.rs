@@ -199,6 +199,10 @@ impl Loop {
         };
         tracing::error!(%error, writes = group.len(), "a transaction of the store failed");
         let recovered = self.ledger.roll_back();
+        if group.is_empty() {
+            // It would fail again at once, and for ever.
+            self.ledger.rest();
+        }
         for job in group {
             job.work.fail(failure);
         }
