@@ -7,6 +7,7 @@
 
 mod catalog;
 mod deep;
+mod extent;
 mod findings;
 mod ids;
 mod properties;
