@@ -321,7 +321,11 @@ impl From<ServiceError> for Failure {
                 }
             }
             ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
-            ServiceError::Trimmed { .. } => Self::new(StatusCode::GONE, told),
+            ServiceError::Trimmed { oldest, .. } => Self {
+                status: StatusCode::GONE,
+                body: json!({ "error": told, "oldest": oldest }),
+                header: None,
+            },
             ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)

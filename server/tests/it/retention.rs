@@ -28,8 +28,7 @@ pub(crate) async fn trimmed_to(client: Client, id: &str, revision: u64) -> (u64,
             let reply = client.get(&path).await;
             if reply.status == 410 {
                 let told = reply.error();
-                let (_, rest) = told.split_once("from revision ").unwrap();
-                let oldest: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+                let oldest = reply.json()["oldest"].as_u64().unwrap();
                 if oldest >= revision {
                     return (oldest, told);
                 }
@@ -108,6 +107,7 @@ async fn a_trimmed_history_is_told_over_mcp_and_survives_a_restart() {
         let asked = json!({"universeId": id, "after": 7});
         let error = caller.error("get_universe_history", asked).await;
         assert_eq!(error["code"], "REVISION_TRIMMED", "{error}");
+        assert_eq!(error["data"]["oldest"], oldest, "{error}");
         let asked = json!({"universeId": id, "after": oldest, "limit": 1});
         let page = caller.content("get_universe_history", asked).await;
         assert_eq!(page["entries"][0]["revision"], oldest + 1);

@@ -141,9 +141,7 @@ async fn verify(client: Client, id: &str, acknowledged: &AtomicU64) -> u64 {
     if page.status == 200 {
         return 0;
     }
-    let told = page.error();
-    let (_, rest) = told.split_once("from revision ").unwrap();
-    let oldest: u64 = rest.split(' ').next().unwrap().parse().unwrap();
+    let oldest = page.json()["oldest"].as_u64().unwrap();
     for revision in [oldest, (oldest + head) / 2] {
         let then = super::at(client, id, revision).await;
         assert_eq!(then["state"]["time"].as_f64(), Some(revision as f64));
