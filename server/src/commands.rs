@@ -9,6 +9,7 @@ mod entry;
 mod error;
 mod load;
 mod model;
+mod retention;
 mod watch;
 mod writer;
 mod writers;
@@ -29,7 +30,9 @@ use writers::Writers;
 
 pub use entry::LogEntry;
 pub use error::ServiceError;
+pub(crate) use load::{read_state, replay};
 pub use model::{MAX_COMMANDS, Processed, Reducer, Replacement, Request, ServiceLimits, Universe};
+pub use retention::{InvalidKeep, Keep, TRIMMED_AT_ONCE};
 pub use watch::Change;
 
 /// How long closing waits for the writers.

@@ -9,6 +9,8 @@ use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Pro
 use mcp_proto::stdio::StdioConfig;
 use service_host::LogFormat;
 
+use crate::care::Verb;
+use crate::commands::Keep;
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
@@ -22,8 +24,16 @@ const DEFAULT_PORT: u16 = 3001;
 ///
 /// Without arguments it listens on 127.0.0.1:3001 and keeps its universes in ./universe-data.
 #[derive(Debug, Clone, Parser)]
-#[command(name = "universe-server", version)]
+#[command(
+    name = "universe-server",
+    version,
+    after_help = "Exit codes: 0 done, 1 not done (stderr says why), 2 wrong arguments, 3 `check` found damage."
+)]
 pub struct Arguments {
+    /// What to do with the data instead of serving it.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+
     /// The address to listen on, such as 127.0.0.1:3001 (the default) or localhost:3001; port 0 picks a free one. Not
     /// together with --stdio.
     #[arg(
@@ -39,6 +49,7 @@ pub struct Arguments {
     #[arg(
         long,
         env = "UNIVERSE_DATA_DIR",
+        global = true,
         default_value = "universe-data",
         value_name = "DIR"
     )]
@@ -47,6 +58,17 @@ pub struct Arguments {
     /// Where universes are kept: in the data directory, or in memory until the exit.
     #[arg(long, env = "UNIVERSE_STORE", default_value = "embedded", value_enum)]
     pub store: StoreKind,
+
+    /// How much of each universe's history is kept: all, a number of revisions, or a time such as 12h, 30d or 1y. What
+    /// is older is removed in the background; up to 1,024 revisions more are kept (more of large universes), and what
+    /// idempotency keys of the last 24 hours need.
+    #[arg(
+        long,
+        env = "UNIVERSE_KEEP_HISTORY",
+        default_value = "all",
+        value_name = "all|N|TIME"
+    )]
+    pub keep_history: Keep,
 
     /// Holds the demo universe "sol", the solar system, if there is none yet.
     #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]

@@ -1,5 +1,6 @@
 //! The universe server: star-system universes over REST and MCP, on one durable command service.
 
+pub mod care;
 pub mod commands;
 pub mod config;
 pub mod demo;

@@ -9,7 +9,6 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     service_host::log_to_stderr_as("info", arguments.log);
     service_host::block_on("universe-server", async {
-        universe_server::run::run(arguments).await?;
-        Ok::<_, universe_server::run::RunError>(ExitCode::SUCCESS)
+        universe_server::run::run(arguments).await
     })
 }

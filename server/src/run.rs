@@ -3,16 +3,18 @@
 mod hold;
 mod listen;
 mod relay;
-mod share;
+pub(crate) mod share;
 mod stdio;
 
 use std::io;
 use std::net::SocketAddr;
+use std::process::ExitCode;
 use std::time::Duration;
 
 use mcp_proto::BuildError;
 use service_host::stop_signal;
 
+use crate::care::CareError;
 use crate::config::{Arguments, ConfigError};
 use crate::store::sqlite::OpenError;
 
@@ -40,6 +42,9 @@ pub enum RunError {
         /// The system's word.
         error: io::Error,
     },
+    /// What was to be done with the data was not done.
+    #[error(transparent)]
+    Care(#[from] CareError),
     /// Another server uses the data directory and does not take this one in.
     #[error(
         "another server uses the data directory {dir}, and cannot be joined at {socket}: {error}"
@@ -68,15 +73,19 @@ pub enum RunError {
     Io(#[from] io::Error),
 }
 
-/// Serves until SIGINT or SIGTERM or, with `--stdio`, the end of stdin.
+/// Serves until SIGINT or SIGTERM or, with `--stdio`, the end of stdin; or does what the verb says.
 ///
 /// # Errors
 /// [`RunError`] when it cannot start or go on.
-pub async fn run(arguments: Arguments) -> Result<(), RunError> {
+pub async fn run(arguments: Arguments) -> Result<ExitCode, RunError> {
+    if let Some(verb) = arguments.verb {
+        return Ok(verb.run(&arguments.data_dir).await?);
+    }
     let config = arguments.config()?;
     if arguments.stdio {
-        stdio::run(&arguments, &config).await
+        stdio::run(&arguments, &config).await?;
     } else {
-        listen::run(&arguments, config).await
+        listen::run(&arguments, config).await?;
     }
+    Ok(ExitCode::SUCCESS)
 }

@@ -1,7 +1,7 @@
 //! The store port: one gapless log per universe, appended by compare-and-set, with a tail.
 //!
-//! A universe is a [`Meta`], a *genesis* (its body at [`Revision::GENESIS`]) and the entries
-//! appended since. Bodies are opaque here. Everything that looks like a feed (broadcast, resumption
+//! A universe is a [`Meta`], a [`Base`] (at first its *genesis*, the body at [`Revision::GENESIS`]) and
+//! the entries appended since. [Trimming](UniverseLog::trim) moves the base towards the head. Bodies are opaque here. Everything that looks like a feed (broadcast, resumption
 //! of an event stream, catching up before a command) is [`UniverseLog::tail`]; snapshots only save
 //! replaying and may be lost at any time.
 //!
@@ -21,11 +21,13 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 
-pub use self::error::{AppendError, CreateError, DeleteError, ReadError, SnapshotError, TailError};
+pub use self::error::{
+    AppendError, CreateError, DeleteError, ReadError, SnapshotError, TailError, TrimError,
+};
 pub use self::id::{CommandId, InvalidId, InvalidKey, Revision, UniverseId};
 pub use self::memory::{MemoryLimits, MemoryStore};
 pub use self::model::{
-    Append, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Snapshot,
+    Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Snapshot,
 };
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
@@ -103,11 +105,30 @@ pub trait UniverseLog: Send + Sync {
     /// [`ReadError::Unavailable`] alone.
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>>;
 
-    /// The body at revision 0.
+    /// The body that the log begins with.
     ///
     /// # Errors
     /// [`ReadError::NotFound`].
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>>;
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>>;
+
+    /// Lets the log begin with `base`: the entries up to its revision go, at once from sight, and from the disk by and
+    /// by, without holding up writes. `last` is the command of the entry at that revision, which says that `base` is
+    /// of this universe. A base that is not newer is ignored. The head's entry always stays.
+    ///
+    /// # Errors
+    /// [`TrimError::NotThere`] unless there is such an entry before the head.
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>>;
+
+    /// The lowest revision of the [keyed](NewEntry::keyed) entries appended within [`KEY_TIME`].
+    ///
+    /// # Errors
+    /// [`ReadError::NotFound`].
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>>;
 
     /// The newest snapshot that was kept, if any.
     ///
@@ -115,7 +136,7 @@ pub trait UniverseLog: Send + Sync {
     /// [`ReadError::NotFound`] if there is no such universe.
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>>;
 
-    /// Offers a snapshot to keep in place of an older one. One that is not newer is ignored.
+    /// Offers a snapshot to keep in place of an older one. One that is not newer, or from before the base, is ignored.
     ///
     /// # Errors
     /// [`SnapshotError::Ahead`] if its revision is beyond the head.
@@ -134,7 +155,7 @@ pub trait UniverseLog: Send + Sync {
     ///
     /// # Errors
     /// [`TailError::NotFound`], or [`TailError::Ahead`] if `after` is beyond the head, as the first
-    /// item;
+    /// item; [`TailError::Trimmed`] where the next entry is not kept, [`TailError::Damaged`] where it cannot be read;
     /// [`TailError::Deleted`] when the universe goes, possibly before its last entries were seen.
     fn tail(
         &self,

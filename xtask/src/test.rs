@@ -17,8 +17,8 @@ use crate::{Result, interop, lean, oracle, renames, root, say, semantic, siege, 
 pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,
-    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), and half an
-    /// hour of renames and edits with subscribers of specs.
+    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), twenty
+    /// kills of the universe server while it trims its logs, and half an hour of renames and edits with subscribers of specs.
     #[arg(long)]
     full: bool,
 }
@@ -82,11 +82,31 @@ const INSTALLED: [(Toolbox, &str); 5] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 3] = [
+const LONG: [(&str, Chore); 4] = [
     ("soak: memory under a long load", soak::whole),
+    ("kills: universes that are trimmed and compacted", kills),
     ("siege: attacks on the servers", siege::whole),
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
+
+/// Twenty deaths of the universe server instead of a few.
+const KILLS: Step = Step {
+    name: "kills",
+    cargo: &[
+        "test",
+        "--locked",
+        "-p",
+        "universe-server",
+        "--test",
+        "it",
+        "care::kills",
+    ],
+    environment: &[("UNIVERSE_KILLS", "20")],
+};
+
+fn kills() -> Result<bool> {
+    Ok(command(&KILLS).status()?.success())
+}
 
 /// `true` when nothing failed.
 type Chore = fn() -> Result<bool>;

@@ -19,9 +19,9 @@ use universe_server::http::App;
 use universe_server::mcp;
 use universe_server::rest::RestConfig;
 use universe_server::store::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MemoryLimits, MemoryStore,
-    Meta, Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId,
-    UniverseLog,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MemoryLimits,
+    MemoryStore, Meta, Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError,
+    TrimError, UniverseId, UniverseLog,
 };
 
 /// The `dt` of the tick that a failing store or reducer fails on.
@@ -109,8 +109,21 @@ impl UniverseLog for FailingStore {
         self.0.list(page)
     }
 
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
-        self.0.genesis(id)
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        self.0.base(id)
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        self.0.trim(id, last, base)
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        self.0.oldest_keyed(id)
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {

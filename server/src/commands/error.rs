@@ -42,6 +42,32 @@ pub enum ServiceError {
         /// The revision it is at.
         head: Revision,
     },
+    /// The history was trimmed beyond this revision.
+    #[error(
+        "universe {id} keeps its history from revision {oldest} on: what was at revision {revision} is no longer kept"
+    )]
+    Trimmed {
+        /// The universe.
+        id: UniverseId,
+        /// The revision that was asked for.
+        revision: Revision,
+        /// The oldest revision that can be read.
+        oldest: Revision,
+    },
+    /// An entry of the log cannot be read or replayed, and no snapshot comes after it.
+    #[error(
+        "universe {id} is damaged at revision {revision}: {problem}. Earlier revisions can be read, and copied into a new \
+         universe: POST /universes with {{\"name\", \"fork\": {{\"id\", \"revision\"}}}}. `universe-server check` finds all \
+         damage, `universe-server restore` goes back to a backup"
+    )]
+    Damaged {
+        /// The universe.
+        id: UniverseId,
+        /// The entry's revision.
+        revision: Revision,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A request under the same idempotency key was another one.
     #[error(
         "universe {0}: the idempotency key was used for another request; use a new key for a new request"
@@ -133,7 +159,7 @@ impl ServiceError {
     pub(crate) fn reading(id: &UniverseId, error: &ReadError) -> Self {
         match error {
             ReadError::NotFound => Self::NotFound(id.clone()),
-            ReadError::Unavailable => Self::Unavailable,
+            ReadError::Unavailable | ReadError::Damaged => Self::Unavailable,
         }
     }
 
@@ -146,6 +172,8 @@ impl ServiceError {
             Self::Refused { refusal, .. } => refusal.code(),
             Self::Conflict { .. } => "REVISION_CONFLICT",
             Self::NoRevision { .. } => "REVISION_NOT_FOUND",
+            Self::Trimmed { .. } => "REVISION_TRIMMED",
+            Self::Damaged { .. } => "ENTRY_DAMAGED",
             Self::KeyReused(_) => "IDEMPOTENCY_KEY_REUSED",
             Self::TooLarge { .. } => "TOO_LARGE",
             Self::Grown { .. } => "UNIVERSE_TOO_LARGE",

@@ -3,14 +3,20 @@
 use bytes::Bytes;
 use futures_util::StreamExt as _;
 use serde_json::Value;
-use universe_core::{Command, State};
+use universe_core::{Applied, Command, State};
 
 use super::{LogEntry, Processed, ServiceError, Universe};
 use crate::offload;
-use crate::store::{Entry, Record, Revision, Snapshot, TailError, UniverseId, UniverseLog};
+use crate::store::{
+    Base, CommandId, Entry, ReadError, Record, Revision, Snapshot, TailError, UniverseId,
+    UniverseLog,
+};
 
 /// After how many replayed entries others get their turn.
 const YIELD_ENTRIES: u64 = 64;
+
+/// How often a universe is read from its beginning because that was moved meanwhile.
+const ATTEMPTS: usize = 3;
 
 /// A universe, and how much of its log lies after the body it was read from.
 pub(super) struct Loaded {
@@ -20,6 +26,8 @@ pub(super) struct Loaded {
     /// The entries applied on top of it, and their bytes.
     pub(super) entries: u64,
     pub(super) entry_bytes: usize,
+    /// The command of the last of them.
+    pub(super) last: Option<CommandId>,
 }
 
 /// Reads a universe at the head of its log.
@@ -33,9 +41,32 @@ pub(super) async fn load_until(
     id: &UniverseId,
     until: Option<Revision>,
 ) -> Result<Loaded, ServiceError> {
+    for _attempt in 1..ATTEMPTS {
+        match try_load(store, id, until).await {
+            // Either its reader comes too late, or the log was trimmed while it was read.
+            Err(ServiceError::Trimmed { .. }) => {}
+            loaded => return loaded,
+        }
+    }
+    try_load(store, id, until).await
+}
+
+async fn try_load(
+    store: &dyn UniverseLog,
+    id: &UniverseId,
+    until: Option<Revision>,
+) -> Result<Loaded, ServiceError> {
     let reading = |error| ServiceError::reading(id, &error);
-    let Record { meta, head } = store.record(id).await.map_err(reading)?;
+    let trimmed = |revision, oldest| ServiceError::Trimmed {
+        id: id.clone(),
+        revision,
+        oldest,
+    };
+    let Record { meta, head, oldest } = store.record(id).await.map_err(reading)?;
     let until = until.unwrap_or(head.revision);
+    if until < oldest {
+        return Err(trimmed(until, oldest));
+    }
     if until > head.revision {
         return Err(ServiceError::NoRevision {
             id: id.clone(),
@@ -44,37 +75,49 @@ pub(super) async fn load_until(
         });
     }
     // When an earlier revision was made is what its entry says, so that is read too.
-    let fits = |revision| revision < until || (revision == until && until == head.revision);
+    let fits = |revision| {
+        oldest <= revision && (revision < until || (revision == until && until == head.revision))
+    };
     let snapshot = store.snapshot(id).await.map_err(reading)?;
     let snapshot = snapshot.filter(|snapshot| fits(snapshot.revision));
     let mut base = None;
     if let Some(Snapshot { revision, body }) = snapshot {
         let base_bytes = body.len();
         match offloaded_state(id, body).await {
-            Ok(state) => base = Some((revision, state, base_bytes)),
+            Ok(state) => base = Some((revision, head.updated_at, state, base_bytes)),
             // A snapshot saves time alone: the log has all that it had.
             Err(_) => {
                 tracing::error!(universe = %id, %revision, "a damaged snapshot is passed over: the log is read instead");
             }
         }
     }
-    let (base, state, base_bytes) = match base {
+    let (base, updated_at, state, base_bytes) = match base {
         Some(base) => base,
         None => {
-            let body = store.genesis(id).await.map_err(reading)?;
+            let damaged = |revision| ServiceError::Damaged {
+                id: id.clone(),
+                revision,
+                problem: "the state that its history begins with cannot be read".to_owned(),
+            };
+            let base = store.base(id).await.map_err(|error| match error {
+                ReadError::Damaged => damaged(oldest),
+                error => reading(error),
+            });
+            let Base { revision, at, body } = base?;
+            if revision > until {
+                return Err(trimmed(until, revision));
+            }
             let base_bytes = body.len();
-            let state = offloaded_state(id, body).await?;
-            (Revision::GENESIS, state, base_bytes)
+            let state = offloaded_state(id, body).await;
+            let state = state.map_err(|_| damaged(revision))?;
+            (revision, at, state, base_bytes)
         }
     };
     let universe = Universe {
         id: meta.id,
         name: meta.name,
         created_at: meta.created_at,
-        updated_at: match base {
-            Revision::GENESIS => meta.created_at,
-            _ => head.updated_at,
-        },
+        updated_at,
         revision: base,
         state,
     };
@@ -83,6 +126,7 @@ pub(super) async fn load_until(
         base_bytes,
         entries: 0,
         entry_bytes: 0,
+        last: None,
     };
     let missing = until.0.saturating_sub(base.0);
     let mut entries = store
@@ -91,6 +135,12 @@ pub(super) async fn load_until(
     while let Some(entry) = entries.next().await {
         let entry = entry.map_err(|error| match error {
             TailError::Deleted | TailError::NotFound => ServiceError::NotFound(id.clone()),
+            TailError::Trimmed { oldest, .. } => trimmed(base, oldest),
+            TailError::Damaged { first, .. } => ServiceError::Damaged {
+                id: id.clone(),
+                revision: first,
+                problem: "its entry is missing or not what was written".to_owned(),
+            },
             error => {
                 tracing::warn!(universe = %id, %error, "a universe could not be read");
                 ServiceError::Unavailable
@@ -98,6 +148,7 @@ pub(super) async fn load_until(
         })?;
         loaded.entries += 1;
         loaded.entry_bytes += entry.body.len();
+        loaded.last = Some(entry.command_id);
         apply(&mut loaded.universe, &entry)?;
         if loaded.entries.is_multiple_of(YIELD_ENTRIES) {
             // A long log must not keep a thread from everybody else.
@@ -172,21 +223,16 @@ async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceE
 fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
     let damaged = |problem: &dyn std::fmt::Display| {
         tracing::error!(universe = %universe.id, revision = %entry.revision, %problem, "an entry cannot be replayed");
-        ServiceError::Internal
+        ServiceError::Damaged {
+            id: universe.id.clone(),
+            revision: entry.revision,
+            problem: problem.to_string(),
+        }
     };
     let body = LogEntry::read(&entry.body).map_err(|problem| damaged(&problem))?;
-    if let Some(command) = body.command {
-        let command = serde_json::from_str(command.get()).map_err(|problem| damaged(&problem))?;
-        let command = Command::from_value(command).map_err(|problem| damaged(&problem))?;
-        universe.state = universe
-            .state
-            .apply(&command)
-            .map_err(|problem| damaged(&problem))?
-            .state;
-    }
-    if let Some(replaced) = body.state {
-        universe.state = state(&universe.id, replaced.get().as_bytes())?;
-    }
+    universe.state = replay(&universe.state, &body)
+        .map_err(|problem| damaged(&problem))?
+        .state;
     if let Some(name) = body.name {
         universe.name = name;
     }
@@ -196,11 +242,35 @@ fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
 }
 
 fn state(id: &UniverseId, body: &[u8]) -> Result<State, ServiceError> {
-    let value = serde_json::from_slice(body).map_err(|problem| problem.to_string());
-    value
-        .and_then(|value| State::from_value(value).map_err(|problem| problem.to_string()))
-        .map_err(|problem| {
-            tracing::error!(universe = %id, problem, "a stored state cannot be read");
-            ServiceError::Internal
-        })
+    read_state(body).map_err(|problem| {
+        tracing::error!(universe = %id, problem, "a stored state cannot be read");
+        ServiceError::Internal
+    })
+}
+
+/// What an entry makes of a state.
+///
+/// # Errors
+/// What is wrong with the entry.
+pub(crate) fn replay(before: &State, entry: &LogEntry<'_>) -> Result<Applied, String> {
+    let wrong = |problem: &dyn std::fmt::Display| problem.to_string();
+    let mut applied = Applied {
+        state: before.clone(),
+        events: Vec::new(),
+    };
+    if let Some(command) = entry.command {
+        let command = serde_json::from_str(command.get()).map_err(|problem| wrong(&problem))?;
+        let command = Command::from_value(command).map_err(|problem| wrong(&problem))?;
+        applied = before.apply(&command).map_err(|problem| wrong(&problem))?;
+    }
+    if let Some(replaced) = entry.state {
+        applied.state = read_state(replaced.get().as_bytes())?;
+    }
+    Ok(applied)
+}
+
+/// A state as it is stored.
+pub(crate) fn read_state(body: &[u8]) -> Result<State, String> {
+    let value = serde_json::from_slice(body).map_err(|problem| problem.to_string())?;
+    State::from_value(value).map_err(|problem| problem.to_string())
 }

@@ -39,7 +39,16 @@ pub(super) async fn failure(
 ) -> RequestError {
     match error {
         ServiceError::NotFound(_) => not_found(service, id).await,
-        error => ErrorObject::new(ErrorObject::INTERNAL, format!("universe {id}: {error}")).into(),
+        error => ErrorObject::new(ErrorObject::INTERNAL, about(id, &error)).into(),
+    }
+}
+
+/// A failure that names the universe. Those of the store do not by themselves.
+pub(super) fn about(id: &str, error: &ServiceError) -> String {
+    let told = error.to_string();
+    match told.contains(id) {
+        true => told,
+        false => format!("universe {id}: {told}"),
     }
 }
 

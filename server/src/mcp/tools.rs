@@ -150,8 +150,11 @@ async fn failure(service: &CommandService, id: &UniverseId, error: ServiceError)
             data = json!({ "universeId": id.as_str(), "revision": revision });
             error.to_string()
         }
-        // The store's failures do not name the universe themselves.
-        _ => format!("universe {id}: {error}"),
+        ServiceError::Trimmed { oldest, .. } => {
+            data = json!({ "universeId": id.as_str(), "oldest": oldest });
+            error.to_string()
+        }
+        _ => find::about(id.as_str(), &error),
     };
     ToolError::new(error.code(), message).with_data(data)
 }

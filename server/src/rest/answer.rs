@@ -121,6 +121,18 @@ pub(super) async fn write(
     .map_err(serde_json::Error::custom)?
 }
 
+/// A universe that cannot be read, as JSON text: without its state, and why.
+pub(super) fn write_damaged(
+    record: &Record,
+    error: &ServiceError,
+) -> Result<Vec<u8>, serde_json::Error> {
+    let mut told = serde_json::to_value(UniverseRecord::summary(record))?;
+    if let Some(told) = told.as_object_mut() {
+        told.insert("error".to_owned(), error.to_string().into());
+    }
+    serde_json::to_vec(&told)
+}
+
 /// What a command did, in the form that was asked for.
 pub(super) async fn processed(
     processed: Processed,
@@ -309,13 +321,18 @@ impl From<ServiceError> for Failure {
                 }
             }
             ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
+            ServiceError::Trimmed { oldest, .. } => Self {
+                status: StatusCode::GONE,
+                body: json!({ "error": told, "oldest": oldest }),
+                header: None,
+            },
             ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {
                 Self::new(StatusCode::PAYLOAD_TOO_LARGE, told)
             }
             ServiceError::Full => Self::new(StatusCode::INSUFFICIENT_STORAGE, told),
             ServiceError::Unavailable => Self::unavailable(told),
-            ServiceError::Uncertain | ServiceError::Internal => {
+            ServiceError::Uncertain | ServiceError::Damaged { .. } | ServiceError::Internal => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, told)
             }
         }

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use super::answer::{self, Failure, RestBody};
 use super::{Rest, read};
-use crate::commands::{LogEntry, ServiceError};
+use crate::commands::{CommandService, LogEntry, ServiceError};
 use crate::store::{Entry, Revision, TailError, UniverseId};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -34,6 +34,7 @@ pub(super) struct Streams {
 
 /// An open feed.
 struct Feed {
+    service: CommandService,
     id: UniverseId,
     entries: BoxStream<'static, Result<Entry, TailError>>,
     heartbeat: Duration,
@@ -65,19 +66,21 @@ impl Rest {
     ) -> Result<Response<RestBody>, Failure> {
         let wanted = read::revision_header(head, &LAST_EVENT_ID)?;
         let record = self.service.store().record(&id).await;
-        let present = record
-            .map_err(|error| ServiceError::reading(&id, &error))?
-            .head
-            .revision;
+        let record = record.map_err(|error| ServiceError::reading(&id, &error))?;
+        let (present, oldest) = (record.head.revision, record.oldest);
         let place = client.hold(Kind::Listeners, 1)?;
-        // An id from beyond the present is of another universe: its reader must read this one anew.
+        // An id from beyond the present is of another universe, and what came after one from before the log's
+        // beginning is no longer kept: their readers must read the universe as it is.
         let (after, opening) = match wanted {
-            Some(wanted) if wanted > present => (present, format!("{OPENING}{}", reset(present))),
+            Some(wanted) if wanted > present || wanted < oldest => {
+                (present, format!("{OPENING}{}", reset(present)))
+            }
             Some(wanted) => (wanted, OPENING.to_owned()),
             None => (present, OPENING.to_owned()),
         };
         let feed = Feed {
             entries: self.service.store().tail(&id, after),
+            service: self.service.clone(),
             id,
             heartbeat: self.streams.heartbeat,
             closing: self.streams.closing.clone(),
@@ -115,32 +118,47 @@ impl Feed {
         };
         match entry {
             // A reader that leaves as much unread as it may comes back for the rest.
-            Ok(entry) => Some((self.client.keep(event(&entry)?).ok()?, true)),
+            Ok(entry) => Some((self.client.keep(event(&entry)).ok()?, true)),
             Err(TailError::Deleted | TailError::NotFound) => {
                 let data = json!({ "id": self.id.as_str() });
                 Some((format!("event: deleted\ndata: {data}\n\n").into(), false))
             }
-            Err(TailError::Ahead { head }) => Some((reset(head).into(), false)),
+            Err(TailError::Ahead { head } | TailError::Trimmed { head, .. }) => {
+                Some((reset(head).into(), false))
+            }
+            Err(TailError::Damaged { first, last }) => {
+                self.entries = self.service.store().tail(&self.id, last);
+                Some((damaged(first, last), true))
+            }
             Err(TailError::Unavailable) => None,
         }
     }
 }
 
 /// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
-fn event(entry: &Entry) -> Option<Bytes> {
+fn event(entry: &Entry) -> Bytes {
     let Entry { revision, body, .. } = entry;
-    let entry = LogEntry::read(body)
-        .inspect_err(
-            |error| tracing::error!(%revision, %error, "an entry of the log cannot be read"),
-        )
-        .ok()?;
-    Some(match entry.command {
+    let entry = match LogEntry::read(body) {
+        Ok(entry) => entry,
+        Err(error) => {
+            tracing::error!(%revision, %error, "an entry of the log cannot be read");
+            return damaged(*revision, *revision);
+        }
+    };
+    match entry.command {
         Some(command) => format!("event: command\nid: {revision}\ndata: {command}\n\n").into(),
         None => {
             let data = json!({ "name": entry.name, "state": entry.state.is_some() });
             format!("event: replaced\nid: {revision}\ndata: {data}\n\n").into()
         }
-    })
+    }
+}
+
+/// Entries that cannot be told. The feed goes on after them, and so does a reader who comes back.
+fn damaged(first: Revision, last: Revision) -> Bytes {
+    let error = "these entries of the log are damaged; `universe-server check` says more";
+    let data = json!({ "first": first, "last": last, "error": error });
+    format!("event: damaged\nid: {last}\ndata: {data}\n\n").into()
 }
 
 fn reset(present: Revision) -> String {

@@ -69,6 +69,10 @@ impl Rest {
                     Ok(universe) => answer::write(universe, Findings::default()).await,
                     // Deleted since the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
+                    // One that is damaged does not keep the others from being read.
+                    Err(error @ ServiceError::Damaged { .. }) => {
+                        answer::write_damaged(record, &error)
+                    }
                     Err(error) => return Err(error.into()),
                 }
             };

@@ -4,9 +4,11 @@ use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
+use tokio::task::JoinHandle;
 use universe_core::{State, Strictness};
 
 use super::RunError;
+use crate::care::Online;
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::demo;
@@ -18,6 +20,8 @@ pub(super) struct Hold {
     pub(super) service: CommandService,
     /// `None` for universes in memory.
     store: Option<Arc<SqliteStore>>,
+    /// Trims histories.
+    retention: JoinHandle<()>,
 }
 
 impl Hold {
@@ -30,21 +34,23 @@ impl Hold {
             },
             ..ServiceLimits::default()
         };
-        let hold = match arguments.store {
+        let (service, store) = match arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));
-                Self {
-                    service: CommandService::new(store, limits),
-                    store: None,
-                }
+                (CommandService::new(store, limits), None)
             }
             StoreKind::Embedded => {
                 let store = Arc::new(open_embedded(&config.data_dir).await?);
-                Self {
-                    service: CommandService::new(Arc::clone(&store) as Arc<_>, limits),
-                    store: Some(store),
-                }
+                let service = CommandService::new(Arc::clone(&store) as Arc<_>, limits);
+                (service, Some(store))
             }
+        };
+        let (kept, keep) = (service.clone(), arguments.keep_history);
+        let retention = tokio::spawn(async move { kept.keep_history(keep).await });
+        let hold = Self {
+            service,
+            store,
+            retention,
         };
         if arguments.demo
             && let Err(error) = make_demo(&hold.service).await
@@ -53,6 +59,12 @@ impl Hold {
             return Err(error);
         }
         Ok(hold)
+    }
+
+    /// What can be asked for by the socket; `None` for universes in memory, which have none.
+    pub(super) fn online(&self) -> Option<Online> {
+        let store = self.store.as_ref()?;
+        Some(Online::new(self.service.clone(), Arc::clone(store)))
     }
 
     /// Resolves if the store cannot go on.
@@ -69,6 +81,7 @@ impl Hold {
     /// Makes durable what was asked for and frees the directory, whoever still has the service. Bounded by the bounds
     /// of [`CommandService::close`] and [`SqliteStore::close`].
     pub(super) async fn close(self) {
+        self.retention.abort();
         self.service.close().await;
         if let Some(store) = self.store
             && let Err(error) = tokio::task::spawn_blocking(move || store.close()).await

@@ -33,12 +33,12 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     };
     let url = url(arguments, address);
     let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
-    let shared = match arguments.store {
-        StoreKind::Embedded => {
+    let shared = match hold.online() {
+        Some(online) => {
             let (dir, server) = (&config.data_dir, server.clone());
-            share::start(dir, server, config.stdio, Tenure::Keeps)
+            share::start(dir, server, config.stdio, Tenure::Keeps, online)
         }
-        StoreKind::Memory => None,
+        None => None,
     };
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();

@@ -22,6 +22,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
+use crate::care::Online;
 use wire::First;
 
 pub(super) use wire::LEAVING;
@@ -63,6 +64,7 @@ struct Host {
     server: Server,
     config: StdioConfig,
     tenure: Tenure,
+    online: Online,
     closing: CancellationToken,
     asked: CancellationToken,
 }
@@ -73,12 +75,14 @@ pub(super) fn start(
     server: Server,
     config: StdioConfig,
     tenure: Tenure,
+    online: Online,
 ) -> Option<Shared> {
     let (closing, asked) = (CancellationToken::new(), CancellationToken::new());
     let host = Host {
         server,
         config,
         tenure,
+        online,
         closing: closing.clone(),
         asked: asked.clone(),
     };
@@ -104,6 +108,16 @@ pub(super) fn start(
 /// The system's, the holder's refusal, or that it does not answer in time.
 pub(super) async fn join(dir: &Path) -> io::Result<UnixStream> {
     let mut stream = greet(dir, wire::JOIN).await?;
+    wire::accepted(&mut stream, ANSWER_TIME).await?;
+    Ok(stream)
+}
+
+/// The stream to the server that holds the directory, once that listens to a request about the care of the data.
+///
+/// # Errors
+/// As for [`join`]; `NotFound` or `ConnectionRefused` if there is no server.
+pub(crate) async fn care(dir: &Path) -> io::Result<UnixStream> {
+    let mut stream = greet(dir, wire::CARE).await?;
     wire::accepted(&mut stream, ANSWER_TIME).await?;
     Ok(stream)
 }
@@ -193,6 +207,13 @@ impl Host {
             () = self.closing.cancelled() => return Ok(()),
             first = wire::first(&mut stream) => first?,
         };
+        if let First::Care = first {
+            stream.write_all(wire::ACCEPTED).await?;
+            return tokio::select! {
+                () = self.closing.cancelled() => Ok(()),
+                served = self.online.serve(stream) => served,
+            };
+        }
         let (reader, mut writer) = stream.into_split();
         let rest = match first {
             First::Handover if self.tenure == Tenure::Yields => {
@@ -206,6 +227,7 @@ impl Host {
                 rest
             }
             First::Other(rest) => rest,
+            First::Care => return Ok(()),
         };
         let input = UntilStopped::new(io::Cursor::new(rest).chain(reader), self.closing);
         stdio::serve(self.server, input, &mut writer, self.config).await?;

@@ -15,7 +15,7 @@ use super::hold::Hold;
 use super::relay::{Client, End};
 use super::share::{self, Tenure};
 use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
-use crate::config::{Arguments, Config, StoreKind};
+use crate::config::{Arguments, Config};
 use crate::mcp;
 use crate::store::sqlite::OpenError;
 
@@ -93,13 +93,13 @@ async fn serve(
     client: &mut Client,
 ) -> Result<End, RunError> {
     let server = mcp::stdio_server(hold.service.clone(), arguments.tools())?;
-    let shared = match arguments.store {
-        StoreKind::Embedded => {
+    let shared = match hold.online() {
+        Some(online) => {
             tracing::info!(dir = %config.data_dir.display(), "holding the data directory");
             let (dir, server) = (&config.data_dir, server.clone());
-            share::start(dir, server, config.stdio, Tenure::Yields)
+            share::start(dir, server, config.stdio, Tenure::Yields, online)
         }
-        StoreKind::Memory => None,
+        None => None,
     };
     let leave = match &shared {
         Some(shared) => shared.asked(),

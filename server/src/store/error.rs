@@ -101,9 +101,32 @@ pub enum SnapshotError {
     Unavailable,
 }
 
+/// Why the log was not trimmed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TrimError {
+    /// The new beginning is not an entry between the present one and the head, or records another command.
+    #[error("the log has no such entry between its beginning and its head")]
+    NotThere,
+    /// No universe has this id.
+    #[error("no such universe")]
+    NotFound,
+    /// The body exceeds the limit.
+    #[error("the state exceeds the limit of {max} bytes")]
+    TooLarge {
+        /// The limit in bytes.
+        max: usize,
+    },
+    /// The store has no room or does not work now; nothing has changed, or all that was to change.
+    #[error("the store is unavailable")]
+    Unavailable,
+}
+
 /// Why something could not be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
+    /// What is stored is not what was written.
+    #[error("what is stored is damaged")]
+    Damaged,
     /// No universe has this id.
     #[error("no such universe")]
     NotFound,
@@ -124,6 +147,22 @@ pub enum TailError {
     Ahead {
         /// The head's revision.
         head: Revision,
+    },
+    /// The log was trimmed beyond the entry that was to come next, so its reader must read the universe as it is.
+    #[error("the log is kept from revision {oldest} on")]
+    Trimmed {
+        /// The oldest revision that can be read.
+        oldest: Revision,
+        /// The head's revision.
+        head: Revision,
+    },
+    /// Entries that were to come next cannot be read; a tail after the last of them goes on.
+    #[error("the log is damaged at the revisions {first} to {last}")]
+    Damaged {
+        /// The first of them.
+        first: Revision,
+        /// The last of them.
+        last: Revision,
     },
     /// The universe was deleted.
     #[error("the universe was deleted")]

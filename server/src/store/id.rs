@@ -1,6 +1,7 @@
 //! Names and numbers: which universe, which command, which revision.
 
 use std::fmt;
+use std::str::FromStr;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -71,6 +72,14 @@ impl UniverseId {
 impl fmt::Display for UniverseId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl FromStr for UniverseId {
+    type Err = InvalidId;
+
+    fn from_str(id: &str) -> Result<Self, InvalidId> {
+        Self::new(id)
     }
 }
 

@@ -12,11 +12,11 @@ use futures_util::stream::{self, BoxStream};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
 
-use super::model::Admission;
+use super::model::{Admission, ENTRY_OVERHEAD};
 use super::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Entry, Head, KEY_TIME, MAX_PAGE,
-    MAX_WRITE, Meta, Page, Position, ReadError, Record, Revision, Snapshot, SnapshotError,
-    TailError, Timestamp, UniverseId, UniverseLog,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, Head, KEY_TIME,
+    MAX_PAGE, MAX_WRITE, Meta, Page, Position, ReadError, Record, Revision, Snapshot,
+    SnapshotError, TailError, Timestamp, TrimError, UniverseId, UniverseLog,
 };
 
 /// How many entries a tail takes at a time.
@@ -74,8 +74,14 @@ impl MemoryStore {
             return Err(CreateError::Full);
         }
         shelf.bytes += size;
+        let base = Base {
+            revision: Revision::GENESIS,
+            at: meta.created_at,
+            body: genesis,
+        };
         let record = Record {
             head: meta.genesis_head(),
+            oldest: base.revision,
             meta,
         };
         let (changed, _) = watch::channel(());
@@ -84,7 +90,7 @@ impl MemoryStore {
             record.meta.id.clone(),
             Universe {
                 record,
-                genesis,
+                base,
                 entries: Vec::new(),
                 snapshot: None,
                 keyed: HashMap::new(),
@@ -167,7 +173,8 @@ impl MemoryStore {
             return Err(SnapshotError::Ahead { head });
         }
         let kept = universe.snapshot.as_ref();
-        if kept.is_some_and(|kept| kept.revision >= offered.revision) {
+        let oldest = universe.record.oldest;
+        if offered.revision < oldest || kept.is_some_and(|kept| kept.revision >= offered.revision) {
             return Ok(());
         }
         let freed = kept.map_or(0, |kept| kept.body.len());
@@ -177,6 +184,43 @@ impl MemoryStore {
         universe.snapshot = Some(offered);
         universe.size = universe.size - freed + size;
         shelf.bytes = shelf.bytes - freed + size;
+        Ok(())
+    }
+
+    fn trim_now(&self, id: &UniverseId, last: CommandId, base: Base) -> Result<(), TrimError> {
+        let size = base.body.len();
+        if size > MAX_WRITE {
+            return Err(TrimError::TooLarge { max: MAX_WRITE });
+        }
+        let mut shelf = self.shelf();
+        let room = self.limits.bytes.saturating_sub(shelf.bytes);
+        let universe = shelf.universes.get_mut(id).ok_or(TrimError::NotFound)?;
+        let Record { oldest, head, .. } = universe.record;
+        if base.revision <= oldest {
+            return Ok(());
+        }
+        let entry = universe.entry(base.revision);
+        if base.revision >= head.revision || entry.is_none_or(|entry| entry.command_id != last) {
+            return Err(TrimError::NotThere);
+        }
+        let gone = universe.place(base.revision).saturating_add(1);
+        let snapshot = universe
+            .snapshot
+            .take_if(|kept| kept.revision <= base.revision);
+        let freed = universe.base.body.len()
+            + universe
+                .entries
+                .drain(..gone)
+                .map(|entry| ENTRY_OVERHEAD + entry.body.len())
+                .sum::<usize>()
+            + snapshot.map_or(0, |kept| kept.body.len());
+        if size > room.saturating_add(freed) {
+            return Err(TrimError::Unavailable);
+        }
+        universe.record.oldest = base.revision;
+        universe.base = base;
+        universe.size = universe.size.saturating_sub(freed) + size;
+        shelf.bytes = shelf.bytes.saturating_sub(freed) + size;
         Ok(())
     }
 
@@ -251,9 +295,32 @@ impl UniverseLog for MemoryStore {
         async move { Ok(self.list_now(&page)) }.boxed()
     }
 
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
         let id = id.clone();
-        async move { self.read_now(&id, |universe| universe.genesis.clone()) }.boxed()
+        async move { self.read_now(&id, |universe| universe.base.clone()) }.boxed()
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        let id = id.clone();
+        async move { self.trim_now(&id, last, base) }.boxed()
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        let id = id.clone();
+        async move {
+            let oldest = |universe: &Universe| {
+                let old = Timestamp::now().before(KEY_TIME);
+                let young = universe.keyed.values().filter(|(_, at)| *at >= old);
+                young.map(|(revision, _)| *revision).min()
+            };
+            self.read_now(&id, oldest)
+        }
+        .boxed()
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
@@ -303,8 +370,8 @@ struct Shelf {
 
 struct Universe {
     record: Record,
-    genesis: Bytes,
-    /// The entry of revision `n` is at `n - 1`.
+    base: Base,
+    /// The entries after the base's revision.
     entries: Vec<Entry>,
     snapshot: Option<Snapshot>,
     /// The keyed entries of the last [`KEY_TIME`] by their command.
@@ -312,6 +379,18 @@ struct Universe {
     size: usize,
     /// Tells tails to look again; closed when the universe or the store goes.
     changed: watch::Sender<()>,
+}
+
+impl Universe {
+    /// Where the entry of a revision after the base is.
+    fn place(&self, revision: Revision) -> usize {
+        let place = revision.0.saturating_sub(self.base.revision.next().0);
+        usize::try_from(place).unwrap_or(usize::MAX)
+    }
+
+    fn entry(&self, revision: Revision) -> Option<&Entry> {
+        self.entries.get(self.place(revision))
+    }
 }
 
 fn lock(shelf: &Mutex<Shelf>) -> MutexGuard<'_, Shelf> {
@@ -363,15 +442,17 @@ impl Tail {
             // What is read below is seen: only what comes later is a change.
             Some(changed) => changed.mark_unchanged(),
         }
-        let entries = universe.map_or(&[][..], |universe| &universe.entries);
-        let start = usize::try_from(self.after.0).unwrap_or(usize::MAX);
-        let page: Vec<Entry> = entries
-            .iter()
-            .skip(start)
-            .take(TAIL_PAGE)
-            .cloned()
-            .collect();
-        self.page = page.into_iter();
+        let Some(universe) = universe else {
+            return Ok(());
+        };
+        let Record { oldest, head, .. } = universe.record;
+        if self.after < oldest {
+            let head = head.revision;
+            return Err(TailError::Trimmed { oldest, head });
+        }
+        let start = universe.place(self.after.next());
+        let entries = universe.entries.iter().skip(start).take(TAIL_PAGE);
+        self.page = entries.cloned().collect::<Vec<_>>().into_iter();
         Ok(())
     }
 }

@@ -36,6 +36,19 @@ pub struct Record {
     pub meta: Meta,
     /// Where its log ends.
     pub head: Head,
+    /// Where its log begins: the oldest revision whose state can be read. Genesis until it is trimmed.
+    pub oldest: Revision,
+}
+
+/// The body that a log begins with: the genesis, or the state at the revision that the log was trimmed to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Base {
+    /// The revision it is at.
+    pub revision: Revision,
+    /// The time of that revision's entry; at genesis, that of creation.
+    pub at: Timestamp,
+    /// The state; opaque to the store.
+    pub body: Bytes,
 }
 
 /// One thing to append.

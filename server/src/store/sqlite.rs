@@ -4,7 +4,9 @@
 //! all universes is one table in the order of commits, so that the cost of a commit does not grow
 //! with the number of busy universes.
 
+pub mod care;
 mod directory;
+mod inspect;
 mod job;
 mod ledger;
 mod live;
@@ -28,13 +30,15 @@ use tokio::sync::Semaphore;
 
 pub use self::directory::OpenError;
 use self::directory::{Directory, unreadable};
+pub use self::inspect::{Inspector, Size, Stretch, Unreadable, View};
 use self::job::{Failure, Job, Reply, Work};
 use self::live::Live;
 use self::readers::Readers;
 use self::writer::Writer;
 use super::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
-    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, UniverseId, UniverseLog,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
+    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
+    UniverseLog,
 };
 
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
@@ -45,6 +49,9 @@ const MIN_SHARE: usize = QUEUE_BYTES / 1_024;
 
 /// How long a store that is closed waits for what is being read, and then for what is queued.
 const DRAIN: Duration = Duration::from_secs(5);
+
+/// How long a file that is to shrink may stay as it is.
+const SHRINK_TIME: Duration = Duration::from_millis(500);
 
 /// When a write counts as done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -127,6 +134,31 @@ impl SqliteStore {
     /// future does not keep the store open.
     pub fn ended(&self) -> impl Future<Output = ()> + Send + use<> {
         self.writer.ended()
+    }
+
+    /// Lets the file give its free room back to the system, in steps that hold up nobody, and waits until it has, or
+    /// until it becomes no smaller. Gives the sizes before and after; `None` if the file cannot shrink before
+    /// [`care::compact`] was run.
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`].
+    pub async fn shrink(&self) -> Result<Option<(Size, Size)>, ReadError> {
+        let sizes = || self.read(schema::sizes);
+        let before = sizes().await?;
+        let can = self.write(0, |reply| Work::Shrink { reply }).await;
+        if !can.map_err(|_| ReadError::Unavailable)? {
+            return Ok(None);
+        }
+        let mut after = before;
+        loop {
+            tokio::time::sleep(SHRINK_TIME).await;
+            let now = sizes().await?;
+            let stays = now.file >= after.file && now.free <= after.free;
+            after = now;
+            if stays || now.free == 0 {
+                return Ok(Some((before, after)));
+            }
+        }
     }
 
     /// Queues a write of `size` bytes and waits for its answer.
@@ -262,12 +294,46 @@ impl UniverseLog for SqliteStore {
             .boxed()
     }
 
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
-        self.find(id.clone(), reader::genesis).boxed()
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        self.find(id.clone(), reader::base).boxed()
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        let id = id.clone();
+        async move {
+            let size = base.body.len();
+            if size > MAX_WRITE {
+                return Err(TrimError::TooLarge { max: MAX_WRITE });
+            }
+            self.write(size, |reply| Work::Trim {
+                id,
+                last,
+                base,
+                reply,
+            })
+            .await
+        }
+        .boxed()
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        self.find(id.clone(), reader::oldest_keyed).boxed()
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
-        self.find(id.clone(), reader::snapshot).boxed()
+        let found = self.find(id.clone(), reader::snapshot);
+        // A snapshot saves time alone: the log has all that it had.
+        found
+            .map(|found| match found {
+                Err(ReadError::Damaged) => Ok(None),
+                found => found,
+            })
+            .boxed()
     }
 
     fn put_snapshot(

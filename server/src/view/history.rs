@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::commands::{CommandService, LogEntry, ServiceError};
-use crate::store::{Entry, Revision, Timestamp, UniverseId};
+use crate::store::{Entry, Revision, TailError, Timestamp, UniverseId};
 
 /// How many entries a page has by default, and at the most.
 pub(crate) const DEFAULT_LIMIT: u64 = 20;
@@ -23,10 +23,10 @@ struct History<'e, N> {
     next: Option<N>,
 }
 
-/// Consecutive entries of a universe's log.
+/// Consecutive entries of a universe's log, or the revisions of those that cannot be read.
 pub(crate) struct Page {
     head: u64,
-    entries: Vec<Entry>,
+    entries: Vec<Result<Entry, Revision>>,
     /// The revision after which the next page begins.
     pub(crate) next: Option<u64>,
 }
@@ -43,7 +43,11 @@ pub(crate) enum PageError {
 #[derive(Serialize)]
 struct Told<'e> {
     revision: u64,
-    at: Timestamp,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<Timestamp>,
+    /// It cannot be read.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    damaged: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<&'e RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -74,26 +78,43 @@ pub(crate) async fn page(
     }
     let failed = |error| PageError::Service(ServiceError::reading(id, &error));
     let record = service.store().record(id).await.map_err(failed)?;
-    let head = record.head.revision.0;
-    let after = after.unwrap_or_else(|| head.saturating_sub(limit));
+    let (head, oldest) = (record.head.revision.0, record.oldest);
+    let trimmed = |oldest| {
+        PageError::Service(ServiceError::Trimmed {
+            id: id.clone(),
+            revision: Revision(after.unwrap_or_default()),
+            oldest,
+        })
+    };
+    let after = after.unwrap_or_else(|| head.saturating_sub(limit).max(oldest.0));
+    if after < oldest.0 {
+        return Err(trimmed(oldest));
+    }
     if after > head {
         return Err(PageError::Asked(format!(
             "universe {id} is at revision {head}: after must be no more"
         )));
     }
     let wanted = usize::try_from(limit.min(head - after)).unwrap_or_default();
-    let mut tail = service.store().tail(id, Revision(after)).take(wanted);
+    let mut tail = service.store().tail(id, Revision(after));
     let (mut entries, mut bytes) = (Vec::new(), 0);
-    while let Some(entry) = tail.next().await {
-        let Ok(entry) = entry else {
+    while entries.len() < wanted && bytes <= PAGE_BYTES {
+        match tail.next().await {
+            Some(Ok(entry)) => {
+                bytes += entry.body.len();
+                entries.push(Ok(entry));
+            }
+            Some(Err(TailError::Damaged { first, last })) => {
+                let damaged = (first.0..=last.0).take(wanted - entries.len());
+                entries.extend(damaged.map(|revision| Err(Revision(revision))));
+                tail = service.store().tail(id, last);
+            }
+            Some(Err(TailError::Trimmed { oldest, .. })) => return Err(trimmed(oldest)),
             // It was deleted just now, or the store does not work.
-            service.store().record(id).await.map_err(failed)?;
-            return Err(PageError::Service(ServiceError::Unavailable));
-        };
-        bytes += entry.body.len();
-        entries.push(entry);
-        if bytes > PAGE_BYTES {
-            break;
+            Some(Err(_)) | None => {
+                service.store().record(id).await.map_err(failed)?;
+                return Err(PageError::Service(ServiceError::Unavailable));
+            }
         }
     }
     let read = after + entries.len() as u64;
@@ -105,41 +126,56 @@ pub(crate) async fn page(
 }
 
 impl Page {
-    /// The page as JSON; `next` makes of a revision where to read on. `None` if an entry cannot be read.
+    /// The page as JSON; `next` makes of a revision where to read on. `None` if it cannot be written.
     pub(crate) fn write<N: Serialize>(
         &self,
         id: &UniverseId,
         next: impl Fn(u64) -> N,
     ) -> Option<Box<RawValue>> {
-        let told: Result<Vec<_>, _> = self.entries.iter().map(Told::of).collect();
-        let history = told.and_then(|entries| {
-            to_raw_value(&History {
-                revision: self.head,
-                entries,
-                next: self.next.map(next),
-            })
+        let history = to_raw_value(&History {
+            revision: self.head,
+            entries: self.entries.iter().map(Told::of).collect(),
+            next: self.next.map(next),
         });
         history
             .inspect_err(|error| {
-                tracing::error!(universe = %id, %error, "an entry of the log cannot be read");
+                tracing::error!(universe = %id, %error, "a page of the history cannot be written");
             })
             .ok()
     }
 }
 
 impl<'e> Told<'e> {
-    fn of(entry: &'e Entry) -> Result<Self, serde_json::Error> {
-        let body = LogEntry::read(&entry.body)?;
+    fn of(entry: &'e Result<Entry, Revision>) -> Self {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(revision) => return Self::damaged(*revision),
+        };
+        let Ok(body) = LogEntry::read(&entry.body) else {
+            return Self::damaged(entry.revision);
+        };
         let is_command = body.command.is_some();
-        Ok(Self {
+        Self {
             revision: entry.revision.0,
-            at: entry.at,
+            at: Some(entry.at),
+            damaged: false,
             command: body.command,
             events: body.events,
             replaced: (!is_command).then_some(Replaced {
                 name: body.name,
                 state: body.state.is_some(),
             }),
-        })
+        }
+    }
+
+    fn damaged(revision: Revision) -> Self {
+        Self {
+            revision: revision.0,
+            at: None,
+            damaged: true,
+            command: None,
+            events: None,
+            replaced: None,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! The server's tests through its public surface, in one binary.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod care;
 mod cli;
 mod crash;
 mod demo;
@@ -11,6 +12,7 @@ mod looking;
 mod mcp;
 mod past;
 mod rest;
+mod retention;
 mod retries;
 mod service;
 mod stdio;

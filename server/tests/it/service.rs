@@ -2,6 +2,7 @@
 
 mod concurrent;
 mod failing;
+mod faults;
 mod memory;
 
 use serde_json::json;

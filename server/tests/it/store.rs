@@ -2,8 +2,10 @@
 
 mod crash;
 mod directory;
+mod formats;
 mod machine;
 mod rules;
+mod torn;
 
 use std::time::Duration;
 

@@ -16,7 +16,11 @@ pub(super) const JOIN: &[u8] =
 pub(super) const HANDOVER: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/handover\"}\n";
 
-/// The answer to either.
+/// Asks to be heard about the care of the data. What follows is one line.
+pub(super) const CARE: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/care\"}\n";
+
+/// The answer to any of them.
 pub(super) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
 
 /// The answer to [`HANDOVER`] of a holder that does not let go.
@@ -36,7 +40,9 @@ pub(super) enum First {
     Join(Vec<u8>),
     /// With [`HANDOVER`].
     Handover,
-    /// With neither; all that came.
+    /// With [`CARE`].
+    Care,
+    /// With none of them; all that came.
     Other(Vec<u8>),
 }
 
@@ -47,10 +53,14 @@ pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
         if seen.starts_with(HANDOVER) {
             return Ok(First::Handover);
         }
+        if seen == CARE {
+            return Ok(First::Care);
+        }
         if seen.starts_with(JOIN) {
             return Ok(First::Join(seen.split_off(JOIN.len())));
         }
-        let open = JOIN.starts_with(&seen) || HANDOVER.starts_with(&seen);
+        let known = [JOIN, HANDOVER, CARE];
+        let open = known.iter().any(|line| line.starts_with(&seen));
         if !open || stream.read_buf(&mut seen).await? == 0 {
             return Ok(First::Other(seen));
         }

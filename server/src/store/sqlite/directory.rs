@@ -8,10 +8,12 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rusqlite::ErrorCode;
+
 use super::ledger::Ledger;
 use super::{Durability, schema};
 
-const DATABASE: &str = "universes.db";
+pub(super) const DATABASE: &str = "universes.db";
 const LOCK: &str = "universes.lock";
 
 /// Files are their owner's alone, whatever the directory they lie in. SQLite makes those beside the
@@ -103,8 +105,7 @@ impl Directory {
         let database = dir.join(DATABASE);
         judge_header(dir, &database)?;
         own(&database).map_err(|error| unreadable(dir, &format_args!("{DATABASE}: {error}")))?;
-        let ledger =
-            open_database(&database, durability).map_err(|error| unreadable(dir, &error))?;
+        let ledger = open_database(&database, durability).map_err(|error| damaged(dir, &error))?;
         Ok(Self {
             database,
             lock: Arc::clone(lock),
@@ -120,14 +121,28 @@ pub(super) fn unreadable(dir: &Path, reason: &impl ToString) -> OpenError {
     }
 }
 
-fn make(dir: &Path) -> io::Result<()> {
+/// Says which command helps where the file is damaged.
+pub(super) fn damaged(dir: &Path, error: &rusqlite::Error) -> OpenError {
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => unreadable(
+            dir,
+            &format_args!(
+                "{error}; `universe-server check` says what is damaged, `universe-server export` saves what can be \
+                 read, and `universe-server restore` goes back to a backup"
+            ),
+        ),
+        _ => unreadable(dir, error),
+    }
+}
+
+pub(super) fn make(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
     builder.mode(0o700);
     builder.create(dir)
 }
 
-fn lock(dir: &Path) -> Result<Lock, OpenError> {
+pub(super) fn lock(dir: &Path) -> Result<Lock, OpenError> {
     let mut options = OpenOptions::new();
     let file = options
         .write(true)
@@ -146,7 +161,7 @@ fn lock(dir: &Path) -> Result<Lock, OpenError> {
 }
 
 /// Reads the file's header as bytes. A missing or empty file is a new one.
-fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError> {
+pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError> {
     let mut header = Vec::with_capacity(100);
     match File::open(database) {
         Ok(file) => file
@@ -204,8 +219,9 @@ fn be_i32(bytes: &[u8], at: usize) -> Option<i32> {
 
 fn open_database(database: &Path, durability: Durability) -> rusqlite::Result<Ledger> {
     let connection = schema::connect(database)?;
-    if schema::format(&connection)? == 0 {
-        schema::create(&connection)?;
+    match schema::format(&connection)? {
+        0 => schema::create(&connection)?,
+        found => schema::migrate(&connection, found)?,
     }
     Ledger::open(connection, durability)
 }

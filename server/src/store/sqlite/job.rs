@@ -6,8 +6,8 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use super::ledger::{Landed, Ledger};
 use super::live::Channels;
 use crate::store::{
-    Append, AppendError, CreateError, DeleteError, Meta, Revision, Snapshot, SnapshotError,
-    UniverseId,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Meta, Revision, Snapshot,
+    SnapshotError, TrimError, UniverseId,
 };
 
 /// A write in the queue.
@@ -42,6 +42,14 @@ pub(super) enum Work {
         snapshot: Snapshot,
         reply: Reply<(), SnapshotError>,
     },
+    Trim {
+        id: UniverseId,
+        last: CommandId,
+        base: Base,
+        reply: Reply<(), TrimError>,
+    },
+    /// Gives whether the file can shrink.
+    Shrink { reply: Reply<bool, Failure> },
 }
 
 /// The answer to a write: first found, then, once the transaction has ended, given.
@@ -99,6 +107,15 @@ impl Work {
             } => {
                 reply.answer = Some(ledger.put_snapshot(id, snapshot)?);
             }
+            Self::Trim {
+                id,
+                last,
+                base,
+                reply,
+            } => {
+                reply.answer = Some(ledger.trim(id, *last, base)?);
+            }
+            Self::Shrink { reply } => reply.answer = Some(Ok(ledger.shrink())),
         }
         Ok(())
     }
@@ -125,6 +142,8 @@ impl Work {
                 reply.give();
             }
             Self::PutSnapshot { reply, .. } => reply.give(),
+            Self::Trim { reply, .. } => reply.give(),
+            Self::Shrink { reply } => reply.give(),
         }
     }
 
@@ -135,6 +154,8 @@ impl Work {
             Self::Append { reply, .. } => reply.fail(failure),
             Self::Delete { reply, .. } => reply.fail(failure),
             Self::PutSnapshot { reply, .. } => reply.fail(failure),
+            Self::Trim { reply, .. } => reply.fail(failure),
+            Self::Shrink { reply } => reply.fail(failure),
         }
     }
 }
@@ -185,6 +206,12 @@ impl From<Failure> for DeleteError {
             Failure::Unavailable => Self::Unavailable,
             Failure::Unknown => Self::Unknown,
         }
+    }
+}
+
+impl From<Failure> for TrimError {
+    fn from(_: Failure) -> Self {
+        Self::Unavailable
     }
 }
 

@@ -3,18 +3,20 @@
 //! Results are doubly wrapped: the outer error is the database's and spoils the whole transaction,
 //! the inner one is the answer to this call alone.
 
+mod tidy;
+
 use std::collections::HashMap;
 
 use bytes::Bytes;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use uuid::Uuid;
 
-use super::Durability;
 use super::schema::{self, MARK};
+use super::{Durability, reader};
 use crate::store::model::Admission;
 use crate::store::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
-    Revision, Snapshot, SnapshotError, Timestamp, UniverseId,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
+    Revision, Snapshot, SnapshotError, Timestamp, TrimError, UniverseId,
 };
 
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
@@ -25,8 +27,14 @@ pub(super) struct Ledger {
     connection: Connection,
     heads: HashMap<UniverseId, Slot>,
     next_seq: i64,
-    /// Whether deleted universes have entries left.
+    /// Whether there are entries left of deleted universes and trimmed logs.
     sweeping: bool,
+    /// Whether the file has much room that nothing is in.
+    shrinking: bool,
+    /// Whether all of that is to go.
+    thorough: bool,
+    /// Whether the file can shrink in steps.
+    can_shrink: bool,
 }
 
 /// Where a universe stands in the tables.
@@ -55,14 +63,20 @@ impl Ledger {
             heads: HashMap::new(),
             next_seq: 1,
             sweeping: false,
+            shrinking: false,
+            thorough: false,
+            can_shrink: false,
         };
         ledger.recall()?;
         schema::prepare_writer(&ledger.connection, durability)?;
+        ledger.can_shrink = schema::can_shrink(&ledger.connection)?;
+        ledger.shrinking = ledger.has_slack()?;
         Ok(ledger)
     }
 
-    pub(super) fn is_sweeping(&self) -> bool {
-        self.sweeping
+    /// Whether there is something to tidy up while nothing else is to be done.
+    pub(super) fn is_untidy(&self) -> bool {
+        self.sweeping || self.shrinking
     }
 
     pub(super) fn begin(&self) -> rusqlite::Result<()> {
@@ -103,8 +117,8 @@ impl Ledger {
             params![slot.uni, slot.head.updated_at.as_millis()],
         )?;
         self.run(
-            "INSERT INTO genesis (uni, body) VALUES (?1, ?2)",
-            params![slot.uni, &genesis[..]],
+            "INSERT INTO genesis (uni, body, sum) VALUES (?1, ?2, ?3)",
+            params![slot.uni, &genesis[..], sum(&[], genesis)],
         )?;
         self.remember(&meta.id, slot);
         Ok(Ok(()))
@@ -137,8 +151,8 @@ impl Ledger {
             seq = self.next_seq;
             self.next_seq += 1;
             self.run(
-                "INSERT INTO log (seq, uni, rev, prev, at, command, body) \
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO log (seq, uni, rev, prev, at, command, body, sum) \
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                 params![
                     seq,
                     uni,
@@ -146,7 +160,8 @@ impl Ledger {
                     prev,
                     entry.at.as_millis(),
                     entry.command_id.0.as_bytes(),
-                    &entry.body[..]
+                    &entry.body[..],
+                    sum(entry.command_id.0.as_bytes(), &entry.body)
                 ],
             )?;
             if entry.keyed {
@@ -222,11 +237,63 @@ impl Ledger {
         self.run("DELETE FROM snap WHERE uni = ?1", [uni])?;
         self.run("DELETE FROM keyed WHERE uni = ?1", [uni])?;
         if seq != 0 {
-            self.run("INSERT INTO doomed (uni, seq) VALUES (?1, ?2)", [uni, seq])?;
-            self.sweeping = true;
+            self.doom(uni, seq)?;
         }
         self.heads.remove(id);
         Ok(Ok(uni))
+    }
+
+    /// Lets a log begin later and leaves the entries before to [`tidy`](Self::tidy).
+    pub(super) fn trim(
+        &mut self,
+        id: &UniverseId,
+        last: CommandId,
+        base: &Base,
+    ) -> rusqlite::Result<Result<(), TrimError>> {
+        let Some(Slot { uni, seq, head }) = self.find(id)? else {
+            return Ok(Err(TrimError::NotFound));
+        };
+        if base.revision <= self.oldest(uni)? {
+            return Ok(Ok(()));
+        }
+        if base.revision >= head.revision {
+            return Ok(Err(TrimError::NotThere));
+        }
+        let found = reader::place(&self.connection, uni, base.revision, head.revision, seq);
+        let seq = match found {
+            Ok((seq, command)) if command == last => seq,
+            Err(error) if !reader::is_damage(&error) => return Err(error),
+            // Of another universe, or damaged.
+            Ok(_) | Err(_) => return Ok(Err(TrimError::NotThere)),
+        };
+        let rev = integer(base.revision);
+        self.run(
+            "UPDATE genesis SET body = ?2, rev = ?3, at = ?4, sum = ?5 WHERE uni = ?1",
+            params![
+                uni,
+                &base.body[..],
+                rev,
+                base.at.as_millis(),
+                sum(&[], &base.body)
+            ],
+        )?;
+        self.run("UPDATE head SET oldest = ?2 WHERE uni = ?1", [uni, rev])?;
+        self.run("DELETE FROM snap WHERE uni = ?1 AND rev <= ?2", [uni, rev])?;
+        self.doom(uni, seq)?;
+        Ok(Ok(()))
+    }
+
+    fn oldest(&self, uni: i64) -> rusqlite::Result<Revision> {
+        let oldest = "SELECT oldest FROM head WHERE uni = ?1";
+        self.get(oldest, [uni], |row| row.get(0).map(revision))
+    }
+
+    fn doom(&mut self, uni: i64, seq: i64) -> rusqlite::Result<()> {
+        self.sweeping = true;
+        self.run(
+            "INSERT OR IGNORE INTO doomed (seq, uni) VALUES (?1, ?2)",
+            [seq, uni],
+        )
     }
 
     pub(super) fn put_snapshot(
@@ -242,40 +309,16 @@ impl Ledger {
                 head: head.revision,
             }));
         }
+        if snapshot.revision < self.oldest(uni)? {
+            return Ok(Ok(()));
+        }
         self.run(
-            "INSERT INTO snap (uni, rev, body) VALUES (?1, ?2, ?3) \
-             ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body \
+            "INSERT INTO snap (uni, rev, body, sum) VALUES (?1, ?2, ?3, ?4) \
+             ON CONFLICT DO UPDATE SET rev = excluded.rev, body = excluded.body, sum = excluded.sum \
              WHERE excluded.rev > rev",
-            params![uni, integer(snapshot.revision), &snapshot.body[..]],
+            params![uni, integer(snapshot.revision), &snapshot.body[..], sum(&[], &snapshot.body)],
         )?;
         Ok(Ok(()))
-    }
-
-    /// Removes up to `rows` entries of deleted universes.
-    pub(super) fn sweep(&mut self, rows: u32) -> rusqlite::Result<()> {
-        let next = "SELECT uni, seq FROM doomed LIMIT 1";
-        let doomed = self.get(next, [], |row| Ok((row.get(0)?, row.get(1)?)));
-        let Some((uni, mut seq)): Option<(i64, i64)> = doomed.optional()? else {
-            self.sweeping = false;
-            return Ok(());
-        };
-        for _ in 0..rows {
-            if seq == 0 {
-                break;
-            }
-            let step = "DELETE FROM log WHERE seq = ?1 AND uni = ?2 RETURNING prev, rev";
-            let (prev, rev): (i64, i64) =
-                self.get(step, [seq, uni], |row| Ok((row.get(0)?, row.get(1)?)))?;
-            if rev.cast_unsigned().is_multiple_of(MARK) {
-                self.run("DELETE FROM mark WHERE uni = ?1 AND rev = ?2", [uni, rev])?;
-            }
-            seq = prev;
-        }
-        if seq == 0 {
-            self.run("DELETE FROM doomed WHERE uni = ?1", [uni])
-        } else {
-            self.run("UPDATE doomed SET seq = ?2 WHERE uni = ?1", [uni, seq])
-        }
     }
 
     fn find(&mut self, id: &UniverseId) -> rusqlite::Result<Option<Slot>> {
@@ -335,6 +378,14 @@ impl Ledger {
             .execute(params)
             .map(drop)
     }
+}
+
+/// What is kept with a body, to recognise it by.
+pub(super) fn sum(command: &[u8], body: &[u8]) -> i64 {
+    let mut sum = crc32fast::Hasher::new();
+    sum.update(command);
+    sum.update(body);
+    i64::from(sum.finalize())
 }
 
 /// A head from three columns, beginning at `first`: revision, command, time.

@@ -1,24 +1,27 @@
 //! What is read from the tables.
 
 use bytes::Bytes;
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::ledger::{head, integer, revision};
+use super::ledger::{head, integer, revision, sum};
 use super::schema::MARK;
 use crate::store::{
-    CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
+    Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
     UniverseId,
 };
 
 /// A stretch of a log is read until its bodies exceed this many bytes.
 const CHUNK_BYTES: i64 = 1 << 20;
 
-/// Consecutive entries of a universe.
-pub(super) struct Chunk {
-    pub(super) entries: Vec<Entry>,
-    /// Whether they reach the head.
-    pub(super) complete: bool,
+/// What is found after a revision of a universe.
+pub(super) enum Chunk {
+    /// Consecutive entries, and whether they reach the head.
+    Entries(Vec<Entry>, bool),
+    /// The log begins later.
+    Trimmed { oldest: Revision, head: Revision },
+    /// The next entries, from the first to the last of these revisions, cannot be read.
+    Damaged { first: Revision, last: Revision },
 }
 
 /// A universe's number and its head's revision.
@@ -35,7 +38,7 @@ pub(super) fn locate(
 }
 
 pub(super) fn record(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Record>> {
-    let sql = "SELECT id, name, created_at, rev, command, at \
+    let sql = "SELECT id, name, created_at, rev, command, at, oldest \
                FROM universe JOIN head USING (uni) WHERE id = ?1";
     connection
         .prepare_cached(sql)?
@@ -65,7 +68,7 @@ pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec
     let (millis, id) = page.after.as_ref().map_or((i64::MAX, None), |position| {
         (position.created_at.as_millis(), Some(position.id.as_str()))
     });
-    let sql = "SELECT id, name, created_at, rev, command, at FROM universe JOIN head USING (uni) \
+    let sql = "SELECT id, name, created_at, rev, command, at, oldest FROM universe JOIN head USING (uni) \
                WHERE (created_at, id) < (?1, coalesce(?2, x'')) \
                ORDER BY created_at DESC, id DESC LIMIT ?3";
     let mut statement = connection.prepare_cached(sql)?;
@@ -73,14 +76,35 @@ pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec
     rows.collect()
 }
 
-pub(super) fn genesis(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Bytes>> {
-    let sql = "SELECT body FROM universe JOIN genesis USING (uni) WHERE id = ?1";
-    let body = |row: &Row<'_>| row.get::<_, Vec<u8>>(0);
-    let found = connection
+pub(super) fn base(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Base>> {
+    let sql = "SELECT rev, coalesce(at, created_at), body, sum \
+               FROM universe JOIN genesis USING (uni) WHERE id = ?1";
+    let found = |row: &Row<'_>| {
+        Ok(Base {
+            revision: revision(row.get(0)?),
+            at: Timestamp::from_millis(row.get(1)?),
+            body: body(row, 2, &[])?,
+        })
+    };
+    connection
         .prepare_cached(sql)?
-        .query_row([id.as_str()], body)
-        .optional()?;
-    Ok(found.map(Bytes::from))
+        .query_row([id.as_str()], found)
+        .optional()
+}
+
+/// The outer `None` is for no such universe.
+pub(super) fn oldest_keyed(
+    connection: &Connection,
+    id: &UniverseId,
+) -> rusqlite::Result<Option<Option<Revision>>> {
+    let sql = "SELECT (SELECT min(rev) FROM keyed WHERE keyed.uni = universe.uni AND at >= ?2) \
+               FROM universe WHERE id = ?1";
+    let old = Timestamp::now().before(KEY_TIME).as_millis();
+    let found = |row: &Row<'_>| Ok(row.get::<_, Option<i64>>(0)?.map(revision));
+    connection
+        .prepare_cached(sql)?
+        .query_row(params![id.as_str(), old], found)
+        .optional()
 }
 
 /// The outer `None` is for no such universe.
@@ -88,15 +112,14 @@ pub(super) fn snapshot(
     connection: &Connection,
     id: &UniverseId,
 ) -> rusqlite::Result<Option<Option<Snapshot>>> {
-    let sql = "SELECT rev, body FROM universe LEFT JOIN snap USING (uni) WHERE id = ?1";
+    let sql = "SELECT rev, body, sum FROM universe LEFT JOIN snap USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| {
         let Some(rev) = row.get::<_, Option<i64>>(0)? else {
             return Ok(None);
         };
-        let body = Bytes::from(row.get::<_, Vec<u8>>(1)?);
         Ok(Some(Snapshot {
             revision: revision(rev),
-            body,
+            body: body(row, 1, &[])?,
         }))
     };
     connection
@@ -114,48 +137,112 @@ pub(super) fn chunk(
 ) -> rusqlite::Result<Option<Chunk>> {
     // One view of the tables for all that follows.
     let view = connection.unchecked_transaction()?;
-    let sql = "SELECT rev, seq FROM head WHERE uni = ?1";
-    let head = |row: &Row<'_>| Ok((revision(row.get(0)?), row.get(1)?));
+    stretch(&view, uni, after)
+}
+
+/// [`chunk`], of tables that do not change meanwhile.
+pub(super) fn stretch(
+    view: &Connection,
+    uni: i64,
+    after: Revision,
+) -> rusqlite::Result<Option<Chunk>> {
+    let sql = "SELECT rev, seq, oldest FROM head WHERE uni = ?1";
     let found = view
         .prepare_cached(sql)?
-        .query_row([uni], head)
+        .query_row([uni], |row| {
+            let (head, oldest) = (revision(row.get(0)?), revision(row.get(2)?));
+            Ok((head, row.get(1)?, oldest))
+        })
         .optional()?;
-    let Some((head, last)) = found else {
+    let Some((head, last, oldest)) = found else {
         return Ok(None);
     };
-    let seqs = walk(&view, uni, after, head, last)?;
+    if after < oldest {
+        return Ok(Some(Chunk::Trimmed { oldest, head }));
+    }
+    let end = next_mark(after).min(head);
+    let seqs = match walk(view, uni, after, end, head, last) {
+        Err(error) if is_damage(&error) => scan(view, uni, after, end),
+        walked => walked?,
+    };
     let mut entries = Vec::with_capacity(seqs.len());
     let mut bytes = 0;
-    let sql = "SELECT rev, at, command, body FROM log WHERE seq = ?1";
+    let sql = "SELECT rev, at, command, body, sum FROM log WHERE seq = ?1";
     let mut statement = view.prepare_cached(sql)?;
-    for (seq, length) in seqs.into_iter().rev() {
-        entries.push(statement.query_row([seq], to_entry)?);
+    let mut expected = after.next();
+    for (found, seq, length) in seqs.iter().copied().rev() {
+        if found != expected {
+            break;
+        }
+        match statement.query_row([seq], to_entry) {
+            Ok(entry) => entries.push(entry),
+            Err(error) if is_damage(&error) => break,
+            Err(error) => return Err(error),
+        }
+        expected = expected.next();
         bytes += length;
         if bytes > CHUNK_BYTES {
             break;
         }
     }
+    if entries.is_empty() && after < end {
+        let first = after.next();
+        let beyond = seqs.iter().map(|(found, ..)| *found);
+        let beyond = beyond.filter(|found| *found > first).min();
+        let last = beyond.map_or(end, |beyond| Revision(beyond.0.saturating_sub(1)));
+        tracing::error!(uni, %first, %last, "entries of a log cannot be read");
+        return Ok(Some(Chunk::Damaged { first, last }));
+    }
     let complete = entries.last().map_or(after, |entry| entry.revision) >= head;
-    Ok(Some(Chunk { entries, complete }))
+    Ok(Some(Chunk::Entries(entries, complete)))
 }
 
-/// Where the entries after a revision are, up to the next mark or the head, the last first, each
-/// with the length of its body. An entry that is not where it belongs is an error, never a gap.
+/// Where the entry of a revision is, and its command.
+pub(super) fn place(
+    view: &Connection,
+    uni: i64,
+    at: Revision,
+    head: Revision,
+    last: i64,
+) -> rusqlite::Result<(i64, CommandId)> {
+    let before = Revision(at.0.saturating_sub(1));
+    let end = next_mark(before).min(head);
+    let walked = walk(view, uni, before, end, head, last)?;
+    let (_, seq, _) = walked.last().ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+    let sql = "SELECT command FROM log WHERE seq = ?1";
+    let command = view
+        .prepare_cached(sql)?
+        .query_row([seq], |row| Ok(CommandId(Uuid::from_bytes(row.get(0)?))))?;
+    Ok((*seq, command))
+}
+
+/// Whether it is what was stored that is wrong, and not the way to it.
+pub(super) fn is_damage(error: &rusqlite::Error) -> bool {
+    match error {
+        rusqlite::Error::QueryReturnedNoRows
+        | rusqlite::Error::InvalidColumnType(..)
+        | rusqlite::Error::FromSqlConversionFailure(..) => true,
+        error => error.sqlite_error_code() == Some(ErrorCode::DatabaseCorrupt),
+    }
+}
+
+fn next_mark(after: Revision) -> Revision {
+    Revision((after.0 / MARK + 1) * MARK)
+}
+
+/// Where the entries after a revision are, up to `end`, which is the next mark or the head, the last first: its
+/// revision, its place, the length of its body. An entry that is not where it belongs is an error, never a gap.
 fn walk(
     view: &Connection,
     uni: i64,
     after: Revision,
+    end: Revision,
     head: Revision,
     last: i64,
-) -> rusqlite::Result<Vec<(i64, i64)>> {
-    let mark = Revision((after.0 / MARK + 1) * MARK);
-    let (mut at, mut seq) = (head, last);
-    if mark < head {
-        let sql = "SELECT seq FROM mark WHERE uni = ?1 AND rev = ?2";
-        seq = view
-            .prepare_cached(sql)?
-            .query_row([uni, integer(mark)], |row| row.get(0))?;
-        at = mark;
+) -> rusqlite::Result<Vec<(Revision, i64, i64)>> {
+    let (mut at, mut seq) = (end, last);
+    if end < head {
+        seq = mark(view, uni, end)?;
     }
     let mut seqs = Vec::new();
     let sql = "SELECT prev, length(body) FROM log WHERE seq = ?1 AND uni = ?2 AND rev = ?3";
@@ -164,11 +251,37 @@ fn walk(
         let (prev, length) = step.query_row([seq, uni, integer(at)], |row| {
             Ok((row.get(0)?, row.get(1)?))
         })?;
-        seqs.push((seq, length));
+        seqs.push((at, seq, length));
         seq = prev;
         at = Revision(at.0 - 1);
     }
     Ok(seqs)
+}
+
+/// What [`walk`] gives, with gaps, of a log that is damaged: looked for among the entries of all universes, from the
+/// mark before on. Ends where it cannot read on.
+fn scan(view: &Connection, uni: i64, after: Revision, end: Revision) -> Vec<(Revision, i64, i64)> {
+    let from = mark(view, uni, Revision(after.0 / MARK * MARK)).unwrap_or(0);
+    let sql = "SELECT rev, seq, length(body) FROM log WHERE seq >= ?1 AND uni = ?2 AND rev > ?3 AND rev <= ?4 \
+               ORDER BY seq LIMIT ?5";
+    let Ok(mut statement) = view.prepare_cached(sql) else {
+        return Vec::new();
+    };
+    let limit = MARK.cast_signed();
+    let bounds = [from, uni, integer(after), integer(end), limit];
+    let rows = statement.query_map(bounds, |row| {
+        Ok((revision(row.get(0)?), row.get(1)?, row.get(2)?))
+    });
+    let mut found: Vec<_> =
+        rows.map_or_else(|_| Vec::new(), |rows| rows.map_while(Result::ok).collect());
+    found.reverse();
+    found
+}
+
+fn mark(view: &Connection, uni: i64, at: Revision) -> rusqlite::Result<i64> {
+    let sql = "SELECT seq FROM mark WHERE uni = ?1 AND rev = ?2";
+    view.prepare_cached(sql)?
+        .query_row([uni, integer(at)], |row| row.get(0))
 }
 
 fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
@@ -184,14 +297,31 @@ fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
             created_at,
         },
         head: head(row, 3)?,
+        oldest: revision(row.get(6)?),
     })
 }
 
 fn to_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+    let command: [u8; 16] = row.get(2)?;
     Ok(Entry {
         revision: revision(row.get(0)?),
         at: Timestamp::from_millis(row.get(1)?),
-        command_id: CommandId(Uuid::from_bytes(row.get(2)?)),
-        body: Bytes::from(row.get::<_, Vec<u8>>(3)?),
+        command_id: CommandId(Uuid::from_bytes(command)),
+        body: body(row, 3, &command)?,
     })
+}
+
+/// A body and its sum, in the column after it.
+fn body(row: &Row<'_>, column: usize, command: &[u8]) -> rusqlite::Result<Bytes> {
+    let body = Bytes::from(row.get::<_, Vec<u8>>(column)?);
+    let kept: Option<i64> = row.get(column + 1)?;
+    if kept.is_some_and(|kept| kept != sum(command, &body)) {
+        let other = "it is not what was written";
+        return Err(rusqlite::Error::FromSqlConversionFailure(
+            column,
+            rusqlite::types::Type::Blob,
+            other.into(),
+        ));
+    }
+    Ok(body)
 }

@@ -8,7 +8,7 @@ use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use super::directory::Lock;
-use super::schema;
+use super::{reader, schema};
 use crate::store::ReadError;
 
 /// A few connections, opened as needed.
@@ -63,7 +63,10 @@ impl Readers {
             let found = turn.connection().and_then(read);
             found.map_err(|error| {
                 tracing::error!(%error, "reading the store failed");
-                ReadError::Unavailable
+                match reader::is_damage(&error) {
+                    true => ReadError::Damaged,
+                    false => ReadError::Unavailable,
+                }
             })
         });
         task.await.unwrap_or(Err(ReadError::Unavailable))

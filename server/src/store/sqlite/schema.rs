@@ -13,12 +13,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Durability;
+use super::inspect::Size;
 
 /// "Univ", in the file's header: the file is ours.
 pub(super) const APPLICATION_ID: i32 = 0x556e_6976;
 
 /// The format of the tables below, in the file's header as `user_version`.
-pub(super) const FORMAT: i32 = 1;
+pub(super) const FORMAT: i32 = 2;
 
 /// Every entry whose revision is a multiple of this is in `mark`.
 pub(super) const MARK: u64 = 256;
@@ -27,8 +28,10 @@ pub(super) const MARK: u64 = 256;
 const BUSY: Duration = Duration::from_secs(5);
 
 /// Unix milliseconds in `at` and `created_at`. A `seq` of 0 is none. `uni` is never used twice, so
-/// it names one universe even if its `id` is taken again. `doomed` has the chains still to be
-/// removed.
+/// it names one universe even if its `id` is taken again. `genesis` has the body that the log begins
+/// with, at the revision `rev`, which is `oldest` in `head`. `doomed` has where the chains begin that are still to be
+/// removed, each to its end or to a gap, where another one was removed before. `sum` is the CRC-32 of `command` and
+/// `body`; format 1 had none.
 const TABLES: &str = "
 CREATE TABLE universe (
     uni INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,7 +45,8 @@ CREATE TABLE head (
     rev INTEGER NOT NULL,
     seq INTEGER NOT NULL,
     command BLOB,
-    at INTEGER NOT NULL
+    at INTEGER NOT NULL,
+    oldest INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE log (
     seq INTEGER PRIMARY KEY,
@@ -51,7 +55,8 @@ CREATE TABLE log (
     prev INTEGER NOT NULL,
     at INTEGER NOT NULL,
     command BLOB NOT NULL,
-    body BLOB NOT NULL
+    body BLOB NOT NULL,
+    sum INTEGER
 ) STRICT;
 CREATE TABLE mark (
     uni INTEGER NOT NULL,
@@ -59,10 +64,39 @@ CREATE TABLE mark (
     seq INTEGER NOT NULL,
     PRIMARY KEY (uni, rev)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE genesis (uni INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-CREATE TABLE snap (uni INTEGER PRIMARY KEY, rev INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
-CREATE TABLE doomed (uni INTEGER PRIMARY KEY, seq INTEGER NOT NULL) STRICT;
+CREATE TABLE genesis (
+    uni INTEGER PRIMARY KEY,
+    body BLOB NOT NULL,
+    rev INTEGER NOT NULL DEFAULT 0,
+    at INTEGER,
+    sum INTEGER
+) STRICT;
+CREATE TABLE snap (
+    uni INTEGER PRIMARY KEY,
+    rev INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    sum INTEGER
+) STRICT;
+CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
 ";
+
+/// From format 1, whose logs were whole, to 2.
+const FROM_1: &str = "
+ALTER TABLE head ADD COLUMN oldest INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE genesis ADD COLUMN rev INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE genesis ADD COLUMN at INTEGER;
+ALTER TABLE genesis ADD COLUMN sum INTEGER;
+ALTER TABLE log ADD COLUMN sum INTEGER;
+ALTER TABLE snap ADD COLUMN sum INTEGER;
+ALTER TABLE doomed RENAME TO doomed_1;
+CREATE TABLE doomed (seq INTEGER PRIMARY KEY, uni INTEGER NOT NULL) STRICT;
+INSERT INTO doomed (seq, uni) SELECT seq, uni FROM doomed_1;
+DROP TABLE doomed_1;
+";
+
+/// Up to this many bytes a file of format 1 is rewritten when it is opened, so that it can shrink; a larger one by
+/// `compact`.
+const REWRITTEN: u64 = 64 << 20;
 
 /// Keyed entries of the last day by their command. Made when it is missing: servers that do not know it are not
 /// harmed by it, so it is not part of the format.
@@ -99,9 +133,55 @@ pub(super) fn format(connection: &Connection) -> rusqlite::Result<i32> {
 /// the file itself, where they can be judged without opening it as a database.
 pub(super) fn create(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute_batch(&format!(
-        "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} \
+        "PRAGMA auto_vacuum = INCREMENTAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {TABLES} \
          PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = {FORMAT}; COMMIT;"
     ))
+}
+
+/// Brings an older format to the present one, all or nothing.
+pub(super) fn migrate(connection: &Connection, from: i32) -> rusqlite::Result<()> {
+    if from >= FORMAT {
+        return Ok(());
+    }
+    tracing::info!(
+        from,
+        to = FORMAT,
+        "the data directory is brought to a newer format"
+    );
+    connection.execute_batch(&format!(
+        "PRAGMA synchronous = FULL; BEGIN IMMEDIATE; {FROM_1} PRAGMA user_version = {FORMAT}; COMMIT;"
+    ))?;
+    if sizes(connection)?.file <= REWRITTEN {
+        rewrite(connection)
+    } else {
+        tracing::warn!(
+            "the file keeps the room of what is deleted until `universe-server compact` was run while no server is"
+        );
+        Ok(())
+    }
+}
+
+/// The file's size and what of it is free.
+pub(super) fn sizes(connection: &Connection) -> rusqlite::Result<Size> {
+    let number = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+    let page = number("page_size")?;
+    let bytes = |pages: i64| pages.saturating_mul(page).cast_unsigned();
+    Ok(Size {
+        file: bytes(number("page_count")?),
+        free: bytes(number("freelist_count")?),
+    })
+}
+
+/// Whether the file can shrink in steps.
+pub(super) fn can_shrink(connection: &Connection) -> rusqlite::Result<bool> {
+    let mode: i64 = connection.pragma_query_value(None, "auto_vacuum", |row| row.get(0))?;
+    Ok(mode == 2)
+}
+
+/// Writes the whole file afresh, without gaps and so that it can shrink from now on. Takes as much room again while it
+/// lasts.
+pub(super) fn rewrite(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; VACUUM;")
 }
 
 /// Makes a connection the writer. Memory-mapped reads stay off: a fault there kills the process.

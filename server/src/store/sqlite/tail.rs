@@ -9,7 +9,7 @@ use futures_util::stream::{self, BoxStream};
 use tokio::sync::broadcast::error::RecvError;
 
 use super::live::{Hint, Live, Subscription};
-use super::reader;
+use super::reader::{self, Chunk};
 use super::readers::Readers;
 use crate::store::{Entry, ReadError, Revision, TailError, UniverseId};
 
@@ -96,9 +96,15 @@ impl Place {
         let chunk = chunk
             .map_err(|_| TailError::Unavailable)?
             .ok_or(TailError::Deleted)?;
-        self.chunk = chunk.entries.into_iter();
-        self.behind = !chunk.complete;
-        Ok(())
+        match chunk {
+            Chunk::Entries(entries, complete) => {
+                self.chunk = entries.into_iter();
+                self.behind = !complete;
+                Ok(())
+            }
+            Chunk::Trimmed { oldest, head } => Err(TailError::Trimmed { oldest, head }),
+            Chunk::Damaged { first, last } => Err(TailError::Damaged { first, last }),
+        }
     }
 }
 
@@ -115,7 +121,7 @@ async fn start(
     let (uni, head) = match found {
         Ok(found) => found.ok_or(TailError::NotFound)?,
         Err(ReadError::NotFound) => return Err(TailError::NotFound),
-        Err(ReadError::Unavailable) => return Err(TailError::Unavailable),
+        Err(ReadError::Unavailable | ReadError::Damaged) => return Err(TailError::Unavailable),
     };
     if after > head {
         return Err(TailError::Ahead { head });

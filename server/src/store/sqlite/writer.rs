@@ -25,7 +25,7 @@ const GROUP: usize = 512;
 /// no write delays others by more than its own time.
 const HEAVY: usize = 512 << 10;
 
-/// Entries of deleted universes removed along with other writes, and with nothing else to do.
+/// Entries that nobody sees any more removed along with other writes, and with nothing else to do.
 const SWEEP_BUSY: u32 = 64;
 const SWEEP_IDLE: u32 = 1_024;
 
@@ -137,7 +137,7 @@ impl Loop {
     fn next_group(&mut self) -> Option<Vec<Job>> {
         let first = match self.carried.take() {
             Some(job) => job,
-            None if self.ledger.is_sweeping() => match self.try_next() {
+            None if self.ledger.is_untidy() => match self.try_next() {
                 Ok(job) => job,
                 Err(TryRecvError::Empty) => return Some(Vec::new()),
                 Err(TryRecvError::Disconnected) => return None,
@@ -186,14 +186,23 @@ impl Loop {
             error,
         }) = self.commit(&mut group)
         else {
+            let tidied = group.is_empty() && !self.ledger.is_untidy();
             let mut channels = live.channels();
             for job in group {
                 job.work.settle(&mut channels);
+            }
+            drop(channels);
+            if tidied && let Err(error) = self.ledger.checkpoint() {
+                tracing::debug!(%error, "the file has its new size later");
             }
             return ControlFlow::Continue(());
         };
         tracing::error!(%error, writes = group.len(), "a transaction of the store failed");
         let recovered = self.ledger.roll_back();
+        if group.is_empty() {
+            // It would fail again at once, and for ever.
+            self.ledger.rest();
+        }
         for job in group {
             job.work.fail(failure);
         }
@@ -217,8 +226,8 @@ impl Loop {
         for job in group.iter_mut() {
             job.work.apply(&mut self.ledger)?;
         }
-        if self.ledger.is_sweeping() {
-            self.ledger.sweep(if group.is_empty() {
+        if self.ledger.is_untidy() {
+            self.ledger.tidy(if group.is_empty() {
                 SWEEP_IDLE
             } else {
                 SWEEP_BUSY

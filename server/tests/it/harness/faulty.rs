@@ -9,9 +9,9 @@ use futures_util::future::BoxFuture;
 use futures_util::stream::BoxStream;
 use tokio::sync::RwLock;
 use universe_server::store::{
-    Append, AppendError, CommandId, CreateError, DeleteError, Entry, MemoryStore, Meta, NewEntry,
-    Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp, UniverseId,
-    UniverseLog,
+    Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, Meta, NewEntry, Page,
+    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp, TrimError,
+    UniverseId, UniverseLog,
 };
 
 use super::local::memory;
@@ -33,9 +33,30 @@ pub(crate) enum Fault {
     Full,
 }
 
+/// What becomes of everything for a while.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Fine,
+    /// Writes find no room.
+    Full,
+    /// Writes are refused.
+    ReadOnly,
+    /// Nothing can be read, and of writes it cannot be said what became of them: nothing did.
+    Io,
+    /// Writes land, and it cannot be said.
+    Torn,
+}
+
+enum Failing {
+    Full,
+    Unavailable,
+    Unknown,
+}
+
 /// The store.
 pub(crate) struct Faulty {
-    pub(crate) inner: Arc<MemoryStore>,
+    pub(crate) inner: Arc<dyn UniverseLog>,
+    mode: Mutex<Mode>,
     faults: Mutex<VecDeque<Fault>>,
     /// Writes wait while a test has this for itself.
     pub(crate) gate: RwLock<()>,
@@ -49,8 +70,14 @@ pub(crate) struct Faulty {
 
 impl Faulty {
     pub(crate) fn new() -> Arc<Self> {
+        Self::over(memory())
+    }
+
+    /// Over any adapter.
+    pub(crate) fn over(inner: Arc<dyn UniverseLog>) -> Arc<Self> {
         Arc::new(Self {
-            inner: memory(),
+            inner,
+            mode: Mutex::new(Mode::Fine),
             faults: Mutex::default(),
             gate: RwLock::default(),
             snapshot_gate: Arc::default(),
@@ -64,6 +91,34 @@ impl Faulty {
     /// The next appends go wrong like this, one after the other.
     pub(crate) fn fail(&self, faults: impl IntoIterator<Item = Fault>) {
         self.faults.lock().unwrap().extend(faults);
+    }
+
+    /// From now on everything goes wrong like this.
+    pub(crate) fn enter(&self, mode: Mode) {
+        *self.mode.lock().unwrap() = mode;
+    }
+
+    fn mode(&self) -> Mode {
+        *self.mode.lock().unwrap()
+    }
+
+    /// What can be read in this mode.
+    fn readable(&self) -> Result<(), ReadError> {
+        match self.mode() {
+            Mode::Io => Err(ReadError::Unavailable),
+            Mode::Fine | Mode::Full | Mode::ReadOnly | Mode::Torn => Ok(()),
+        }
+    }
+
+    /// A write in this mode: how it fails, and whether it lands all the same.
+    fn writable(&self) -> Result<(), (Failing, bool)> {
+        match self.mode() {
+            Mode::Fine => Ok(()),
+            Mode::Full => Err((Failing::Full, false)),
+            Mode::ReadOnly => Err((Failing::Unavailable, false)),
+            Mode::Io => Err((Failing::Unknown, false)),
+            Mode::Torn => Err((Failing::Unknown, true)),
+        }
     }
 
     /// Writes a tick past the server.
@@ -86,7 +141,19 @@ impl Faulty {
 
 impl UniverseLog for Faulty {
     fn create(&self, meta: Meta, genesis: Bytes) -> BoxFuture<'_, Result<(), CreateError>> {
-        self.inner.create(meta, genesis)
+        Box::pin(async move {
+            let Err((failing, lands)) = self.writable() else {
+                return self.inner.create(meta, genesis).await;
+            };
+            if lands {
+                self.inner.create(meta, genesis).await?;
+            }
+            Err(match failing {
+                Failing::Full => CreateError::Full,
+                Failing::Unavailable => CreateError::Unavailable,
+                Failing::Unknown => CreateError::Unknown,
+            })
+        })
     }
 
     fn append(
@@ -98,6 +165,16 @@ impl UniverseLog for Faulty {
         Box::pin(async move {
             let _open = self.gate.read().await;
             self.appends.fetch_add(1, Ordering::Relaxed);
+            if let Err((failing, lands)) = self.writable() {
+                if lands {
+                    self.inner.append(&id, append).await?;
+                }
+                return Err(match failing {
+                    Failing::Full => AppendError::Full,
+                    Failing::Unavailable => AppendError::Unavailable,
+                    Failing::Unknown => AppendError::Unknown,
+                });
+            }
             let fault = self.faults.lock().unwrap().pop_front();
             match fault {
                 None => self.inner.append(&id, append).await,
@@ -126,7 +203,10 @@ impl UniverseLog for Faulty {
         id: &UniverseId,
         command: CommandId,
     ) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
-        self.inner.landed(id, command)
+        match self.readable() {
+            Ok(()) => self.inner.landed(id, command),
+            Err(error) => Box::pin(async { Err(error) }),
+        }
     }
 
     fn delete(
@@ -137,6 +217,16 @@ impl UniverseLog for Faulty {
         let id = id.clone();
         Box::pin(async move {
             let _open = self.gate.read().await;
+            if let Err((failing, lands)) = self.writable() {
+                if lands {
+                    self.inner.delete(&id, expected).await?;
+                }
+                return Err(match failing {
+                    Failing::Full => DeleteError::Full,
+                    Failing::Unavailable => DeleteError::Unavailable,
+                    Failing::Unknown => DeleteError::Unknown,
+                });
+            }
             let full = |fault: &mut Fault| *fault == Fault::Full;
             if self.faults.lock().unwrap().pop_front_if(full).is_some() {
                 return Err(DeleteError::Full);
@@ -146,20 +236,51 @@ impl UniverseLog for Faulty {
     }
 
     fn record(&self, id: &UniverseId) -> BoxFuture<'_, Result<Record, ReadError>> {
-        self.inner.record(id)
+        match self.readable() {
+            Ok(()) => self.inner.record(id),
+            Err(error) => Box::pin(async { Err(error) }),
+        }
     }
 
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>> {
-        self.inner.list(page)
+        match self.readable() {
+            Ok(()) => self.inner.list(page),
+            Err(error) => Box::pin(async { Err(error) }),
+        }
     }
 
-    fn genesis(&self, id: &UniverseId) -> BoxFuture<'_, Result<Bytes, ReadError>> {
-        self.inner.genesis(id)
+    fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
+        match self.readable() {
+            Ok(()) => self.inner.base(id),
+            Err(error) => Box::pin(async { Err(error) }),
+        }
+    }
+
+    fn trim(
+        &self,
+        id: &UniverseId,
+        last: CommandId,
+        base: Base,
+    ) -> BoxFuture<'_, Result<(), TrimError>> {
+        match self.writable() {
+            Ok(()) => self.inner.trim(id, last, base),
+            Err(_) => Box::pin(async { Err(TrimError::Unavailable) }),
+        }
+    }
+
+    fn oldest_keyed(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Revision>, ReadError>> {
+        match self.readable() {
+            Ok(()) => self.inner.oldest_keyed(id),
+            Err(error) => Box::pin(async { Err(error) }),
+        }
     }
 
     fn snapshot(&self, id: &UniverseId) -> BoxFuture<'_, Result<Option<Snapshot>, ReadError>> {
         self.loads.fetch_add(1, Ordering::Relaxed);
-        self.inner.snapshot(id)
+        match self.readable() {
+            Ok(()) => self.inner.snapshot(id),
+            Err(error) => Box::pin(async { Err(error) }),
+        }
     }
 
     fn put_snapshot(
@@ -171,6 +292,9 @@ impl UniverseLog for Faulty {
         Box::pin(async move {
             self.snapshots.fetch_add(1, Ordering::Relaxed);
             let _open = self.snapshot_gate.read().await;
+            if self.writable().is_err() {
+                return Err(SnapshotError::Unavailable);
+            }
             self.inner.put_snapshot(&id, snapshot).await
         })
     }
@@ -181,6 +305,10 @@ impl UniverseLog for Faulty {
         after: Revision,
     ) -> BoxStream<'static, Result<Entry, TailError>> {
         use futures_util::StreamExt as _;
+        if self.readable().is_err() {
+            let failed = std::future::ready(Err(TailError::Unavailable));
+            return Box::pin(futures_util::stream::once(failed));
+        }
         let replayed = Arc::clone(&self.replayed);
         let count = move |_: &_| {
             replayed.fetch_add(1, Ordering::Relaxed);

@@ -19,6 +19,7 @@ pub(crate) struct Server {
 /// How a process ended that was expected to.
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
+    pub(crate) stdout: String,
     pub(crate) stderr: String,
 }
 
@@ -33,6 +34,7 @@ pub(crate) fn binary() -> Command {
         "STDIO",
         "STRICT",
         "LOG",
+        "KEEP_HISTORY",
         "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",
@@ -47,11 +49,26 @@ pub(crate) fn binary() -> Command {
     command
 }
 
+/// Does something with the data of a directory.
+pub(crate) async fn verb(dir: &Path, arguments: &[&str]) -> Ended {
+    let mut command = binary();
+    command.args(arguments).arg("--data-dir").arg(dir);
+    run(&mut command).await
+}
+
+/// The same, which must succeed; what it says on stdout.
+pub(crate) async fn done(dir: &Path, arguments: &[&str]) -> String {
+    let ended = verb(dir, arguments).await;
+    assert!(ended.status.success(), "{}{}", ended.stdout, ended.stderr);
+    ended.stdout
+}
+
 /// Runs the binary to its end.
 pub(crate) async fn run(command: &mut Command) -> Ended {
     let output = soon(command.output()).await.unwrap();
     Ended {
         status: output.status,
+        stdout: String::from_utf8(output.stdout).unwrap(),
         stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
@@ -96,6 +113,12 @@ impl Server {
     /// SIGKILL, and waits until it is gone.
     pub(crate) async fn kill(&mut self) {
         soon(self.child.kill()).await.unwrap();
+    }
+
+    /// SIGTERM, and waits until it has ended well.
+    pub(crate) async fn stop(&mut self) {
+        signal(self.pid(), "TERM").await;
+        assert!(self.wait().await.success());
     }
 
     pub(crate) async fn wait(&mut self) -> ExitStatus {

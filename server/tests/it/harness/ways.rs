@@ -1,5 +1,7 @@
 //! One server process and every way to call its tools: over HTTP and on pipes, in both eras.
 
+use std::path::Path;
+
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -10,7 +12,7 @@ pub(crate) struct Ways {
     pub(crate) client: Client,
     callers: Vec<Caller>,
     _server: Server,
-    _dir: TempDir,
+    dir: TempDir,
 }
 
 /// A client of the tools.
@@ -33,8 +35,13 @@ impl Ways {
             client: server.client,
             callers,
             _server: server,
-            _dir: dir,
+            dir,
         }
+    }
+
+    /// The data directory.
+    pub(crate) fn dir(&self) -> &Path {
+        self.dir.path()
     }
 
     /// The callers: HTTP and pipes in the older era, then in the newer one.

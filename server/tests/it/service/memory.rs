@@ -158,7 +158,7 @@ async fn snapshots_make_coming_back_short_and_are_few() {
     // The same without any snapshot.
     let replay = crate::harness::local::memory();
     let record = store.inner.record(&id).await.unwrap();
-    let genesis = store.inner.genesis(&id).await.unwrap();
+    let genesis = store.inner.base(&id).await.unwrap().body;
     replay.create(record.meta, genesis).await.unwrap();
     let mut entries = store
         .inner

@@ -139,7 +139,7 @@ async fn a_newer_format_is_refused() {
         dir.path(),
         "PRAGMA user_version = 7; PRAGMA wal_checkpoint(TRUNCATE);",
     );
-    let sentence = "has format 7, but this server knows formats up to 1: \
+    let sentence = "has format 7, but this server knows formats up to 2: \
                     use a newer server or another directory";
     refused(dir.path(), sentence);
     fs::remove_file(dir.path().join("universes.lock")).unwrap();
@@ -169,7 +169,8 @@ async fn a_damaged_store_is_refused_and_not_made_worse() {
     fs::write(&file, &bytes).unwrap();
     refused(
         dir.path(),
-        "cannot be used: database disk image is malformed",
+        "cannot be used: database disk image is malformed; `universe-server check` says what is damaged, \
+         `universe-server export` saves what can be read, and `universe-server restore` goes back to a backup",
     );
     fs::write(&file, &bytes[..50]).unwrap();
     refused(

@@ -1,0 +1,250 @@
+//! Verbs for the care of the data: backup, restore, check, compact, export, import.
+//!
+//! What only reads does so beside the server, if there is one: it sees the universes as they were at one moment and
+//! holds up nobody. What changes something asks the server that holds the directory, or does it itself if none does.
+
+mod backup;
+mod check;
+mod export;
+mod import;
+mod online;
+mod replay;
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::Subcommand;
+
+use crate::commands::{CommandService, ServiceError, ServiceLimits};
+use crate::store::sqlite::care::{compact, restore};
+use crate::store::sqlite::{Inspector, OpenError, Options, Size, Unreadable};
+use crate::store::{SqliteStore, UniverseId};
+
+pub(crate) use online::{Online, Request};
+
+/// The exit code of `check` when it found damage.
+pub const DAMAGED: u8 = 3;
+
+/// What to do with the data instead of serving it.
+#[derive(Debug, Clone, Subcommand)]
+#[non_exhaustive]
+pub enum Verb {
+    /// Copies all universes with their histories into a file, also while a server runs.
+    Backup {
+        /// The file; there must be none of this name.
+        file: PathBuf,
+    },
+    /// Puts a backup into the data directory. No server may use it.
+    Restore {
+        /// The backup.
+        file: PathBuf,
+        /// Moves what the directory has into a directory beside it, `replaced-1` or a higher number.
+        #[arg(long)]
+        replace: bool,
+    },
+    /// Looks for damage, also while a server runs: in the file, in every entry and in every snapshot. Exits with 3 if
+    /// there is any, and says what to do.
+    Check,
+    /// Gives the room of what was deleted or trimmed back to the disk: in steps where a server runs, by writing the
+    /// whole file afresh where none does.
+    Compact,
+    /// Writes a universe as JSON, as `GET /universes/ID` tells it, to a file or to stdout; also while a server runs.
+    Export {
+        /// The universe's id.
+        id: UniverseId,
+        /// The file; there must be none of this name.
+        file: Option<PathBuf>,
+        /// The universe as it was at this revision.
+        #[arg(long, value_name = "N")]
+        revision: Option<u64>,
+    },
+    /// Makes a universe of a file that `export` wrote, or any JSON object with `name` and `state`. Its history begins
+    /// with that. Prints the new id.
+    Import {
+        /// The file.
+        file: PathBuf,
+        /// The id it gets; a random one by default.
+        #[arg(long)]
+        id: Option<UniverseId>,
+    },
+}
+
+/// Why it was not done, in a sentence.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CareError {
+    /// The directory or the backup cannot be used.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// The database cannot be read.
+    #[error(
+        "the data directory cannot be read: {0}; `universe-server check` says what is damaged, `universe-server restore` \
+         goes back to a backup"
+    )]
+    Unreadable(#[from] Unreadable),
+    /// A universe cannot be used so.
+    #[error(transparent)]
+    Service(#[from] ServiceError),
+    /// It is of an older format.
+    #[error(
+        "the data directory has format {found}, and this needs {present}: start the server once or run \
+         `universe-server compact`, which bring it to that"
+    )]
+    OlderFormat {
+        /// The format found.
+        found: i32,
+        /// The format needed.
+        present: i32,
+    },
+    /// A file cannot be read or written.
+    #[error("{}: {error}", file.display())]
+    File {
+        /// The file.
+        file: PathBuf,
+        /// The system's word.
+        error: io::Error,
+    },
+    /// A file is not what it should be.
+    #[error("{}: {problem}", file.display())]
+    Content {
+        /// The file.
+        file: PathBuf,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
+    /// The server that holds the directory did not do it.
+    #[error("the server that holds the data directory: {0}")]
+    Server(String),
+    /// Stdout or the runtime failed.
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl Verb {
+    /// Does it to a data directory.
+    ///
+    /// # Errors
+    /// [`CareError`], a sentence for the person who asked.
+    pub async fn run(self, dir: &Path) -> Result<ExitCode, CareError> {
+        let at = dir.to_owned();
+        match self {
+            Self::Backup { file } => off(move || backup::backup(&at, &file)).await,
+            Self::Restore { file, replace } => off(move || put_back(&at, &file, replace)).await,
+            Self::Check => off(move || check::check(&at)).await,
+            Self::Export { id, file, revision } => {
+                off(move || export::export(&at, &id, file.as_deref(), revision)).await
+            }
+            Self::Compact => match Request::Compact.ask(dir).await? {
+                Some(told) => say(&told),
+                None => off(move || alone(&at)).await,
+            },
+            Self::Import { file, id } => {
+                let request = off(move || import::read(&file, id)).await?;
+                if let Some(told) = request.ask(dir).await? {
+                    return say(&told);
+                }
+                let store = off(move || Ok(SqliteStore::open(&at, Options::default())?)).await?;
+                let store = std::sync::Arc::new(store);
+                let service = CommandService::new(store.clone(), ServiceLimits::default());
+                let told = Online::new(service, store).take(request).await;
+                say(&told.map_err(CareError::Server)?)
+            }
+        }
+    }
+}
+
+/// Does what blocks.
+async fn off<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, CareError> + Send + 'static,
+) -> Result<T, CareError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(io::Error::other)?
+}
+
+/// A line on stdout.
+fn say(line: &str) -> Result<ExitCode, CareError> {
+    writeln!(io::stdout().lock(), "{line}")?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// `restore`
+fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareError> {
+    let universes = judge(file)?;
+    if let Some(aside) = restore(dir, file, replace)? {
+        say(&format!("what was there before is in {}", aside.display()))?;
+    }
+    say(&format!("{universes} universes are in {}", dir.display()))
+}
+
+/// How many universes a backup has, if it is a sound one.
+fn judge(file: &Path) -> Result<u64, CareError> {
+    let content = |problem: String| CareError::Content {
+        file: file.to_owned(),
+        problem,
+    };
+    let parent = file.parent().unwrap_or(Path::new("."));
+    let opened = Inspector::open_file(parent, file).map_err(|error| match error {
+        OpenError::Unreadable { reason, .. } => content(reason),
+        error => content(error.to_string()),
+    })?;
+    let found = opened.integrity()?;
+    if let Some(first) = found.first() {
+        return Err(content(format!("it is damaged: {first}")));
+    }
+    Ok(opened.universes()?)
+}
+
+/// `compact`, without a server.
+fn alone(dir: &Path) -> Result<ExitCode, CareError> {
+    let (before, after) = compact(dir)?;
+    say(&compacted(before, after))
+}
+
+fn compacted(before: Size, after: Size) -> String {
+    let Size { file, free } = after;
+    format!(
+        "{} bytes before, {file} now, {free} of them free",
+        before.file
+    )
+}
+
+/// Refuses a format that the tables cannot be read by.
+fn present(inspector: &Inspector) -> Result<(), CareError> {
+    let (found, present) = (inspector.format()?, Inspector::present_format());
+    match found < present {
+        true => Err(CareError::OlderFormat { found, present }),
+        false => Ok(()),
+    }
+}
+
+/// Writes a file under another name and gives it its own when it is whole and on the disk. There must be none.
+fn write_new(
+    file: &Path,
+    write: impl FnOnce(&Path) -> Result<(), CareError>,
+) -> Result<(), CareError> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let failed = |error| CareError::File {
+        file: file.to_owned(),
+        error,
+    };
+    let mut options = std::fs::OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    // Its name is taken from now on.
+    drop(options.open(file).map_err(failed)?);
+    let mut name = file.file_name().unwrap_or_default().to_owned();
+    name.push(".partial");
+    let partial = file.with_file_name(name);
+    let written = || {
+        drop(options.open(&partial).map_err(failed)?);
+        write(&partial)?;
+        let whole = std::fs::File::open(&partial).map_err(failed)?;
+        whole.sync_all().map_err(failed)?;
+        std::fs::rename(&partial, file).map_err(failed)
+    };
+    written().inspect_err(|_| {
+        for unfinished in [&partial, file] {
+            let _gone = std::fs::remove_file(unfinished);
+        }
+    })
+}

@@ -1,0 +1,27 @@
+//! `backup`: all universes with their histories, as they were at one moment, in one file.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::{CareError, Inspector, judge, say, write_new};
+
+pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
+    let inspector = Inspector::open(dir)?;
+    write_new(file, |partial| {
+        let name = partial.to_str().ok_or_else(|| CareError::Content {
+            file: file.to_owned(),
+            problem: "the name of a backup must be UTF-8".to_owned(),
+        })?;
+        Ok(inspector.copy_to(name)?)
+    })?;
+    let universes = judge(file)?;
+    let bytes = std::fs::metadata(file).map(|written| written.len());
+    let bytes = bytes.map_err(|error| CareError::File {
+        file: file.to_owned(),
+        error,
+    })?;
+    say(&format!(
+        "{universes} universes, {bytes} bytes, in {}",
+        file.display()
+    ))
+}

@@ -1,0 +1,197 @@
+//! `check`: the file, every entry of every log, and every snapshot against the log.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use super::replay::{Found, Replay};
+use super::{CareError, DAMAGED, Inspector, present, say};
+use crate::commands::read_state;
+use crate::store::sqlite::View;
+use crate::store::{MAX_PAGE, Page, Record, Revision};
+
+/// What to do about a snapshot.
+const PASSED_OVER: &str =
+    "what to do: nothing; it is passed over, and the next one takes its place";
+
+/// What was gone through.
+#[derive(Default)]
+struct Tally {
+    universes: u64,
+    entries: u64,
+    snapshots: u64,
+    problems: u64,
+    /// Whether the file itself is damaged.
+    is_file: bool,
+}
+
+pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
+    let inspector = Inspector::open(dir)?;
+    let mut tally = Tally::default();
+    if let Err(error) = tally.all(&inspector) {
+        // What SQLite cannot read it tells so, wherever it comes across it.
+        let CareError::Unreadable(error) = error else {
+            return Err(error);
+        };
+        tally.tell(&format!("the file is damaged: {error}"))?;
+        tally.is_file = true;
+    }
+    if tally.is_file {
+        say(
+            "what to do: `universe-server restore FILE --replace` goes back to a backup; without one, \
+             `universe-server export ID FILE` saves what can still be read of each universe",
+        )?;
+    }
+    tally.sum_up(&inspector)
+}
+
+impl Tally {
+    fn all(&mut self, inspector: &Inspector) -> Result<(), CareError> {
+        for finding in inspector.integrity()? {
+            self.is_file = true;
+            self.tell(&format!("the file is damaged: {finding}"))?;
+        }
+        present(inspector)?;
+        let mut after = None;
+        loop {
+            let limit = MAX_PAGE;
+            let page = inspector.view()?.list(&Page { after, limit })?;
+            for record in &page {
+                self.universes += 1;
+                // A view of its own, so that the server's log does not grow for long.
+                let view = inspector.view()?;
+                // It may have been deleted, or have gone on.
+                if let Some(record) = view.record(&record.meta.id)? {
+                    self.universe(&view, &record)?;
+                }
+            }
+            match page.last() {
+                Some(last) if page.len() == limit => after = Some(last.position()),
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn sum_up(&self, inspector: &Inspector) -> Result<ExitCode, CareError> {
+        let Self {
+            universes,
+            entries,
+            snapshots,
+            problems,
+            ..
+        } = self;
+        let (verdict, code) = match problems {
+            0 => ("sound".to_owned(), ExitCode::SUCCESS),
+            1 => ("1 problem".to_owned(), ExitCode::from(DAMAGED)),
+            many => (format!("{many} problems"), ExitCode::from(DAMAGED)),
+        };
+        let size = match inspector.size() {
+            Ok(size) => format!("{} bytes, {} of them free", size.file, size.free),
+            Err(error) => error.to_string(),
+        };
+        say(&format!(
+            "{universes} universes, {entries} entries, {snapshots} snapshots, {size}: {verdict}"
+        ))?;
+        Ok(code)
+    }
+
+    fn tell(&mut self, problem: &str) -> Result<(), CareError> {
+        self.problems += 1;
+        say(problem).map(drop)
+    }
+
+    fn universe(&mut self, view: &View<'_>, record: &Record) -> Result<(), CareError> {
+        let id = &record.meta.id;
+        let (mut replay, problem) = Replay::of(view, record)?;
+        // The first damage that nothing makes good.
+        let mut lost = problem.is_some().then_some(record.oldest);
+        if let Some(problem) = problem {
+            let at = record.oldest;
+            self.tell(&format!(
+                "universe {id}: the state at its beginning, revision {at}, is damaged: {problem}"
+            ))?;
+        }
+        if let Some(problem) = replay.no_snapshot.take() {
+            self.tell(&format!(
+                "universe {id}: its snapshot is damaged: {problem}"
+            ))?;
+            if lost.is_none() {
+                say(PASSED_OVER)?;
+            }
+        }
+        loop {
+            self.snapshot(&mut replay, record, &mut lost)?;
+            match replay.step()? {
+                Found::Entry => self.entries += 1,
+                Found::End => break,
+                Found::Damaged(first, last, problem) => {
+                    lost = lost.or(Some(first));
+                    let entries = match first == last {
+                        true => format!("the entry of revision {first} is damaged"),
+                        false => {
+                            format!("the entries of the revisions {first} to {last} are damaged")
+                        }
+                    };
+                    self.tell(&format!("universe {id}: {entries}: {problem}"))?;
+                }
+            }
+        }
+        match lost {
+            None => Ok(()),
+            Some(_) if replay.state.is_some() => say(&format!(
+                "what to do: nothing for its present state, which a snapshot after the damage has; \
+                 `universe-server export {id} FILE` and `import` make a universe without that history"
+            ))
+            .map(drop),
+            Some(first) => {
+                let before = first.0.saturating_sub(1);
+                let export = match first > record.oldest {
+                    true => format!(
+                        ", or `universe-server export {id} FILE --revision {before}` and `import` make a new universe \
+                         of what was before"
+                    ),
+                    false => String::new(),
+                };
+                say(&format!(
+                    "what to do: `universe-server restore FILE --replace` goes back to a backup{export}"
+                ))
+                .map(drop)
+            }
+        }
+    }
+
+    /// Judges the snapshot, if it is of the revision that the log has come to; after damage, goes on from it.
+    fn snapshot(
+        &mut self,
+        replay: &mut Replay<'_>,
+        record: &Record,
+        lost: &mut Option<Revision>,
+    ) -> Result<(), CareError> {
+        let reached = |snapshot: &mut crate::store::Snapshot| snapshot.revision <= replay.revision;
+        let Some(snapshot) = replay.snapshot.take_if(reached) else {
+            return Ok(());
+        };
+        self.snapshots += 1;
+        let (id, at) = (&record.meta.id, snapshot.revision);
+        match (read_state(&snapshot.body), &replay.state) {
+            (Err(problem), _) => {
+                self.tell(&format!(
+                    "universe {id}: its snapshot of revision {at} is damaged: {problem}"
+                ))?;
+                if lost.is_none() {
+                    say(PASSED_OVER)?;
+                }
+            }
+            (Ok(state), Some(replayed)) if state != *replayed => {
+                self.tell(&format!(
+                    "universe {id}: its snapshot of revision {at} is not what its log comes to"
+                ))?;
+                say("what to do: `universe-server restore FILE --replace` goes back to a backup")?;
+            }
+            (Ok(_), Some(_)) => {}
+            // Of a revision in the middle of what cannot be read, it would not fit what comes next.
+            (Ok(state), None) if at == replay.revision => replay.state = Some(state),
+            (Ok(_), None) => {}
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,111 @@
+//! `export`: a universe as JSON, as REST tells it.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+use std::process::ExitCode;
+
+use serde::Serialize;
+use universe_core::State;
+
+use super::replay::{Found, Replay};
+use super::{CareError, Inspector, UniverseId, present, say, write_new};
+use crate::commands::ServiceError;
+use crate::store::sqlite::View;
+use crate::store::{Record, Revision, Timestamp};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Exported<'a> {
+    id: &'a str,
+    name: &'a str,
+    state: &'a State,
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    revision: u64,
+}
+
+pub(super) fn export(
+    dir: &Path,
+    id: &UniverseId,
+    file: Option<&Path>,
+    revision: Option<u64>,
+) -> Result<ExitCode, CareError> {
+    let inspector = Inspector::open(dir)?;
+    present(&inspector)?;
+    let view = inspector.view()?;
+    let record = view.record(id)?;
+    let record = record.ok_or_else(|| ServiceError::NotFound(id.clone()))?;
+    let (state, updated_at, revision) = state(&view, &record, revision.map(Revision))?;
+    let exported = Exported {
+        id: id.as_str(),
+        name: &record.meta.name,
+        state: &state,
+        created_at: record.meta.created_at,
+        updated_at,
+        revision: revision.0,
+    };
+    let Some(file) = file else {
+        let mut out = BufWriter::new(io::stdout().lock());
+        serde_json::to_writer(&mut out, &exported).map_err(io::Error::from)?;
+        out.write_all(b"\n")?;
+        out.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    write_new(file, |partial| {
+        let failed = |error| CareError::File {
+            file: file.to_owned(),
+            error,
+        };
+        let mut out = BufWriter::new(File::create(partial).map_err(failed)?);
+        serde_json::to_writer(&mut out, &exported).map_err(|error| failed(error.into()))?;
+        out.flush().map_err(failed)
+    })?;
+    say(&format!(
+        "universe {id} at revision {revision}, in {}",
+        file.display()
+    ))
+}
+
+/// The state at a revision, and when it came to be; at the head by default.
+fn state(
+    view: &View<'_>,
+    record: &Record,
+    until: Option<Revision>,
+) -> Result<(State, Timestamp, Revision), CareError> {
+    let (id, head, oldest) = (record.meta.id.clone(), record.head, record.oldest);
+    let revision = until.unwrap_or(head.revision);
+    if revision > head.revision {
+        let head = head.revision;
+        return Err(ServiceError::NoRevision { id, revision, head }.into());
+    }
+    if revision < oldest {
+        return Err(ServiceError::Trimmed {
+            id,
+            revision,
+            oldest,
+        }
+        .into());
+    }
+    let (mut replay, problem) = Replay::of(view, record)?;
+    replay.skip(record, revision);
+    let problem = problem.filter(|_| replay.state.is_none());
+    let mut damage = problem.map(|problem| (oldest, problem));
+    while replay.revision < revision {
+        match replay.step()? {
+            Found::Entry => {}
+            Found::End => break,
+            Found::Damaged(first, _, problem) => damage = damage.or(Some((first, problem))),
+        }
+    }
+    if let Some(state) = replay.state.filter(|_| replay.revision == revision) {
+        return Ok((state, replay.at, revision));
+    }
+    let (revision, problem) = damage.unwrap_or((revision, "it cannot be reached".to_owned()));
+    Err(ServiceError::Damaged {
+        id,
+        revision,
+        problem,
+    }
+    .into())
+}

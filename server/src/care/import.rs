@@ -1,0 +1,49 @@
+//! `import`: a universe from a file.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::Value;
+use universe_core::State;
+
+use super::{CareError, Request, UniverseId};
+use crate::commands::Replacement;
+use crate::store::MAX_WRITE;
+
+/// Other members, such as those that `export` writes, are passed over.
+#[derive(Deserialize)]
+struct Given {
+    name: Option<String>,
+    state: Option<Value>,
+}
+
+/// Reads and judges the file.
+pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareError> {
+    let failed = |error| CareError::File {
+        file: file.to_owned(),
+        error,
+    };
+    let content = |problem: String| CareError::Content {
+        file: file.to_owned(),
+        problem,
+    };
+    let bytes = std::fs::metadata(file).map_err(failed)?.len();
+    if bytes > MAX_WRITE as u64 {
+        return Err(content(format!(
+            "{bytes} bytes are more than the {MAX_WRITE} that a universe may have"
+        )));
+    }
+    let text = std::fs::read(file).map_err(failed)?;
+    let expected = |problem: &dyn std::fmt::Display| {
+        content(format!(
+            "{problem}; a JSON object with name and state was expected, as `export` writes it"
+        ))
+    };
+    let given: Given = serde_json::from_slice(&text).map_err(|problem| expected(&problem))?;
+    let name = given.name.ok_or_else(|| expected(&"there is no name"))?;
+    let name = Replacement::check_name(&name).map_err(content)?;
+    let state = given.state.ok_or_else(|| expected(&"there is no state"))?;
+    let state = State::from_partial(state).map_err(|findings| content(findings.to_string()))?;
+    let state = Box::new(state);
+    Ok(Request::Import { id, name, state })
+}

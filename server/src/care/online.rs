@@ -1,0 +1,166 @@
+//! Asking the server that holds a data directory, by its socket, and doing what is asked for.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::sync::Semaphore;
+use universe_core::State;
+
+use super::{CareError, compacted};
+use crate::commands::CommandService;
+use crate::run::share;
+use crate::store::{MAX_WRITE, SqliteStore, UniverseId};
+
+/// The longest request, in bytes: a universe.
+const MAX_LINE: u64 = MAX_WRITE as u64 + (1 << 20);
+
+/// The longest answer, in bytes.
+const MAX_ANSWER: u64 = 64 << 10;
+
+/// One request at a time, so that they do not fill the memory.
+static TURN: Semaphore = Semaphore::const_new(1);
+
+/// What a server can be asked to do.
+#[derive(Debug)]
+pub(crate) enum Request {
+    Compact,
+    Import {
+        id: Option<UniverseId>,
+        name: String,
+        state: Box<State>,
+    },
+}
+
+/// A request as a line.
+#[derive(Deserialize)]
+#[serde(tag = "verb", rename_all = "lowercase", deny_unknown_fields)]
+enum Line {
+    Compact {},
+    Import {
+        id: Option<UniverseId>,
+        name: String,
+        state: Value,
+    },
+}
+
+/// The answer as a line.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Answer {
+    Result(String),
+    Error(String),
+}
+
+/// What does it: the universes and where they are kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Online {
+    service: CommandService,
+    store: Arc<SqliteStore>,
+}
+
+impl Request {
+    /// Has the server that holds the directory do it. Gives what it tells, or `None` if there is no server.
+    pub(super) async fn ask(&self, dir: &Path) -> Result<Option<String>, CareError> {
+        let stream = match share::care(dir).await {
+            Ok(stream) => stream,
+            Err(error) if is_nobody(&error) => return Ok(None),
+            Err(error) => return Err(CareError::Server(error.to_string())),
+        };
+        let answer = self.send(stream).await;
+        let answer = answer.map_err(|error| CareError::Server(error.to_string()))?;
+        let ended = || CareError::Server("it ended before it was done".to_owned());
+        match serde_json::from_slice(&answer).map_err(|_| ended())? {
+            Answer::Result(told) => Ok(Some(told)),
+            Answer::Error(error) => Err(CareError::Server(error)),
+        }
+    }
+
+    async fn send(&self, mut stream: UnixStream) -> io::Result<Vec<u8>> {
+        let mut line = match self {
+            Self::Compact => json!({ "verb": "compact" }).to_string(),
+            Self::Import { id, name, state } => {
+                let line = json!({ "verb": "import", "id": id, "name": name, "state": state });
+                line.to_string()
+            }
+        };
+        line.push('\n');
+        stream.write_all(line.as_bytes()).await?;
+        let mut answer = Vec::new();
+        stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
+        Ok(answer)
+    }
+}
+
+/// Whether nobody is there.
+fn is_nobody(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+    )
+}
+
+impl Online {
+    pub(crate) fn new(service: CommandService, store: Arc<SqliteStore>) -> Self {
+        Self { service, store }
+    }
+
+    /// Reads a request from the socket, does it and answers.
+    pub(crate) async fn serve(&self, stream: UnixStream) -> io::Result<()> {
+        let _turn = TURN.acquire().await.map_err(io::Error::other)?;
+        let (reader, mut writer) = stream.into_split();
+        let mut line = Vec::new();
+        BufReader::new(reader.take(MAX_LINE))
+            .read_until(b'\n', &mut line)
+            .await?;
+        let done = match tokio::task::spawn_blocking(move || read(&line)).await? {
+            Ok(request) => self.take(request).await,
+            Err(wrong) => Err(wrong),
+        };
+        let answer = match done {
+            Ok(told) => Answer::Result(told),
+            Err(error) => Answer::Error(error),
+        };
+        let answer = serde_json::to_string(&answer)?;
+        writer.write_all(format!("{answer}\n").as_bytes()).await
+    }
+
+    /// Does what is asked for. Gives what is to be told.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub(super) async fn take(&self, request: Request) -> Result<String, String> {
+        match request {
+            Request::Import { id, name, state } => {
+                let id = id.unwrap_or_else(UniverseId::random);
+                let made = self.service.create(id, name, *state).await;
+                made.map(|universe| universe.id.to_string())
+                    .map_err(|error| error.to_string())
+            }
+            Request::Compact => match self.store.shrink().await {
+                Ok(Some((before, after))) => Ok(compacted(before, after)),
+                Ok(None) => Err(
+                    "its file was made by an older version and cannot shrink in steps; stop the server, and run \
+                     `universe-server compact` once"
+                        .to_owned(),
+                ),
+                Err(error) => Err(error.to_string()),
+            },
+        }
+    }
+}
+
+fn read(line: &[u8]) -> Result<Request, String> {
+    match serde_json::from_slice(line).map_err(|problem| problem.to_string())? {
+        Line::Compact {} => Ok(Request::Compact),
+        Line::Import { id, name, state } => {
+            let state = State::from_partial(state).map_err(|findings| findings.to_string())?;
+            let state = Box::new(state);
+            Ok(Request::Import { id, name, state })
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! What changes a data directory as a whole, while no server uses it.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+
+use super::directory::{self, DATABASE, Directory, OpenError, unreadable};
+use super::{Durability, Size};
+
+/// The files of a database.
+const FILES: [&str; 3] = [DATABASE, "universes.db-wal", "universes.db-shm"];
+
+/// What a file is called until it is whole.
+const UNREADY: &str = "universes.new";
+
+/// Removes what nobody sees any more and writes the file without gaps, which takes as much room again while it lasts.
+/// Gives the sizes before and after.
+///
+/// # Errors
+/// [`OpenError`].
+pub fn compact(dir: &Path) -> Result<(Size, Size), OpenError> {
+    // A directory is not made for this.
+    if let Err(error) = fs::metadata(dir.join(DATABASE)) {
+        return Err(unreadable(dir, &format_args!("{DATABASE}: {error}")));
+    }
+    let Directory { mut ledger, .. } = Directory::open(dir, Durability::Fsync)?;
+    ledger
+        .compact()
+        .map_err(|error| directory::damaged(dir, &error))
+}
+
+/// Puts a copy of `file`, a backup, into the directory, which is made if missing. What was there before is moved into a
+/// directory of its own, which is given, if `replace` says so.
+///
+/// # Errors
+/// [`OpenError`], also if the directory has universes already. Nothing is lost then: either the one or the other is in
+/// the directory, or, after a crash in between, both under names of their own.
+pub fn restore(dir: &Path, file: &Path, replace: bool) -> Result<Option<PathBuf>, OpenError> {
+    let failed = |error: io::Error| unreadable(dir, &error);
+    directory::make(dir).map_err(failed)?;
+    let _lock = directory::lock(dir)?;
+    let holds = fs::metadata(dir.join(DATABASE)).is_ok_and(|found| found.len() > 0);
+    if holds && !replace {
+        let held = "it has universes already; name another one with --data-dir, or add --replace, which moves them aside";
+        return Err(unreadable(dir, &held));
+    }
+    let unready = dir.join(UNREADY);
+    copy(file, &unready).map_err(failed)?;
+    let aside = holds.then(|| move_aside(dir)).transpose().map_err(failed)?;
+    fs::rename(&unready, dir.join(DATABASE)).map_err(failed)?;
+    File::open(dir)
+        .and_then(|dir| dir.sync_all())
+        .map_err(failed)?;
+    Ok(aside)
+}
+
+/// Copies a file, onto the disk, for its owner alone.
+fn copy(from: &Path, to: &Path) -> io::Result<()> {
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let mut copy = options.open(to)?;
+    io::copy(&mut File::open(from)?, &mut copy)?;
+    copy.sync_all()
+}
+
+/// Moves the files of the database into a new directory beside them: `replaced-1` or a higher number.
+fn move_aside(dir: &Path) -> io::Result<PathBuf> {
+    let mut number = 1_u32;
+    let aside = loop {
+        let aside = dir.join(format!("replaced-{number}"));
+        match fs::create_dir(&aside) {
+            Ok(()) => break aside,
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                number = number.saturating_add(1);
+            }
+            Err(error) => return Err(error),
+        }
+    };
+    // The log first: without it the file is as it was at some time before, and with it as it was at the end.
+    for name in FILES.iter().rev() {
+        match fs::rename(dir.join(name), aside.join(name)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(aside)
+}

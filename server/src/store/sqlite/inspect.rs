@@ -1,0 +1,188 @@
+//! A look into a data directory from beside the server, if there is one: nothing is locked and nothing changed.
+
+use std::path::Path;
+
+use rusqlite::{Connection, Transaction};
+
+use super::directory::{self, DATABASE, OpenError};
+use super::reader::{self, Chunk};
+use super::schema;
+use crate::store::{Base, Entry, Page, Record, Revision, Snapshot, UniverseId};
+
+/// The most findings of SQLite's own check that are told.
+const MAX_FINDINGS: usize = 20;
+
+/// A data directory that is looked into.
+#[derive(Debug)]
+pub struct Inspector {
+    connection: Connection,
+}
+
+/// How large the file is, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// All of it.
+    pub file: u64,
+    /// What of it nothing is in.
+    pub free: u64,
+}
+
+/// What could not be read, in the words of the database.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Unreadable(#[from] rusqlite::Error);
+
+/// Everything of the directory as it was at one moment.
+#[derive(Debug)]
+pub struct View<'i>(Transaction<'i>);
+
+/// What comes after a revision in a log.
+#[derive(Debug)]
+pub enum Stretch {
+    /// Entries, at least one unless the revision was the head.
+    Entries(Vec<Entry>),
+    /// The entries from the first to the last of these revisions cannot be read.
+    Damaged(Revision, Revision),
+}
+
+impl Inspector {
+    /// Opens the directory for reading.
+    ///
+    /// # Errors
+    /// [`OpenError`], if there is no store of a format that this program knows.
+    pub fn open(dir: &Path) -> Result<Self, OpenError> {
+        Self::open_file(dir, &dir.join(DATABASE))
+    }
+
+    /// Opens a file that is a store by itself, such as a backup; `dir` is named in errors.
+    ///
+    /// # Errors
+    /// As for [`Inspector::open`].
+    pub fn open_file(dir: &Path, file: &Path) -> Result<Self, OpenError> {
+        let is_empty = std::fs::metadata(file).map(|found| found.len() == 0);
+        if is_empty.map_err(|error| {
+            directory::unreadable(dir, &format_args!("{}: {error}", file.display()))
+        })? {
+            return Err(directory::unreadable(
+                dir,
+                &format_args!("{} is empty", file.display()),
+            ));
+        }
+        directory::judge_header(dir, file)?;
+        let connection =
+            schema::connect_reader(file).map_err(|error| directory::damaged(dir, &error))?;
+        Ok(Self { connection })
+    }
+
+    /// The format that the directory has.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn format(&self) -> Result<i32, Unreadable> {
+        Ok(schema::format(&self.connection)?)
+    }
+
+    /// The format that this program writes.
+    #[must_use]
+    pub const fn present_format() -> i32 {
+        schema::FORMAT
+    }
+
+    /// How large it is.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn size(&self) -> Result<Size, Unreadable> {
+        Ok(schema::sizes(&self.connection)?)
+    }
+
+    /// Writes all there is at this moment into a file, which is missing or empty, without gaps.
+    ///
+    /// # Errors
+    /// [`Unreadable`], also if the file cannot be written.
+    pub fn copy_to(&self, file: &str) -> Result<(), Unreadable> {
+        self.connection.execute("VACUUM INTO ?1", [file])?;
+        Ok(())
+    }
+
+    /// What SQLite finds wrong with the file: nothing, if it is sound.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn integrity(&self) -> Result<Vec<String>, Unreadable> {
+        let sql = format!("PRAGMA integrity_check({MAX_FINDINGS})");
+        let mut statement = self.connection.prepare(&sql)?;
+        let found: Result<Vec<String>, _> = statement.query_map([], |row| row.get(0))?.collect();
+        let mut found = found?;
+        found.retain(|finding| finding != "ok");
+        Ok(found)
+    }
+
+    /// How many universes there are.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn universes(&self) -> Result<u64, Unreadable> {
+        let sql = "SELECT count(*) FROM universe";
+        let count: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
+        Ok(count.cast_unsigned())
+    }
+
+    /// Everything as it is now, for as long as the view is kept. A long one lets the server's write-ahead log grow.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn view(&self) -> Result<View<'_>, Unreadable> {
+        Ok(View(self.connection.unchecked_transaction()?))
+    }
+}
+
+impl View<'_> {
+    /// One page of the universes.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn list(&self, page: &Page) -> Result<Vec<Record>, Unreadable> {
+        Ok(reader::list(&self.0, page)?)
+    }
+
+    /// What is known of a universe, if there is one.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn record(&self, id: &UniverseId) -> Result<Option<Record>, Unreadable> {
+        Ok(reader::record(&self.0, id)?)
+    }
+
+    /// The body that its log begins with.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn base(&self, id: &UniverseId) -> Result<Option<Base>, Unreadable> {
+        Ok(reader::base(&self.0, id)?)
+    }
+
+    /// Its snapshot, if there is one.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn snapshot(&self, id: &UniverseId) -> Result<Option<Snapshot>, Unreadable> {
+        Ok(reader::snapshot(&self.0, id)?.flatten())
+    }
+
+    /// The entries after a revision, some of them.
+    ///
+    /// # Errors
+    /// [`Unreadable`].
+    pub fn after(&self, id: &UniverseId, revision: Revision) -> Result<Stretch, Unreadable> {
+        let Some((uni, _)) = reader::locate(&self.0, id)? else {
+            return Ok(Stretch::Entries(Vec::new()));
+        };
+        Ok(match reader::stretch(&self.0, uni, revision)? {
+            Some(Chunk::Entries(entries, _)) => Stretch::Entries(entries),
+            Some(Chunk::Damaged { first, last }) => Stretch::Damaged(first, last),
+            // A view does not change.
+            Some(Chunk::Trimmed { .. }) | None => Stretch::Entries(Vec::new()),
+        })
+    }
+}
