@@ -142,10 +142,13 @@ fn write(
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     // A temporary file is for its owner alone unless told otherwise; the system takes the `umask` off this.
-    let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    let mut beside = builder.tempfile_in(parent).map_err(io)?;
+    let beside = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(parent);
+    #[cfg(not(unix))]
+    let beside = tempfile::NamedTempFile::new_in(parent);
+    let mut beside = beside.map_err(io)?;
     beside.write_all(contents).map_err(io)?;
     beside.as_file().sync_all().map_err(io)?;
     if let Ok(old) = fs::metadata(path) {
