@@ -1,8 +1,7 @@
 //! Files that are written whole or not at all, and never over what somebody else has written meanwhile.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Metadata};
 use std::io::{self, Write as _};
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +10,7 @@ use std::time::{Duration, SystemTime};
 ///
 /// The time of the last change (`ctime`) is in it, which no program can set: a file that is written over by one of the
 /// same length and the same time of modification is another one, too. Two changes within one tick of the file system's
-/// clock are not told apart: see [`Stamp::age`].
+/// clock are not told apart: see [`Stamp::age`]. Elsewhere than on Unix it is the length and the time of modification alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
     device: u64,
@@ -49,13 +48,7 @@ impl Stamp {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
         };
-        Ok(Some(Self {
-            device: metadata.dev(),
-            inode: metadata.ino(),
-            length: metadata.len(),
-            modified: (metadata.mtime(), metadata.mtime_nsec()),
-            changed: (metadata.ctime(), metadata.ctime_nsec()),
-        }))
+        Ok(Some(Self::from(&metadata)))
     }
 
     /// How long before `now` it was changed last; `None` if that is later than `now`. What is older than a tick of the
@@ -69,6 +62,40 @@ impl Stamp {
         );
         now.duration_since(SystemTime::UNIX_EPOCH.checked_add(since)?)
             .ok()
+    }
+}
+
+#[cfg(unix)]
+impl From<&Metadata> for Stamp {
+    fn from(metadata: &Metadata) -> Self {
+        use std::os::unix::fs::MetadataExt as _;
+
+        Self {
+            device: metadata.dev(),
+            inode: metadata.ino(),
+            length: metadata.len(),
+            modified: (metadata.mtime(), metadata.mtime_nsec()),
+            changed: (metadata.ctime(), metadata.ctime_nsec()),
+        }
+    }
+}
+
+#[cfg(not(unix))]
+impl From<&Metadata> for Stamp {
+    fn from(metadata: &Metadata) -> Self {
+        let modified = metadata.modified().ok();
+        let since = modified.and_then(|it| it.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let modified = since.map_or((0, 0), |since| {
+            let seconds = i64::try_from(since.as_secs()).unwrap_or(i64::MAX);
+            (seconds, i64::from(since.subsec_nanos()))
+        });
+        Self {
+            device: 0,
+            inode: 0,
+            length: metadata.len(),
+            modified,
+            changed: modified,
+        }
     }
 }
 
@@ -115,10 +142,13 @@ fn write(
         .filter(|parent| !parent.as_os_str().is_empty());
     let parent = parent.unwrap_or(Path::new("."));
     // A temporary file is for its owner alone unless told otherwise; the system takes the `umask` off this.
-    let mut beside = tempfile::Builder::new()
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(parent)
-        .map_err(io)?;
+    #[cfg(unix)]
+    let beside = tempfile::Builder::new()
+        .permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666))
+        .tempfile_in(parent);
+    #[cfg(not(unix))]
+    let beside = tempfile::NamedTempFile::new_in(parent);
+    let mut beside = beside.map_err(io)?;
     beside.write_all(contents).map_err(io)?;
     beside.as_file().sync_all().map_err(io)?;
     if let Ok(old) = fs::metadata(path) {

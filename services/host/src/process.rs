@@ -5,7 +5,6 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use mimalloc::MiMalloc;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Gives memory back to the system soon after it is freed: what one client made a server hold is not held for ever. (The
@@ -75,7 +74,10 @@ pub(crate) fn runtime() -> std::io::Result<Runtime> {
 }
 
 /// Lets the process open as many files as the system allows it: each connection is one.
+#[cfg(unix)]
 pub(crate) fn raise_file_limit() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
     let limit = getrlimit(Resource::Nofile);
     let raised = setrlimit(
         Resource::Nofile,
@@ -88,3 +90,7 @@ pub(crate) fn raise_file_limit() {
         tracing::debug!(%error, "the limit of open files stays as it is");
     }
 }
+
+/// Elsewhere there is no such limit.
+#[cfg(not(unix))]
+pub(crate) const fn raise_file_limit() {}

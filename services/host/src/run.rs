@@ -18,7 +18,6 @@ use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, listen, serve};
 use mcp_proto::stdio::{self, StdioConfig};
 use mcp_proto::{Principal, Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::door::{Door, DoorError};
@@ -111,24 +110,45 @@ impl Host {
     }
 }
 
-/// Cancelled on SIGINT or SIGTERM.
+/// Cancelled on SIGINT or SIGTERM; elsewhere than on Unix on Ctrl-C.
 ///
 /// # Errors
 /// The system gives no signals.
 pub fn stop_signal() -> Result<CancellationToken, io::Error> {
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    let mut terminate = signal(SignalKind::terminate())?;
+    let signalled = signalled()?;
     let stop = CancellationToken::new();
     let told = stop.clone();
     tokio::spawn(async move {
-        tokio::select! {
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
+        signalled.await;
         tracing::info!("stopping");
         told.cancel();
     });
     Ok(stop)
+}
+
+/// Comes back when the process is to stop. Signals are caught from the call on.
+#[cfg(unix)]
+fn signalled() -> Result<impl Future<Output = ()>, io::Error> {
+    use tokio::signal::unix::{SignalKind, signal};
+
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    Ok(async move {
+        tokio::select! {
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+#[cfg(not(unix))]
+fn signalled() -> Result<impl Future<Output = ()>, io::Error> {
+    Ok(async {
+        if let Err(error) = tokio::signal::ctrl_c().await {
+            tracing::warn!(%error, "Ctrl-C cannot be heard");
+            std::future::pending::<()>().await;
+        }
+    })
 }
 
 /// Runs `main` on a runtime of its own and leaves: what failed is one line on stderr after the name of the program.

@@ -46,6 +46,8 @@ pub struct TextSection {
     pub line: Line,
     /// The lines up to the next heading of level 2 or 3, trimmed.
     pub text: String,
+    /// Whether its heading has level 3 and stands below `## Requirements`, as only requirements should.
+    pub among_requirements: bool,
 }
 
 /// What is odd about the heading of a requirement.

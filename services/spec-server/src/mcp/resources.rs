@@ -7,6 +7,7 @@ use mcp_proto::{
 
 use super::address::{self, Address};
 use super::desk::Desk;
+use super::failure::Failure;
 use super::watch;
 use crate::model::{Change, Source};
 use crate::view::Budget;
@@ -53,16 +54,22 @@ async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource
     desk.until_watched().await;
     let listed = desk.read(move |desk| {
         let after = page.after.as_deref();
-        if after.is_none() {
-            let given = desk.project().ok();
-            let given = given.and_then(|project| watch::uris(&project).ok());
-            desk.gives(given.unwrap_or_default());
-        }
-        let project = desk.project()?;
-        let specs = match after.and_then(|after| after.strip_prefix(AFTER_CHANGE)) {
-            Some(_) => Vec::new(),
-            None => project.spec_ids()?,
+        let read = || {
+            let project = desk.project()?;
+            let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
+            Ok::<_, Failure>((project, specs, changes))
         };
+        let read = read();
+        // The very list that is given: read once more, it might be another one.
+        if after.is_none() {
+            let uris =
+                |(_, specs, changes): &(_, Vec<String>, Vec<String>)| watch::uris(specs, changes);
+            desk.gives(read.as_ref().map(uris).unwrap_or_default());
+        }
+        let (project, mut specs, changes) = read?;
+        if after.is_some_and(|after| after.starts_with(AFTER_CHANGE)) {
+            specs.clear();
+        }
         let after_spec = after.and_then(|after| after.strip_prefix(AFTER_SPEC));
         let specs = behind(specs, after_spec).map(|id| {
             let about = project.spec(&id).ok().and_then(|spec| spec.purpose.clone());
@@ -72,7 +79,7 @@ async fn list(desk: Desk, page: PageRequest, _: Context) -> Result<Page<Resource
             (format!("{AFTER_SPEC}{id}"), resource)
         });
         let after_change = after.and_then(|after| after.strip_prefix(AFTER_CHANGE));
-        let changes = behind(project.change_ids()?, after_change).map(|id| {
+        let changes = behind(changes, after_change).map(|id| {
             let title = project.change(&id).map(|change| change.title.clone());
             let about = title.unwrap_or_else(|_| "A proposed change.".to_owned());
             let about = ABOUT.beginning(&about).0;

@@ -22,7 +22,7 @@ use service_host::{Changes, Watcher};
 use super::address::{self, Address};
 use super::desk::{Desk, Hearing, WeakDesk};
 use super::failure::Failure;
-use crate::project::{Layout, Project, ReadError};
+use crate::project::Layout;
 use folders::Folders;
 
 /// How long to wait before a place is looked at again where there is no project yet, or that cannot be watched.
@@ -202,7 +202,7 @@ impl Watch {
             Ok(Seen {
                 folders: Folders::of(&project),
                 layout: project.layout().clone(),
-                uris: uris(&project)?,
+                uris: uris(&project.spec_ids()?, &project.change_ids()?),
             })
         });
         Some(seen.await)
@@ -250,13 +250,11 @@ impl Watch {
     }
 }
 
-/// The URIs of what there is. Blocks.
-pub(super) fn uris(project: &Project) -> Result<BTreeSet<String>, ReadError> {
-    let (specs, changes) = (project.spec_ids()?, project.change_ids()?);
+/// The URIs of these specs and changes.
+pub(super) fn uris(specs: &[String], changes: &[String]) -> BTreeSet<String> {
     let specs = specs.iter().map(|id| address::spec(id));
-    Ok(specs
-        .chain(changes.iter().map(|id| address::change(id)))
-        .collect())
+    let changes = changes.iter().map(|id| address::change(id));
+    specs.chain(changes).collect()
 }
 
 /// What a subscriber will hear the differences to, unless that is known already.

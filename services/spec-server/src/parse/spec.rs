@@ -31,6 +31,7 @@ pub fn spec(id: &str, source: Source) -> Spec {
             title: String::new(),
             line: 1,
             text: lead.to_owned(),
+            among_requirements: false,
         });
     }
     for heading in headings {
@@ -50,7 +51,11 @@ pub fn spec(id: &str, source: Source) -> Spec {
         }
         let is_title = title.is_some_and(|title| title.line == heading.line);
         if !in_purpose.contains(&heading.line) {
-            sections.extend(text_section(&outline, heading, is_title));
+            let section = text_section(&outline, heading, is_title);
+            sections.extend(section.map(|section| TextSection {
+                among_requirements: inside && heading.level == 3,
+                ..section
+            }));
         }
     }
     Spec {
@@ -97,5 +102,6 @@ fn text_section(
         title: heading.title.to_owned(),
         line: heading.line,
         text: text.to_owned(),
+        among_requirements: false,
     })
 }

@@ -10,8 +10,18 @@ pub(super) const HEADING: Rule = Rule::warning("heading-malformed").advice();
 /// Says of each heading of a spec or a delta what it is to be, unless that was said already.
 pub(super) fn check(source: &Source, place: Place<'_>, findings: &mut Findings) {
     let outline = Outline::of(&source.text);
+    let mut inside = false;
     for heading in outline.headings() {
-        let Some(right) = right(heading) else {
+        let begins_requirement = strip_prefix_any_case(heading.title, "Requirement:").is_some();
+        if heading.level <= 2 && !begins_requirement {
+            inside = heading.level == 2 && heading.title.eq_ignore_ascii_case("Requirements");
+        }
+        let unnamed = || {
+            (inside && heading.level == 3)
+                .then(|| named(heading))
+                .flatten()
+        };
+        let Some(right) = right(heading).or_else(unnamed) else {
             continue;
         };
         let written = trim(outline.line(heading.line));
@@ -20,6 +30,13 @@ pub(super) fn check(source: &Source, place: Place<'_>, findings: &mut Findings) 
             findings.add(HEADING, place, heading.line, message);
         }
     }
+}
+
+/// How a heading should be written that says neither what it begins nor anything of another kind.
+fn named(heading: &Heading<'_>) -> Option<String> {
+    let says = |word| strip_prefix_any_case(heading.title, word).is_some();
+    let is_plain = !heading.title.is_empty() && !says("Requirement") && !says("Scenario");
+    is_plain.then(|| format!("### Requirement: {}", heading.title))
 }
 
 /// How a heading should be written, if it is written otherwise.

@@ -295,6 +295,12 @@ pub fn malformed(spec: &Spec) -> Option<String> {
         let levels = "headings of requirements without exactly three `#`";
         found.push(format!("{levels} ({})", in_lines(&level)));
     }
+    let sections = spec.sections.iter().filter(|it| it.among_requirements);
+    let unnamed: Vec<Line> = sections.map(|section| section.line).collect();
+    if !unnamed.is_empty() {
+        let headings = "headings below `## Requirements` that do not say `Requirement:`";
+        found.push(format!("{headings} ({})", in_lines(&unnamed)));
+    }
     let mut by_name: BTreeMap<String, Vec<Line>> = BTreeMap::new();
     for one in &spec.requirements {
         by_name.entry(fold(&one.name)).or_default().push(one.line);

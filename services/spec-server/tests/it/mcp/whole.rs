@@ -72,6 +72,25 @@ async fn a_spec_is_read_in_as_much_detail_as_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_heading_among_requirements_that_does_not_say_so_is_noted() {
+    let project = Copy::of("counter");
+    let text = "# Plain\n\n## Purpose\nP.\n\n## Requirements\n\n### Retention\nIt SHALL be kept.\n\n\
+                ### Requirement: Named\nIt SHALL be named.\n\n#### Scenario: One\n- **WHEN** a\n- **THEN** b\n";
+    project.write("openspec/specs/plain/spec.md", text);
+    for client in both_eras(&settings(project.root())).await {
+        let asked = json!({"spec_id": "plain"});
+        let listed = structured(&client, "get_spec_requirements", asked.clone()).await;
+        assert_eq!(names(&listed), ["Named"]);
+        let note = listed["note"].as_str().unwrap();
+        let says = "headings below `## Requirements` that do not say `Requirement:` (line 8)";
+        assert!(note.contains(says), "{note}");
+        let verdict = structured(&client, "validate_spec", asked).await;
+        let advice = "`### Retention` is malformed; write `### Requirement: Retention`";
+        assert!(verdict.to_string().contains(advice), "{verdict}");
+    }
+}
+
+#[tokio::test]
 async fn what_is_malformed_is_read_found_and_noted() {
     let project = Copy::of("counter");
     project.write("openspec/specs/odd/spec.md", ODD);

@@ -44,7 +44,13 @@ fn a_spec_needs_a_purpose_and_requirements() {
     assert_eq!(short(&found(empty)), [warning("requirements-empty", 6)]);
     // Only headings named so count, unlike in OpenSpec.
     let other = GATE.replace("### Requirement: Open", "### Open");
-    assert_eq!(short(&found(&other)), [warning("requirements-empty", 6)]);
+    assert_eq!(
+        short(&found(&other)),
+        [
+            warning("requirements-empty", 6),
+            warning("heading-malformed", 8)
+        ]
+    );
 }
 
 #[test]
