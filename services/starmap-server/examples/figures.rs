@@ -1,7 +1,9 @@
-//! How long each question takes: `cargo run --release -p starmap-server --example figures -- MAP`.
+//! How long each question takes: `cargo run --release -p starmap-server --example figures -- MAP [KIND]`, with a part of
+//! their names only questions of this kind.
 //!
-//! Prints a table in Markdown. Each question is asked three times, and the shortest time counts. With `--json` it prints instead what `benches/beside_igraph.py` needs to ask python's igraph
-//! the same questions: the map, the questions, the times and the answers.
+//! Prints a table in Markdown. Each question is asked three times, and the shortest time counts. With `--json` it prints
+//! instead what `benches/beside_igraph.py` needs to ask python's igraph the same questions: the map, the questions, the
+//! times and the answers.
 
 use std::env;
 use std::error::Error;
@@ -32,13 +34,15 @@ fn main() -> Result<(), Failure> {
     let mut arguments: Vec<String> = env::args().skip(1).collect();
     let as_json = arguments.iter().any(|it| it == "--json");
     arguments.retain(|it| it != "--json");
-    let [path] = arguments.as_slice() else {
-        return Err("usage: figures [--json] MAP".into());
+    let (path, kind) = match arguments.as_slice() {
+        [path] => (path, ""),
+        [path, kind] => (path, kind.as_str()),
+        _ => return Err("usage: figures [--json] MAP [KIND]".into()),
     };
     let begin = Instant::now();
     let map = load(Path::new(path))?.map;
     let loading = begin.elapsed();
-    let rows = Figures::new(&map)?.all();
+    let rows = Figures::new(&map, kind)?.all();
     let mut out = io::stdout().lock();
     if as_json {
         let ends: Vec<[usize; 2]> = (map.indices())
@@ -141,10 +145,12 @@ struct Figures<'m> {
     main: Vec<SystemIndex>,
     high: Vec<SystemIndex>,
     pairs: Vec<Pair>,
+    /// What the names of the questions that are asked have in them.
+    kind: &'m str,
 }
 
 impl<'m> Figures<'m> {
-    fn new(map: &'m Map) -> Result<Self, Failure> {
+    fn new(map: &'m Map, kind: &'m str) -> Result<Self, Failure> {
         let busiest = map.indices().max_by_key(|it| map.neighbours(*it).len());
         let hub = busiest.ok_or("the map is empty")?;
         let around = within(
@@ -163,6 +169,7 @@ impl<'m> Figures<'m> {
             pairs: (0..QUESTIONS).filter_map(pair).collect(),
             high: main.iter().copied().filter(is_high).collect(),
             main,
+            kind,
         })
     }
 
@@ -172,6 +179,7 @@ impl<'m> Figures<'m> {
         self.routes_with_more(&mut rows);
         self.surroundings(&mut rows);
         self.tours(&mut rows);
+        rows.retain(|row| !row.micros.is_empty());
         rows
     }
 
@@ -185,7 +193,7 @@ impl<'m> Figures<'m> {
             ("less secure", Mode::LessSecure { penalty }),
         ] {
             let route = |&(from, to): &Pair| find(self.map, &Query::new(from, to, mode));
-            let mut row = measure(&format!("route, {name}"), &self.pairs, route);
+            let mut row = self.measure(&format!("route, {name}"), &self.pairs, route);
             row.kind = json!(["route", name]);
             row.questions = self
                 .pairs
@@ -205,11 +213,11 @@ impl<'m> Figures<'m> {
             .filter_map(|_| random.pick(&self.main))
             .map(Avoided::System);
         let avoid = Avoid::new(map, some.collect::<Vec<_>>()).unwrap_or_default();
-        rows.push(measure(
-            "route, avoiding 5 systems",
-            &self.pairs,
-            |&(from, to)| find(map, &Query::new(from, to, Mode::Shortest).avoiding(&avoid)),
-        ));
+        rows.push(
+            self.measure("route, avoiding 5 systems", &self.pairs, |&(from, to)| {
+                find(map, &Query::new(from, to, Mode::Shortest).avoiding(&avoid))
+            }),
+        );
         let bridge = |_| {
             let (from, to) = (random.pick(&self.main)?, random.pick(&self.main)?);
             (from != to).then_some(Extra {
@@ -220,18 +228,18 @@ impl<'m> Figures<'m> {
             })
         };
         let bridges = Extras::new((0..300).filter_map(bridge).collect()).unwrap_or_default();
-        rows.push(measure(
+        rows.push(self.measure(
             "route, safe, 300 jump bridges",
             &self.pairs,
             |&(from, to)| find(map, &Query::new(from, to, Mode::Safe).with(&bridges)),
         ));
         let alone = map.indices().find(|it| map.neighbours(*it).is_empty());
-        rows.push(measure(
-            "route, none: no gates",
-            &self.pairs,
-            |&(from, to)| find(map, &Query::new(from, alone.unwrap_or(to), Mode::Safe)),
-        ));
-        rows.push(measure(
+        rows.push(
+            self.measure("route, none: no gates", &self.pairs, |&(from, to)| {
+                find(map, &Query::new(from, alone.unwrap_or(to), Mode::Safe))
+            }),
+        );
+        rows.push(self.measure(
             "route, none: region and class avoided",
             &self.pairs,
             |&(from, to)| {
@@ -244,13 +252,13 @@ impl<'m> Figures<'m> {
             },
         ));
         for (name, mode) in [("shortest", Mode::Shortest), ("safe", Mode::Safe)] {
-            rows.push(measure(
+            rows.push(self.measure(
                 &format!("3 alternatives, {name}"),
                 &self.pairs,
                 |&(from, to)| alternatives(map, &Query::new(from, to, mode), 3),
             ));
         }
-        rows.push(measure("cost of safety", &self.pairs, |&(from, to)| {
+        rows.push(self.measure("cost of safety", &self.pairs, |&(from, to)| {
             cost_of_safety(map, &Query::new(from, to, Mode::Safe))
         }));
     }
@@ -267,7 +275,7 @@ impl<'m> Figures<'m> {
                 SecurityFilter::Any,
             )
         };
-        let mut row = measure("within 10 jumps", &origins, area);
+        let mut row = self.measure("within 10 jumps", &origins, area);
         row.kind = json!(["within", 10]);
         row.questions = origins.iter().map(|it| json!(it.place())).collect();
         row.answers = origins.iter().map(|it| json!(area(it).len())).collect();
@@ -282,7 +290,7 @@ impl<'m> Figures<'m> {
                 10,
             )
         };
-        let mut row = measure("borders within 15 jumps", &origins, border);
+        let mut row = self.measure("borders within 15 jumps", &origins, border);
         row.kind = json!(["borders", 15]);
         row.questions = origins.iter().map(|it| json!(it.place())).collect();
         row.answers = origins.iter().map(|it| json!(border(it).total)).collect();
@@ -291,10 +299,8 @@ impl<'m> Figures<'m> {
             class: Some(SecurityClass::Low),
             ..Filter::default()
         };
-        rows.push(measure(
-            "search: all low systems by distance",
-            &origins,
-            |&origin| {
+        rows.push(
+            self.measure("search: all low systems by distance", &origins, |&origin| {
                 let filter = low.clone();
                 search(
                     map,
@@ -306,12 +312,10 @@ impl<'m> Figures<'m> {
                         ..Search::default()
                     },
                 )
-            },
-        ));
-        rows.push(measure(
-            "search: by a part of the name",
-            &origins,
-            |&origin| {
+            }),
+        );
+        rows.push(
+            self.measure("search: by a part of the name", &origins, |&origin| {
                 let name = map.system(origin).name.chars().take(2).collect();
                 let filter = Filter {
                     name: Some(name),
@@ -326,9 +330,9 @@ impl<'m> Figures<'m> {
                         ..Search::default()
                     },
                 )
-            },
-        ));
-        rows.push(measure(
+            }),
+        );
+        rows.push(self.measure(
             "nearest 5 with 2 neighbours below high",
             &origins,
             |&origin| {
@@ -353,13 +357,13 @@ impl<'m> Figures<'m> {
             .map(|route| route.systems)
             .filter(|systems| systems.len() > 1)
             .collect();
-        rows.push(measure("analyze a shortest route", &ways, |way| {
+        rows.push(self.measure("analyze a shortest route", &ways, |way| {
             analyze(map, way, Extras::none())
         }));
         let areas: Vec<Vec<SystemIndex>> = (origins.iter().take(QUESTIONS / 10))
             .map(|origin| area(origin).iter().map(|near| near.system).collect())
             .collect();
-        let mut row = measure("chokepoints within 10 jumps", &areas, |area| {
+        let mut row = self.measure("chokepoints within 10 jumps", &areas, |area| {
             cuts(map, area)
         });
         row.kind = json!(["cuts"]);
@@ -368,18 +372,18 @@ impl<'m> Figures<'m> {
         let counts = |found: explore::Cuts| json!([found.systems.len(), found.bridges.len()]);
         row.answers = areas.iter().map(|area| counts(cuts(map, area))).collect();
         rows.push(row);
-        rows.push(measure(
-            "jump range of 7 light years",
-            &origins,
-            |&origin| jump_range(map, origin, 7.0, 100),
-        ));
+        rows.push(
+            self.measure("jump range of 7 light years", &origins, |&origin| {
+                jump_range(map, origin, 7.0, 100)
+            }),
+        );
         let mut random = Random(3);
         for count in [10, 50, 100] {
             let systems = |_| random.some(&self.main, count);
             let sets: Vec<Vec<SystemIndex>> = (0..QUESTIONS / 10).map(systems).collect();
             let matrix =
                 |set: &Vec<SystemIndex>| distances(map, set, set, Avoid::nothing(), Extras::none());
-            let mut row = measure(&format!("distances {count} × {count}"), &sets, matrix);
+            let mut row = self.measure(&format!("distances {count} × {count}"), &sets, matrix);
             row.kind = json!(["distances"]);
             row.questions = sets.iter().map(|set| json!(places(set))).collect();
             let sum = |set| matrix(set).map(|rows| rows.iter().flatten().flatten().sum::<u32>());
@@ -394,10 +398,8 @@ impl<'m> Figures<'m> {
         for count in [5, 10, 12, 13, 25, 50] {
             let systems = |_| random.some(&self.main, count);
             let sets: Vec<Vec<SystemIndex>> = (0..QUESTIONS / 10).map(systems).collect();
-            rows.push(measure(
-                &format!("order of {count} waypoints"),
-                &sets,
-                |set| {
+            rows.push(
+                self.measure(&format!("order of {count} waypoints"), &sets, |set| {
                     let query = WaypointsQuery {
                         waypoints: set,
                         start: Start::FirstAndBack,
@@ -406,8 +408,8 @@ impl<'m> Figures<'m> {
                         extras: starmap_server::route::Extras::none(),
                     };
                     waypoints(map, &query)
-                },
-            ));
+                }),
+            );
         }
         let origins: Vec<SystemIndex> = (0..QUESTIONS / 10)
             .filter_map(|_| random.pick(&self.high))
@@ -417,7 +419,7 @@ impl<'m> Figures<'m> {
             ("coverage", Optimize::Coverage),
         ] {
             for target_jumps in [20, 40, 100] {
-                rows.push(measure(
+                rows.push(self.measure(
                     &format!("loop of {target_jumps}, {name}"),
                     &origins,
                     |&origin| {
@@ -437,21 +439,23 @@ impl<'m> Figures<'m> {
             }
         }
     }
-}
 
-/// Asks each question three times and keeps the shortest: the others had somebody else's work in between.
-fn measure<Q, A>(name: &str, questions: &[Q], answer: impl Fn(&Q) -> A) -> Row {
-    let time = |question: &Q| {
-        let begin = Instant::now();
-        black_box(answer(black_box(question)));
-        begin.elapsed().as_secs_f64() * 1e6
-    };
-    let least = |question: &Q| (0..3).map(|_| time(question)).fold(f64::INFINITY, f64::min);
-    Row {
-        name: name.to_owned(),
-        kind: Value::Null,
-        questions: Vec::new(),
-        answers: Vec::new(),
-        micros: questions.iter().map(least).collect(),
+    /// Asks each question of the kind that is wanted three times and keeps the shortest: the others had somebody else's
+    /// work in between.
+    fn measure<Q, A>(&self, name: &str, questions: &[Q], answer: impl Fn(&Q) -> A) -> Row {
+        let time = |question: &Q| {
+            let begin = Instant::now();
+            black_box(answer(black_box(question)));
+            begin.elapsed().as_secs_f64() * 1e6
+        };
+        let least = |question: &Q| (0..3).map(|_| time(question)).fold(f64::INFINITY, f64::min);
+        let wanted = name.contains(self.kind);
+        Row {
+            name: name.to_owned(),
+            kind: Value::Null,
+            questions: Vec::new(),
+            answers: Vec::new(),
+            micros: questions.iter().filter(|_| wanted).map(least).collect(),
+        }
     }
 }

@@ -7,6 +7,7 @@ mod filter;
 mod invalid;
 mod jump_range;
 mod near;
+mod passages;
 mod search;
 
 pub use analyze::{Analysis, AnalyzeError, DangerZone, analyze};

@@ -21,7 +21,8 @@ pub use space::Space;
 /// Where trade gathers in New Eden.
 pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];
 
-/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places.
+/// A map in memory. Systems, constellations and regions are sorted by id, and their handles are their places: whatever
+/// takes handles of another, larger map may panic.
 #[derive(Debug, Clone)]
 pub struct Map {
     version: String,
@@ -153,9 +154,6 @@ impl Map {
     }
 
     /// A system of this map.
-    ///
-    /// # Panics
-    /// With a handle of another, larger map.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
@@ -166,9 +164,6 @@ impl Map {
     }
 
     /// The class of a system of this map: [`System::class`], without a look at all the rest of it.
-    ///
-    /// # Panics
-    /// With a handle of another, larger map.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
@@ -179,9 +174,6 @@ impl Map {
     }
 
     /// A constellation of this map.
-    ///
-    /// # Panics
-    /// With a handle of another, larger map.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
@@ -192,9 +184,6 @@ impl Map {
     }
 
     /// A region of this map.
-    ///
-    /// # Panics
-    /// With a handle of another, larger map.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,
@@ -205,9 +194,6 @@ impl Map {
     }
 
     /// Where the gates of a system lead, by id.
-    ///
-    /// # Panics
-    /// With a handle of another, larger map.
     #[must_use]
     #[expect(
         clippy::indexing_slicing,

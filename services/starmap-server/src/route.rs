@@ -77,9 +77,6 @@ pub enum By {
 ///
 /// # Errors
 /// [`NoRoute`], which says why there is none.
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn find(map: &Map, query: &Query<'_>) -> Result<Route, NoRoute> {
     let net = Net::new(map, query);
     let mut search = Search::new(map, &net, Direction::To(query.destination));

@@ -132,9 +132,6 @@ fn shown(answer: &Value) -> String {
 fn table(answer: &Value, rows: &[Value]) -> String {
     let columns = answer.get("columns").and_then(Value::as_array);
     let mut head: Vec<String> = columns.into_iter().flatten().map(cell).collect();
-    if let Some(region) = head.last_mut() {
-        "region".clone_into(region);
-    }
     let kills = answer.pointer("/activity/kills");
     if kills.is_some() {
         head.insert(2.min(head.len()), "kills".to_owned());

@@ -47,9 +47,6 @@ pub enum AnalyzeError {
 ///
 /// # Errors
 /// [`AnalyzeError`]
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn analyze(
     map: &Map,
     systems: &[SystemIndex],
@@ -94,9 +91,6 @@ fn danger_zone(map: &Map, systems: &[SystemIndex]) -> Option<DangerZone> {
 
 impl AnalyzeError {
     /// The reason as half a sentence, fit to follow "No route from A to B: ".
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     #[must_use]
     pub fn reason(&self, map: &Map) -> String {
         match self {

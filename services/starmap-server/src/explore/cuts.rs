@@ -49,9 +49,6 @@ struct Visit {
 
 /// Finds the cut vertices and bridges of the graph of these systems and the gates between them, by Tarjan's low-links,
 /// without recursion. Systems named twice count once; parts of the area that nothing joins are judged each for itself.
-///
-/// # Panics
-/// With handles of another, larger map.
 #[must_use]
 pub fn cuts(map: &Map, area: &[SystemIndex]) -> Cuts {
     let mut inside = PerSystem::new(map, false);

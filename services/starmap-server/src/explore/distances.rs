@@ -3,8 +3,9 @@
 use std::mem;
 
 use super::Invalid;
+use super::passages::{Entered, LEVELS, Passages};
 use crate::map::{Map, SystemIndex};
-use crate::route::{Avoid, Extras, PerSystem};
+use crate::route::{Avoid, Extras};
 
 /// The most systems on each side of a matrix.
 pub const MAX_DISTANCES: usize = 100;
@@ -14,9 +15,6 @@ pub const MAX_DISTANCES: usize = 100;
 ///
 /// # Errors
 /// [`Invalid`] for no systems or more than [`MAX_DISTANCES`] on a side.
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn distances(
     map: &Map,
     from: &[SystemIndex],
@@ -39,8 +37,8 @@ type Origins<const WORDS: usize> = [u64; WORDS];
 const PER_WORD: usize = u64::BITS as usize;
 
 /// After so many levels it is looked whether there was anything new, which ends searches for what cannot be reached, and
-/// which jumps lead nowhere new.
-const LEVELS_BETWEEN_LOOKS: u32 = 8;
+/// which systems have nothing more to come.
+const LEVELS_BETWEEN_LOOKS: usize = 8;
 
 /// The same without bounds.
 pub(crate) fn matrix(
@@ -50,68 +48,17 @@ pub(crate) fn matrix(
     extras: &Extras,
     may_pass: impl Fn(SystemIndex) -> bool,
 ) -> Vec<Vec<Option<u32>>> {
-    let passages = Passages::new(map, extras, may_pass);
-    let mut rows = vec![vec![None; to.len()]; from.len()];
-    if from.len() <= PER_WORD {
-        fill::<1>(&mut rows, map, from, to, extras, &passages);
-        return rows;
-    }
     // Two words take less time than one word twice.
     const AT_ONCE: usize = 2 * PER_WORD;
+    let mut rows = vec![vec![None; to.len()]; from.len()];
     for (from, rows) in from.chunks(AT_ONCE).zip(rows.chunks_mut(AT_ONCE)) {
-        fill::<2>(rows, map, from, to, extras, &passages);
+        let passages = Passages::new(map, extras, [from, to], &may_pass);
+        match from.len() {
+            ..=PER_WORD => fill::<1>(rows, from, to, passages),
+            _ => fill::<2>(rows, from, to, passages),
+        }
     }
     rows
-}
-
-/// The jumps that lead on from systems that may be passed.
-#[derive(Clone)]
-struct Passages {
-    /// Those that can be taken both ways, once each.
-    both_ways: Vec<(SystemIndex, SystemIndex)>,
-    one_way: Vec<(SystemIndex, SystemIndex)>,
-}
-
-impl Passages {
-    fn new(map: &Map, extras: &Extras, may_pass: impl Fn(SystemIndex) -> bool) -> Self {
-        let mut it = Self {
-            both_ways: Vec::with_capacity(map.connections()),
-            one_way: Vec::new(),
-        };
-        for near in map.indices().filter(|near| may_pass(*near)) {
-            for &far in map.neighbours(near) {
-                match may_pass(far) {
-                    true if near < far => it.both_ways.push((near, far)),
-                    true => {}
-                    false => it.one_way.push((near, far)),
-                }
-            }
-        }
-        let extras = extras.steps().filter(|(near, _)| may_pass(*near));
-        it.one_way.extend(extras);
-        it
-    }
-
-    /// Whoever is at one end of a jump will be at the other.
-    fn take<const WORDS: usize>(
-        &self,
-        now: &PerSystem<Origins<WORDS>>,
-        then: &mut PerSystem<Origins<WORDS>>,
-    ) {
-        for &(a, b) in &self.both_ways {
-            join(&mut then[b], &now[a]);
-            join(&mut then[a], &now[b]);
-        }
-        for &(near, far) in &self.one_way {
-            join(&mut then[far], &now[near]);
-        }
-    }
-}
-
-fn join<const WORDS: usize>(set: &mut Origins<WORDS>, other: &Origins<WORDS>) {
-    for (word, other) in set.iter_mut().zip(other) {
-        *word |= other;
-    }
 }
 
 fn only<const WORDS: usize>(row: usize) -> Origins<WORDS> {
@@ -121,65 +68,123 @@ fn only<const WORDS: usize>(row: usize) -> Origins<WORDS> {
     })
 }
 
+fn joined<const WORDS: usize>(mut set: Origins<WORDS>, other: &Origins<WORDS>) -> Origins<WORDS> {
+    for (word, other) in set.iter_mut().zip(other) {
+        *word |= other;
+    }
+    set
+}
+
+/// From where the nodes have been reached on the last levels, the newest of which is the jumps that have been counted.
+struct Levels<const WORDS: usize> {
+    /// By level and node: a ring of as many levels as there are in the longest way and one.
+    ring: Vec<Origins<WORDS>>,
+    nodes: usize,
+    jumps: usize,
+}
+
+impl<const WORDS: usize> Levels<WORDS> {
+    /// Where the level of so many jumps before the newest begins.
+    const fn start(&self, before: usize) -> usize {
+        (self.jumps + LEVELS - before) % LEVELS * self.nodes
+    }
+
+    /// A level by node.
+    fn level(&self, before: usize) -> &[Origins<WORDS>] {
+        let start = self.start(before);
+        self.ring.get(start..start + self.nodes).unwrap_or_default()
+    }
+
+    fn begin(&mut self, node: usize, row: usize) {
+        if let Some(set) = self.ring.get_mut(node) {
+            *set = joined(*set, &only(row));
+        }
+    }
+
+    /// Counts one jump more: whoever was where a way begins, as long before as it is, is at its end.
+    fn advance(&mut self, passages: &Passages) {
+        self.jumps += 1;
+        let starts = std::array::from_fn(|before| self.start(before));
+        self.enter(&passages.two, starts, 1);
+        self.enter(&passages.four, starts, 1);
+        // They come to what has been entered by other ways.
+        self.enter(&passages.more, starts, 0);
+    }
+
+    #[expect(
+        clippy::indexing_slicing,
+        reason = "the ring has all nodes of the ways on all levels"
+    )]
+    fn enter<const WAYS: usize>(
+        &mut self,
+        entered: &[Entered<WAYS>],
+        starts: [usize; LEVELS],
+        known: usize,
+    ) {
+        for (node, ways) in entered {
+            let mut all = self.ring[starts[known] + *node as usize];
+            for way in ways {
+                let from = starts[way.jumps()] + way.from();
+                all = joined(all, &self.ring[from]);
+            }
+            self.ring[starts[0] + *node as usize] = all;
+        }
+    }
+}
+
 /// Fills in the rows of at most as many origins as there are bits.
 fn fill<const WORDS: usize>(
     rows: &mut [Vec<Option<u32>>],
-    map: &Map,
     from: &[SystemIndex],
     to: &[SystemIndex],
-    extras: &Extras,
-    passages: &Passages,
+    mut passages: Passages,
 ) {
-    let mut passages = passages.clone();
-    let all = (0..rows.len()).fold([0; WORDS], |mut all, row| {
-        join(&mut all, &only(row));
-        all
-    });
-    // By system, from where it has been reached; and by column, what of that is in the rows.
-    let mut reached = PerSystem::new(map, [0; WORDS]);
-    let mut told = vec![[0; WORDS]; to.len()];
+    let all = (0..rows.len()).fold([0; WORDS], |all, row| joined(all, &only(row)));
+    let nodes = passages.count();
+    let mut levels = Levels {
+        ring: vec![[0; WORDS]; nodes * LEVELS],
+        nodes,
+        jumps: 0,
+    };
+    for (row, origin) in from.iter().enumerate() {
+        levels.begin(passages.node(*origin), row);
+        if let Some(source) = passages.source(*origin) {
+            levels.begin(source, row);
+        }
+    }
+    // By column, its node, and what of that is in the rows.
+    let mut columns: Vec<_> = to
+        .iter()
+        .map(|it| (passages.node(*it), [0; WORDS]))
+        .collect();
     let mut missing = rows.len() * to.len();
-    let mut tell = |jumps: u32, reached: &PerSystem<Origins<WORDS>>| {
-        for ((column, system), told) in to.iter().enumerate().zip(&mut told) {
-            for ((word, now), told) in reached[*system].iter().enumerate().zip(told) {
-                let mut new = now & !mem::replace(told, *now);
+    loop {
+        let newest = levels.level(0);
+        for (column, (node, told)) in columns.iter_mut().enumerate() {
+            let reached = newest.get(*node).copied().unwrap_or([0; WORDS]);
+            for (word, (now, told)) in reached.into_iter().zip(told).enumerate() {
+                let mut new = now & !mem::replace(told, now);
                 while new != 0 {
                     let row = rows.get_mut(word * PER_WORD + new.trailing_zeros() as usize);
                     if let Some(cell) = row.and_then(|row| row.get_mut(column)) {
-                        *cell = Some(jumps);
+                        *cell = u32::try_from(levels.jumps).ok();
                     }
                     missing -= 1;
                     new &= new - 1;
                 }
             }
         }
-        missing == 0
-    };
-    for (row, origin) in from.iter().enumerate() {
-        join(&mut reached[*origin], &only(row));
-    }
-    let mut complete = tell(0, &reached);
-    // An origin is left even if it may not be passed.
-    for (row, origin) in from.iter().enumerate() {
-        let extra = extras.leading_from(*origin);
-        for far in map.neighbours(*origin).iter().copied().chain(extra) {
-            join(&mut reached[far], &only(row));
+        if missing == 0 {
+            return;
         }
-    }
-    complete = complete || tell(1, &reached);
-    // What is one level behind can be used for the next one: all that it lacks comes once more from where it came from.
-    let mut next = reached.clone();
-    let mut jumps = 1;
-    while !complete {
-        jumps += 1;
-        passages.take(&reached, &mut next);
-        complete = tell(jumps, &next);
-        if jumps % LEVELS_BETWEEN_LOOKS == 0 && !complete {
-            complete = next == reached;
-            // Between systems that all origins have reached nothing new can go; both tables must have it so.
-            let done = |it: SystemIndex| reached[it] == all && next[it] == all;
-            passages.both_ways.retain(|&(a, b)| !(done(a) && done(b)));
+        if levels.jumps % LEVELS_BETWEEN_LOOKS == LEVELS_BETWEEN_LOOKS - 1 {
+            // Whoever was there on the oldest level has been there since.
+            let oldest = levels.level(LEVELS - 1);
+            if oldest == newest {
+                return;
+            }
+            passages.drop_done(|node| oldest.get(node as usize) == Some(&all));
         }
-        mem::swap(&mut reached, &mut next);
+        levels.advance(&passages);
     }
 }

@@ -43,9 +43,6 @@ pub enum JumpRangeError {
 ///
 /// # Errors
 /// [`JumpRangeError`]
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn jump_range(
     map: &Map,
     origin: SystemIndex,
@@ -91,9 +88,6 @@ pub fn jump_range(
 }
 
 /// How far two systems are apart; `None` if the map does not say where one is.
-///
-/// # Panics
-/// With handles of another, larger map.
 #[must_use]
 pub fn light_years_between(map: &Map, a: SystemIndex, b: SystemIndex) -> Option<f64> {
     let (a, b) = (map.system(a).position?, map.system(b).position?);
@@ -103,9 +97,6 @@ pub fn light_years_between(map: &Map, a: SystemIndex, b: SystemIndex) -> Option<
 
 impl JumpRangeError {
     /// The reason as a sentence.
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     #[must_use]
     pub fn sentence(&self, map: &Map) -> String {
         match self {

@@ -30,9 +30,6 @@ pub struct Nearest {
 
 /// All systems at most so many jumps away by gates and extra connections, the origin included, by distance, then by name. Systems that `travel` does not
 /// admit are not entered; the origin is where one is.
-///
-/// # Panics
-/// With handles of another, larger map.
 #[must_use]
 pub fn within(
     map: &Map,
@@ -48,9 +45,6 @@ pub fn within(
 
 /// The border systems at most so many jumps away, by distance, then by name. The origin counts if it is one. Systems that
 /// `travel` does not admit are not entered.
-///
-/// # Panics
-/// With handles of another, larger map.
 #[must_use]
 pub fn borders(
     map: &Map,
@@ -69,9 +63,6 @@ pub fn borders(
 ///
 /// # Errors
 /// [`Invalid`] for a filter that cannot be meant.
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Found<Near>, Invalid> {
     let filter = nearest.filter.check()?;
     let origin = nearest.origin;
@@ -88,9 +79,6 @@ pub fn nearest(map: &Map, extras: &Extras, nearest: &Nearest) -> Result<Found<Ne
 }
 
 /// The neighbours of a system that are below high security, by id.
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn adjacent_lower(map: &Map, system: SystemIndex) -> impl Iterator<Item = SystemIndex> {
     let neighbours = map.neighbours(system).iter().copied();
     neighbours.filter(|far| map.class(*far) != SecurityClass::High)

@@ -30,9 +30,6 @@ pub struct Hit {
 ///
 /// # Errors
 /// [`Invalid`] for a filter that cannot be meant, and for a distance without an origin.
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn search(map: &Map, extras: &Extras, search: &Search) -> Result<Found<Hit>, Invalid> {
     let filter = search.filter.check()?;
     if let (None, Some(max_jumps)) = (search.origin, search.max_jumps) {

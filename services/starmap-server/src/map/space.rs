@@ -11,7 +11,7 @@ use super::{Map, SecurityClass, SystemIndex};
 /// | high security | security from 0.45 | yes | out, not in: no cynosural field can be lit there (EVE University wiki, "Jump drives", section "Cynosural fields") |
 /// | low and null security | the rest of known space | yes | out and in |
 /// | Pochven | region 10000070 | among its 27 systems alone | out, not in (EVE University wiki, "Pochven", section "Mechanical differences") |
-/// | Jove space | regions 10000004 (UUA-F4), 10000017 (J7HZ-F), 10000019 (A821-A) | none to the rest of space (the Static Data Export) | not in: planners of jumps such as Rangefinder leave out these regions too |
+/// | Jove space | regions 10000004 (UUA-F4), 10000017 (J7HZ-F), 10000019 (A821-A) | none to the rest of space (the Static Data Export) | not in: an assumption, for CCP has no published rule. Maps and planners leave out these regions as out of reach |
 /// | wormhole space | system ids from 31000000, Thera among them | none | neither (EVE University wiki, "System security", section "Wormhole space") |
 /// | beyond | system ids from 32000000: abyssal and void space | none | neither: entered by filaments alone |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,9 +35,6 @@ const JOVE: [u32; 3] = [10_000_004, 10_000_017, 10_000_019];
 
 impl Space {
     /// The kind of space that a system is in.
-    ///
-    /// # Panics
-    /// With a handle of another, larger map.
     #[must_use]
     pub fn of(map: &Map, index: SystemIndex) -> Self {
         let system = map.system(index);

@@ -1,5 +1,7 @@
 //! Completion of names: those that begin with what was typed, then those that have it in them.
 
+use std::future::{Ready, ready};
+
 use mcp_proto::{
     Completion, CompletionRequest, Context, MAX_COMPLETIONS, RequestError, ServerBuilder,
 };
@@ -7,12 +9,16 @@ use mcp_proto::{
 use super::resources::now;
 use super::universe::Universe;
 use super::{address, prompts};
+use crate::map::Map;
 
 /// The longest text that can be part of a name; nothing is looked for with a longer one.
 const MAX_TYPED: usize = crate::map::MAX_NAME_BYTES;
 
 /// Adds the completions of templates and prompts.
 pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
+    let systems = of(|map| map.systems().iter().map(|it| &*it.name).collect());
+    let constellations = of(|map| map.constellations().iter().map(|it| &*it.name).collect());
+    let regions = of(|map| map.regions().iter().map(|it| &*it.name).collect());
     let mut builder = builder
         .complete_template(address::SYSTEM, "name", systems)
         .complete_template(address::CONSTELLATION, "name", constellations)
@@ -27,40 +33,17 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
     builder
 }
 
-async fn systems(
-    universe: Universe,
-    request: CompletionRequest,
-    _context: Context,
-) -> Result<Completion, RequestError> {
-    let map = now(&universe)?.map;
-    Ok(matching(
-        &request.value,
-        map.systems().iter().map(|it| &*it.name),
-    ))
-}
-
-async fn constellations(
-    universe: Universe,
-    request: CompletionRequest,
-    _context: Context,
-) -> Result<Completion, RequestError> {
-    let map = now(&universe)?.map;
-    Ok(matching(
-        &request.value,
-        map.constellations().iter().map(|it| &*it.name),
-    ))
-}
-
-async fn regions(
-    universe: Universe,
-    request: CompletionRequest,
-    _context: Context,
-) -> Result<Completion, RequestError> {
-    let map = now(&universe)?.map;
-    Ok(matching(
-        &request.value,
-        map.regions().iter().map(|it| &*it.name),
-    ))
+/// Completes names of the map.
+fn of(
+    names: fn(&Map) -> Vec<&str>,
+) -> impl Fn(Universe, CompletionRequest, Context) -> Ready<Result<Completion, RequestError>>
++ Copy
++ Send
++ Sync
++ 'static {
+    move |universe, request, _context| {
+        ready(now(&universe).map(|now| matching(&request.value, names(&now.map))))
+    }
 }
 
 async fn modes(
@@ -72,12 +55,13 @@ async fn modes(
 }
 
 /// Names by whether they begin with what was typed, then by name; case does not matter.
-fn matching<'m>(typed: &str, names: impl Iterator<Item = &'m str>) -> Completion {
+fn matching(typed: &str, names: Vec<&str>) -> Completion {
     if typed.len() > MAX_TYPED {
         return Completion::default();
     }
     let typed = typed.trim().to_lowercase();
     let mut found: Vec<(bool, &str)> = names
+        .into_iter()
         .filter_map(|name| {
             let at = name.to_lowercase().find(&typed)?;
             Some((at > 0, name))

@@ -42,6 +42,7 @@ pub(crate) struct Answer<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) activity: Option<Danger>,
     /// What is easily overlooked, why a list is empty, and what would help.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub(crate) warnings: Vec<String>,
     /// The version of the map's data.
     pub(crate) data_version: String,
@@ -182,8 +183,11 @@ impl SystemList {
         let systems = Some(entries.collect());
         let columns = (detail == Detail::Summary).then(|| {
             let ends = ["name", "security"].into_iter();
-            let all = ends.chain(columns.iter().copied());
-            all.chain(["new region"]).collect()
+            // In a row it goes without saying from where.
+            let more = columns
+                .iter()
+                .map(|name| name.trim_end_matches("_from_origin"));
+            ends.chain(more).chain(["region"]).collect()
         });
         Self {
             names: None,

@@ -1,5 +1,7 @@
 //! Places and pictures as resources.
 
+use std::future::{Ready, ready};
+
 use mcp_proto::{
     Context, Page, PageRequest, RequestError, Resource, ResourceContents, ResourceTemplate,
     ResourceUri, ServerBuilder,
@@ -26,18 +28,18 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             template(address::SYSTEM, "system", "A solar system", JSON).with_description(
                 "All about a system, by its name or id: security, constellation, region, where its gates lead.",
             ),
-            system,
+            place(system),
         )
         .resource_template(
             template(address::CONSTELLATION, "constellation", "A constellation", JSON)
                 .with_description("The systems of a constellation and the gates that lead out of it."),
-            constellation,
+            place(constellation),
         )
         .resource_template(
             template(address::REGION, "region", "A region", JSON).with_description(
                 "The constellations of a region with their systems, and the gates that lead out of it.",
             ),
-            region,
+            place(region),
         )
         .resource_template(
             template(address::PICTURE_ROUTE, "route-picture", "A picture of a route", SVG)
@@ -88,36 +90,29 @@ fn resource(region: &str) -> Resource {
         .with_mime_type(JSON)
 }
 
-async fn system(
-    universe: Universe,
-    uri: ResourceUri,
-    _context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let now = now(&universe)?;
-    let system = known_system(&now.map, uri.get("name").unwrap_or_default())?;
-    json(uri.uri, &SystemPlace::of(&now, system))
+/// Reads the place that an address names.
+fn place(
+    told: fn(&Snapshot, &str) -> Result<String, RequestError>,
+) -> impl Fn(Universe, ResourceUri, Context) -> Ready<Result<ResourceContents, RequestError>> {
+    move |universe, uri, _context| {
+        let now = now(&universe);
+        let text = now.and_then(|now| told(&now, uri.get("name").unwrap_or_default()));
+        ready(text.map(|text| ResourceContents::text(uri.uri, text).with_mime_type(JSON)))
+    }
 }
 
-async fn constellation(
-    universe: Universe,
-    uri: ResourceUri,
-    _context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let now = now(&universe)?;
-    let name = uri.get("name").unwrap_or_default();
+fn system(now: &Snapshot, name: &str) -> Result<String, RequestError> {
+    json(&SystemPlace::of(now, known_system(&now.map, name)?))
+}
+
+fn constellation(now: &Snapshot, name: &str) -> Result<String, RequestError> {
     let index = known_constellation(&now.map, name).map_err(unknown)?;
-    json(uri.uri, &ConstellationPlace::of(&now, index))
+    json(&ConstellationPlace::of(now, index))
 }
 
-async fn region(
-    universe: Universe,
-    uri: ResourceUri,
-    _context: Context,
-) -> Result<ResourceContents, RequestError> {
-    let now = now(&universe)?;
-    let name = uri.get("name").unwrap_or_default();
+fn region(now: &Snapshot, name: &str) -> Result<String, RequestError> {
     let index = known_region(&now.map, name).map_err(unknown)?;
-    json(uri.uri, &RegionPlace::of(&now, index))
+    json(&RegionPlace::of(now, index))
 }
 
 async fn region_picture(
@@ -161,9 +156,8 @@ pub(crate) fn now(universe: &Universe) -> Result<Snapshot, RequestError> {
     })
 }
 
-fn json(uri: String, value: &impl Serialize) -> Result<ResourceContents, RequestError> {
-    let text = serde_json::to_string(value).map_err(|_| RequestError::internal())?;
-    Ok(ResourceContents::text(uri, text).with_mime_type(JSON))
+fn json(value: &impl Serialize) -> Result<String, RequestError> {
+    serde_json::to_string(value).map_err(|_| RequestError::internal())
 }
 
 pub(crate) fn known_system(map: &Map, name: &str) -> Result<crate::map::SystemIndex, RequestError> {

@@ -82,7 +82,7 @@ pub(crate) fn add(builder: ServerBuilder<Universe>) -> ServerBuilder<Universe> {
             Runs::Here,
             ways::analyze,
         )
-        .add("distances", "Jumps between systems, as a matrix.", Runs::Here, ways::distances)
+        .add("distances", "Jumps between systems. A row for each: its name, then the jumps to all in to, else to those of the rows before.", Runs::Here, ways::distances)
         .add(
             "systems",
             "Systems by name or id; null for an unknown one. full: neighbors, constellation, ids.",

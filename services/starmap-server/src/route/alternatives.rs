@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::mem;
 
-use super::net::Net;
+use super::net::{Jump, Net};
 use super::search::{Direction, Search};
 use super::{Cost, Mode, NoRoute, PerSystem, Query, Route, find, no_route};
 use crate::map::{Map, SystemIndex};
@@ -30,6 +30,21 @@ pub struct CostOfSafety {
 /// Where a route leads from each system. It passes none twice.
 struct Steps(PerSystem<Option<SystemIndex>>);
 
+/// Where the best ways lead on from a system, looked up once.
+struct Known(PerSystem<Option<SystemIndex>>);
+
+impl Known {
+    fn get(
+        &mut self,
+        here: SystemIndex,
+        find: impl FnOnce(SystemIndex) -> Option<Jump>,
+    ) -> Option<SystemIndex> {
+        let known = &mut self.0[here];
+        *known = known.or_else(|| find(here).map(|jump| jump.far));
+        *known
+    }
+}
+
 /// The best route, then others, dearer and dearer: at most `count`, and never more than [`MAX_ALTERNATIVES`].
 ///
 /// An alternative is the best way that passes through some system, whichever (via-node alternatives, as in Abraham,
@@ -40,9 +55,6 @@ struct Steps(PerSystem<Option<SystemIndex>>);
 ///
 /// # Errors
 /// [`NoRoute`] if there is not even one.
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Route>, NoRoute> {
     let net = Net::new(map, query);
     let mut tail = Search::new(map, &net, Direction::To(query.destination));
@@ -79,6 +91,8 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
     // By system, the last way that passed it.
     let mut passed = PerSystem::new(map, 0);
     let mut looked_at = 0;
+    let mut before = Known(PerSystem::new(map, None));
+    let mut next = Known(PerSystem::new(map, None));
     // By route in the answer, how many jumps a way shares with it.
     let mut shared = Vec::with_capacity(count);
     while let Some(Reverse((cost, jumps, via))) = waiting.pop() {
@@ -86,7 +100,12 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             break;
         }
         // Nor has one that is left by the way it was entered.
-        if shown[via] == Some(cost) || turns_back(&head, &tail, via) {
+        let ends = [
+            before.get(via, |here| head.before(here)),
+            next.get(via, |here| tail.next(here)),
+        ];
+        let turns_back = matches!(ends, [Some(before), Some(next)] if before == next);
+        if shown[via] == Some(cost) || turns_back {
             continue;
         }
         looked_at += 1;
@@ -104,14 +123,14 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
             }
         };
         let mut here = via;
-        while let Some(before) = head.before(here) {
-            look(before.far, here, before.far);
-            here = before.far;
+        while let Some(far) = before.get(here, |here| head.before(here)) {
+            look(far, here, far);
+            here = far;
         }
         here = via;
-        while let Some(next) = tail.next(here) {
-            look(here, next.far, next.far);
-            here = next.far;
+        while let Some(far) = next.get(here, |here| tail.next(here)) {
+            look(here, far, far);
+            here = far;
         }
         let differs = |shared: &usize| shared * 100 <= jumps as usize * MOST_SHARED_PERCENT;
         if is_loopless
@@ -133,9 +152,6 @@ pub fn alternatives(map: &Map, query: &Query<'_>, count: usize) -> Result<Vec<Ro
 ///
 /// # Errors
 /// [`NoRoute`]
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn cost_of_safety(map: &Map, query: &Query<'_>) -> Result<CostOfSafety, NoRoute> {
     let by = |mode| find(map, &Query { mode, ..*query });
     let safe = match query.mode.is_safe() {
@@ -159,13 +175,6 @@ impl CostOfSafety {
 /// What a route may cost beside the best.
 fn dearest(best: &Route) -> Cost {
     best.cost + best.cost.half() + Cost::jumps(5)
-}
-
-fn turns_back(head: &Search<'_>, tail: &Search<'_>, via: SystemIndex) -> bool {
-    match (head.before(via), tail.next(via)) {
-        (Some(before), Some(next)) => before.far == next.far,
-        _ => false,
-    }
 }
 
 impl Steps {

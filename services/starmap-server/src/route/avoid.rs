@@ -60,9 +60,6 @@ impl Avoid {
     ///
     /// # Errors
     /// [`TooManyAvoided`]
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     pub fn new(
         map: &Map,
         things: impl IntoIterator<Item = Avoided>,
@@ -118,24 +115,15 @@ impl Avoid {
                 *avoided = true;
             }
         };
+        let systems_of = |index| map.constellation(index).systems.iter().copied();
         for thing in &things {
             match *thing {
                 Avoided::System(system) => mark(system),
-                Avoided::Constellation(index) => {
-                    map.constellation(index)
-                        .systems
-                        .iter()
-                        .copied()
-                        .for_each(&mut mark);
-                }
+                Avoided::Constellation(index) => systems_of(index).for_each(&mut mark),
                 Avoided::Region(index) => {
-                    for &index in &map.region(index).constellations {
-                        map.constellation(index)
-                            .systems
-                            .iter()
-                            .copied()
-                            .for_each(&mut mark);
-                    }
+                    let constellations = map.region(index).constellations.iter();
+                    let systems = constellations.flat_map(|index| systems_of(*index));
+                    systems.for_each(&mut mark);
                 }
                 Avoided::Class(class) => {
                     let of_class = |system: &SystemIndex| map.system(*system).class == class;
@@ -149,9 +137,6 @@ impl Avoid {
 
 impl Avoided {
     /// Whether this system belongs to it.
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     #[must_use]
     pub fn holds(self, map: &Map, system: SystemIndex) -> bool {
         let it = map.system(system);
@@ -164,9 +149,6 @@ impl Avoided {
     }
 
     /// Its name in a sentence.
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     #[must_use]
     pub fn name(self, map: &Map) -> String {
         match self {

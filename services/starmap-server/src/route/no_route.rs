@@ -46,7 +46,7 @@ pub(super) fn why(map: &Map, query: &Query<'_>) -> NoRoute {
         return avoided(map, query, &mut walk);
     }
     let from_origin = walk.reached().len();
-    walk.run_back(map, query.extras, destination, u32::MAX, |_| true);
+    walk.run_back(map, query.extras, destination, u32::MAX, |_, _| true);
     let to_destination = walk.reached().len();
     let alone = match (from_origin, to_destination) {
         (1, _) => Some(origin),
@@ -141,9 +141,6 @@ fn fewest_met(map: &Map, query: &Query<'_>) -> Vec<SystemIndex> {
 
 impl NoRoute {
     /// The reason as half a sentence, fit to follow "No route from A to B: ".
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     #[must_use]
     pub fn reason(&self, map: &Map) -> String {
         let name = |system: SystemIndex| &map.system(system).name;

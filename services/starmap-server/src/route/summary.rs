@@ -18,9 +18,6 @@ pub struct Summary {
 }
 
 /// Counts the systems of a way by class, each as often as it is passed. `None` for no systems.
-///
-/// # Panics
-/// With handles of another, larger map.
 #[must_use]
 pub fn summary(map: &Map, systems: &[SystemIndex]) -> Option<Summary> {
     let first = *systems.first()?;

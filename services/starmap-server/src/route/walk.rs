@@ -32,32 +32,35 @@ impl Walk {
         most_jumps: u32,
         may_enter: impl Fn(SystemIndex) -> bool,
     ) {
-        self.clear();
-        self.reach_if(true, origin, 0);
-        let mut at = 0;
-        while let Some(&here) = self.reached().get(at) {
-            at += 1;
-            let jumps = self.jumps[here];
-            if jumps == most_jumps {
-                return;
-            }
-            let extra = extras.leading_from(here);
-            let around = map.neighbours(here).iter().copied().chain(extra);
-            around.for_each(|far| self.reach_if(may_enter(far), far, jumps + 1));
-        }
+        let extra = |here| extras.leading_from(here);
+        self.walk(map, origin, extra, most_jumps, |far, _| may_enter(far));
     }
 
-    /// The same against the direction of the extra connections: from where this system can be reached.
+    /// The same against the direction of the extra connections: from where this system can be reached. A system may be
+    /// entered after so many jumps.
     pub(crate) fn run_back(
         &mut self,
         map: &Map,
         extras: &Extras,
         destination: SystemIndex,
         most_jumps: u32,
-        may_enter: impl Fn(SystemIndex) -> bool,
+        may_enter: impl Fn(SystemIndex, u32) -> bool,
+    ) {
+        let extra = |here| extras.arriving(here).iter().map(|arc| arc.far);
+        self.walk(map, destination, extra, most_jumps, may_enter);
+    }
+
+    /// Walks into systems that may be entered after so many jumps.
+    fn walk<I: Iterator<Item = SystemIndex>>(
+        &mut self,
+        map: &Map,
+        end: SystemIndex,
+        extra: impl Fn(SystemIndex) -> I,
+        most_jumps: u32,
+        may_enter: impl Fn(SystemIndex, u32) -> bool,
     ) {
         self.clear();
-        self.reach_if(true, destination, 0);
+        self.reach_if(true, end, 0);
         let mut at = 0;
         while let Some(&here) = self.reached().get(at) {
             at += 1;
@@ -65,9 +68,8 @@ impl Walk {
             if jumps == most_jumps {
                 return;
             }
-            let extra = extras.arriving(here).iter().map(|arc| arc.far);
-            let around = map.neighbours(here).iter().copied().chain(extra);
-            around.for_each(|far| self.reach_if(may_enter(far), far, jumps + 1));
+            let around = map.neighbours(here).iter().copied().chain(extra(here));
+            around.for_each(|far| self.reach_if(may_enter(far, jumps + 1), far, jumps + 1));
         }
     }
 

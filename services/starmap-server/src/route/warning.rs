@@ -27,9 +27,6 @@ pub enum Warning {
 }
 
 /// All that is worth a warning, in a fixed order.
-///
-/// # Panics
-/// With handles of another, larger map.
 #[must_use]
 pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
     let mut warnings = Vec::new();
@@ -66,9 +63,6 @@ pub fn warnings(map: &Map, query: &Query<'_>, route: &Route) -> Vec<Warning> {
 
 impl Warning {
     /// The warning as a sentence.
-    ///
-    /// # Panics
-    /// With handles of another, larger map.
     #[must_use]
     pub fn sentence(self, map: &Map) -> String {
         match self {

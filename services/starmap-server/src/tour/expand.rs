@@ -14,13 +14,17 @@ pub(super) fn expand(
 ) -> Option<Vec<SystemIndex>> {
     let mut systems = vec![*stops.first()?];
     let mut been = PerSystem::new(map, false);
-    let mut walk = Walk::new(map);
+    let (mut there, mut walk) = (Walk::new(map), Walk::new(map));
     for ((&from, &to), &jumps) in stops.iter().zip(stops.iter().skip(1)).zip(legs) {
         been[from] = true;
-        // At each system this walk has how far it still is.
         let jumps = u32::try_from(jumps).unwrap_or(u32::MAX);
-        walk.run_back(map, extras, to, jumps, |system| {
-            may_enter(system) || system == from
+        // At each system this walk has how far it still is. Two walks that meet pass fewer systems than one.
+        let half = jumps / 2;
+        there.run(map, extras, from, half, &may_enter);
+        walk.run_back(map, extras, to, jumps, |system, left| {
+            let meets = |there: u32| there + left == jumps;
+            let on_way = left < jumps - half || there.jumps(system).is_some_and(meets);
+            on_way && (may_enter(system) || system == from)
         });
         let leg = leg(map, extras, &walk, &been, from)?;
         for &system in &leg {

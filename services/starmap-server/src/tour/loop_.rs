@@ -136,9 +136,6 @@ pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
 ///
 /// # Errors
 /// [`LoopError`]
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     check(query)?;
     let origin = query.origin;
@@ -178,17 +175,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     // A connection that leads one way may bring a pilot where nothing leads back.
     let back = |at: usize| jumps.get(at)?.first().copied().flatten();
     let kept: Vec<usize> = (1..all.len()).filter(|at| back(*at).is_some()).collect();
-    let row = |row: &[Option<u32>]| -> Vec<u32> {
-        let cells = kept.iter().filter_map(|at| row.get(*at).copied());
-        cells.map(Option::unwrap_or_default).collect()
-    };
-    let problem = Problem::new(
-        jumps.first().map(|it| row(it)).unwrap_or_default(),
-        kept.iter().filter_map(|at| back(*at)).collect(),
-        kept.iter()
-            .filter_map(|at| jumps.get(*at))
-            .map(|it| row(it)),
-    );
+    let problem = Problem::new(&jumps, &kept, true, true);
     let wish = Wish {
         target,
         tolerance: tolerance(target),
@@ -249,7 +236,9 @@ fn lengthen(
         };
         let (mut there, mut on) = (Walk::new(map), Walk::new(map));
         there.run(map, query.extras, from, u32::MAX, may_enter);
-        on.run_back(map, query.extras, to, u32::MAX, may_enter);
+        on.run_back(map, query.extras, to, u32::MAX, |system, _| {
+            may_enter(system)
+        });
         let new = there
             .reached()
             .iter()

@@ -4,12 +4,11 @@
 /// than there.
 #[derive(Debug)]
 pub(super) struct Problem {
-    /// From where the tour begins to each stop: 0 for all if it may begin anywhere.
-    start: Vec<u32>,
-    /// From each stop to where the tour ends: 0 for all if it may end anywhere.
-    end: Vec<u32>,
-    /// From each stop to each, row by row.
-    between: Vec<u32>,
+    /// How many stops there are.
+    count: usize,
+    /// From each stop to each, row by row. The last row and column are where the tour begins and ends: 0 for all if it may
+    /// begin or end anywhere.
+    costs: Vec<u32>,
     /// Whether it is as far back as there, so that a row of stops is as long turned around.
     symmetric: bool,
 }
@@ -21,15 +20,28 @@ const MAX_MOVED: usize = 3;
 const MAX_ROUNDS: usize = 200;
 
 impl Problem {
+    /// Of stops at these places of a matrix of jumps, the first of which is home: whether the tour begins there, and ends
+    /// there.
     pub(super) fn new(
-        start: Vec<u32>,
-        end: Vec<u32>,
-        between: impl Iterator<Item = Vec<u32>>,
+        jumps: &[Vec<Option<u32>>],
+        stops: &[usize],
+        begins: bool,
+        ends: bool,
     ) -> Self {
+        let cost = |from: &usize, to: &usize| -> u32 {
+            let cell = jumps.get(*from).and_then(|row| row.get(*to));
+            cell.copied().flatten().unwrap_or_default()
+        };
+        let mut costs = Vec::with_capacity((stops.len() + 1).pow(2));
+        for from in stops {
+            costs.extend(stops.iter().map(|to| cost(from, to)));
+            costs.push(if ends { cost(from, &0) } else { 0 });
+        }
+        costs.extend(stops.iter().map(|to| if begins { cost(&0, to) } else { 0 }));
+        costs.push(0);
         let mut problem = Self {
-            start,
-            end,
-            between: between.flatten().collect(),
+            count: stops.len(),
+            costs,
             symmetric: true,
         };
         let cost = |from: usize, to: usize| problem.cost(Some(from), Some(to));
@@ -48,18 +60,13 @@ impl Problem {
 
     /// How many stops there are.
     pub(super) const fn len(&self) -> usize {
-        self.start.len()
+        self.count
     }
 
     /// From one stop to another; `None` stands for the begin and the end of the tour.
     pub(super) fn cost(&self, from: Option<usize>, to: Option<usize>) -> u32 {
-        let cost = match (from, to) {
-            (None, Some(to)) => self.start.get(to),
-            (Some(from), None) => self.end.get(from),
-            (Some(from), Some(to)) => self.between.get(from * self.len() + to),
-            (None, None) => Some(&0),
-        };
-        cost.copied().unwrap_or_default()
+        let place = from.unwrap_or(self.count) * (self.count + 1) + to.unwrap_or(self.count);
+        self.costs.get(place).copied().unwrap_or_default()
     }
 
     /// The whole tour in this order.
@@ -102,7 +109,8 @@ impl Problem {
     /// Turns rows of stops around (2-opt) and moves short ones elsewhere (Or-opt) as long as that shortens the tour.
     pub(super) fn improve(&self, order: &mut Vec<usize>) {
         for _ in 0..MAX_ROUNDS {
-            if !self.turn(order) && !self.shift(order) {
+            let turned = self.turn(order);
+            if !self.shift(order) && !turned {
                 return;
             }
         }
@@ -134,6 +142,7 @@ impl Problem {
     }
 
     fn shift(&self, order: &mut Vec<usize>) -> bool {
+        let mut better = false;
         for count in 1..=MAX_MOVED.min(order.len()) {
             for first in 0..=order.len() - count {
                 let row = order.get(first..first + count).unwrap_or_default();
@@ -144,6 +153,10 @@ impl Problem {
                 let before = |at: usize| at.checked_sub(1).and_then(rest);
                 let closed = self.cost(before(first), rest(first));
                 let here = self.cost(before(first), a) + inside + self.cost(b, rest(first));
+                // Nowhere does a row take less than the jumps between its stops.
+                if here <= closed + inside.min(back) {
+                    continue;
+                }
                 // What the tour takes here and there, with the row there, as it is and turned around.
                 let moved = |at: usize| {
                     let (before, after) = (before(at), rest(at));
@@ -158,10 +171,10 @@ impl Problem {
                         row.reverse();
                     }
                     order.splice(at..at, row);
-                    return true;
+                    better = true;
                 }
             }
         }
-        false
+        better
     }
 }

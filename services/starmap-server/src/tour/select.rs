@@ -89,9 +89,17 @@ fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
     let mut best = choice(problem, wish, vec![first]);
     for _ in 0..MAX_STEPS {
         let trials = steps(problem, wish, &best);
-        let better = trials.into_iter().find_map(|(_, step)| {
+        let better = trials.into_iter().find_map(|(score, step)| {
             let mut order = best.order.clone();
             step.take(&mut order);
+            // What comes makes it shorter, at best as short as was asked for.
+            let hope = match problem.length(&order) as usize > wish.target {
+                true => (score.0, 0, score.2, 0),
+                false => score,
+            };
+            if hope >= best.score {
+                return None;
+            }
             problem.improve(&mut order);
             let next = choice(problem, wish, order);
             (next.score < best.score).then_some(next)
@@ -128,76 +136,106 @@ impl Step {
 fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> {
     let order = &choice.order;
     let length = problem.length(order);
-    let mut steps = Vec::new();
+    let mut steps = Vec::with_capacity(MAX_TRIALS + 1);
     let outs: Vec<Without> = (std::iter::once(None).chain((0..order.len()).map(Some)))
         .map(|out| Without::new(problem, wish, order, length, out))
         .collect();
-    for out in outs
-        .iter()
-        .filter(|it| it.out.is_some() && !it.rest.is_empty())
-    {
-        let score = score(wish, out.rest.len(), out.apart, out.length as usize);
+    for out in outs.iter().filter(|it| it.out.is_some() && it.stops > 0) {
+        let score = score(wish, out.stops, out.apart, out.length as usize);
         let step = Step {
             out: out.out,
             into: None,
         };
-        steps.push((score, step));
+        keep_least(&mut steps, MAX_TRIALS, (score, step));
     }
-    let detour = |before, stop, after| {
-        problem.cost(before, Some(stop)) + problem.cost(Some(stop), after)
-            - problem.cost(before, after)
+    let detour = |gap: &Gap, stop| {
+        problem.cost(gap.before, Some(stop)) + problem.cost(Some(stop), gap.after) - gap.jumps
     };
-    let mut gaps = Vec::with_capacity(order.len() + 1);
+    let all_gaps: Vec<Gap> = (0..=order.len())
+        .map(|at| Gap::new(problem, order, at, at))
+        .collect();
+    // Of each stop the least detours with their gaps, and the nearest of the others with their places: giving one up takes
+    // away two gaps and one other.
+    let (mut gaps, mut nearest) = (Vec::with_capacity(4), Vec::with_capacity(3));
     for stop in (0..problem.len()).filter(|stop| !order.contains(stop)) {
         gaps.clear();
-        gaps.extend((0..=order.len()).map(|at| {
-            let before = at.checked_sub(1).and_then(|at| order.get(at).copied());
-            detour(before, stop, order.get(at).copied())
-        }));
-        for without in outs.iter().filter(|it| it.rest.len() < wish.most) {
+        for (at, gap) in all_gaps.iter().enumerate() {
+            keep_least(&mut gaps, 3, (detour(gap, stop), at));
+        }
+        nearest.clear();
+        let home = beside(problem, wish, &[], stop);
+        if wish.optimize == Optimize::Coverage {
+            for (place, other) in order.iter().enumerate() {
+                keep_least(
+                    &mut nearest,
+                    2,
+                    (problem.cost(Some(*other), Some(stop)), place),
+                );
+            }
+        }
+        for without in outs.iter().filter(|it| it.stops < wish.most) {
             // Where one is given up, two gaps become one.
-            let (before, closed, after) = match without.out {
-                None => (gaps.as_slice(), None, &[][..]),
-                Some(out) => (
-                    gaps.get(..out).unwrap_or_default(),
-                    Some(detour(without.before, stop, without.after)),
-                    gaps.get(out + 2..).unwrap_or_default(),
-                ),
-            };
-            let detours = before
-                .iter()
-                .copied()
-                .chain(closed)
-                .chain(after.iter().copied());
-            let Some((longer, place)) = detours.zip(0..).min() else {
+            let left = gaps.iter().find_map(|&(longer, at)| match without.out {
+                Some(out) if at == out || at == out + 1 => None,
+                Some(out) if at > out => Some((longer, at - 1)),
+                _ => Some((longer, at)),
+            });
+            let closed = without.out.map(|out| (detour(&without.gap, stop), out));
+            let Some((longer, place)) = left.into_iter().chain(closed).min() else {
                 continue;
             };
-            let apart = without
-                .apart
-                .min(beside(problem, wish, &without.rest, stop));
+            let other = nearest
+                .iter()
+                .find(|(_, place)| Some(*place) != without.out);
+            let apart = other.map_or(home, |(jumps, _)| home.min(*jumps));
             let longer = (without.length + longer) as usize;
             let step = Step {
                 out: without.out,
                 into: Some((stop, place)),
             };
-            steps.push((score(wish, without.rest.len() + 1, apart, longer), step));
+            let score = score(wish, without.stops + 1, without.apart.min(apart), longer);
+            keep_least(&mut steps, MAX_TRIALS, (score, step));
         }
     }
-    if steps.len() > MAX_TRIALS {
-        steps.select_nth_unstable(MAX_TRIALS);
-        steps.truncate(MAX_TRIALS);
-    }
-    steps.sort_unstable();
     steps
+}
+
+/// Puts another among the least of all so far, in their order.
+fn keep_least<T: Ord>(least: &mut Vec<T>, most: usize, another: T) {
+    if least.len() < most || least.last().is_some_and(|it| another < *it) {
+        least.truncate(most.saturating_sub(1));
+        let place = least.partition_point(|it| *it < another);
+        least.insert(place, another);
+    }
+}
+
+/// Between two stops of a choice, or a stop and home.
+struct Gap {
+    before: Option<usize>,
+    after: Option<usize>,
+    jumps: u32,
+}
+
+impl Gap {
+    /// Between the stop before one place and the stop at another.
+    fn new(problem: &Problem, order: &[usize], first: usize, next: usize) -> Self {
+        let before = first.checked_sub(1).and_then(|at| order.get(at).copied());
+        let after = order.get(next).copied();
+        Self {
+            before,
+            after,
+            jumps: problem.cost(before, after),
+        }
+    }
 }
 
 /// A choice without one of its stops, or as it is.
 struct Without {
-    /// The place of the stop, and what is before and behind it.
+    /// The place of the stop, and the gap that it leaves.
     out: Option<usize>,
-    before: Option<usize>,
-    after: Option<usize>,
-    rest: Vec<usize>,
+    gap: Gap,
+    /// How many stops are left.
+    stops: usize,
     length: u32,
     apart: u32,
 }
@@ -212,19 +250,20 @@ impl Without {
     ) -> Self {
         let mut rest = order.to_vec();
         let stop = out.map(|out| rest.remove(out));
-        let before = out.and_then(|out| rest.get(out.checked_sub(1)?).copied());
-        let after = out.and_then(|out| rest.get(out).copied());
-        let stop_takes = problem.cost(before, stop) + problem.cost(stop, after);
+        let gap = out.map_or_else(
+            || Gap::new(problem, order, 0, 0),
+            |out| Gap::new(problem, order, out, out + 1),
+        );
+        let stop_takes = problem.cost(gap.before, stop) + problem.cost(stop, gap.after);
         Self {
             out,
-            before,
-            after,
             length: match stop {
                 None => length,
-                Some(_) => length + problem.cost(before, after) - stop_takes,
+                Some(_) => length + gap.jumps - stop_takes,
             },
+            gap,
             apart: apart(problem, wish, &rest),
-            rest,
+            stops: rest.len(),
         }
     }
 }

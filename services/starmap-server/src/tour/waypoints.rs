@@ -82,9 +82,6 @@ pub enum WaypointsError {
 ///
 /// # Errors
 /// [`WaypointsError`]
-///
-/// # Panics
-/// With handles of another, larger map.
 pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, WaypointsError> {
     Invalid::unless_within("waypoints", query.waypoints.len(), 1, MAX_WAYPOINTS)?;
     let home = match query.start {
@@ -102,54 +99,31 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     let may_pass = |system| !avoid.contains(system) || all.contains(&system);
     let jumps = matrix(map, &all, &all, query.extras, may_pass);
     // What is reached from the first and leads back to it is reached from all others of the kind: stops are passed.
-    let leads_back = |at: usize| jumps.get(at)?.first().copied().flatten();
-    let first = jumps.first().map(Vec::as_slice).unwrap_or_default();
-    let both = |(at, there): (usize, &Option<u32>)| there.filter(|_| leads_back(at).is_some());
-    let reached: Vec<Option<u32>> = first.iter().enumerate().map(both).collect();
-    let part = |reachable: bool| -> Vec<SystemIndex> {
-        let both = all.iter().zip(&reached);
-        let wanted = both.filter(|(_, jumps)| jumps.is_some() == reachable);
-        wanted.map(|(system, _)| *system).collect()
-    };
-    let unreachable = part(false);
-    if part(true).len() < 2 && !unreachable.is_empty() {
+    let cell = |from: usize, to: usize| jumps.get(from)?.get(to).copied().flatten();
+    let joined = |at: usize| cell(0, at).is_some() && cell(at, 0).is_some();
+    let (reached, unreachable): (Vec<usize>, Vec<usize>) =
+        (0..all.len()).partition(|at| joined(*at));
+    let unreachable: Vec<SystemIndex> = systems_at(&all, &unreachable).collect();
+    if reached.len() < 2 && !unreachable.is_empty() {
         return Err(WaypointsError::NoneReachable);
     }
-    let kept = |row: &[Option<u32>]| -> Vec<u32> {
-        let both = row.iter().zip(&reached).skip(usize::from(home.is_some()));
-        both.filter(|(_, jumps)| jumps.is_some())
-            .map(|(jumps, _)| jumps.unwrap_or_default())
-            .collect()
-    };
-    let stops: Vec<SystemIndex> = part(true)
-        .into_iter()
-        .skip(usize::from(home.is_some()))
-        .collect();
     let closed = matches!(query.start, Start::FirstAndBack | Start::FromAndBack(_));
-    let from_home = match home {
-        Some(_) => kept(&reached),
-        None => vec![0; stops.len()],
-    };
-    let to_home = match closed {
-        true => {
-            let stops = reached
-                .iter()
-                .enumerate()
-                .skip(1)
-                .filter(|(_, it)| it.is_some());
-            stops.filter_map(|(at, _)| leads_back(at)).collect()
-        }
-        false => vec![0; stops.len()],
-    };
-    let rows = jumps.iter().zip(&reached).skip(usize::from(home.is_some()));
-    let between = rows
-        .filter(|(_, jumps)| jumps.is_some())
-        .map(|(row, _)| kept(row));
-    let problem = Problem::new(from_home, to_home, between);
+    let stops = reached
+        .get(usize::from(home.is_some())..)
+        .unwrap_or_default();
+    let problem = Problem::new(&jumps, stops, home.is_some(), closed);
     let (order, method) = solve(&problem);
-    let ordered = order.iter().filter_map(|stop| stops.get(*stop)).copied();
+    let ordered: Vec<usize> = order
+        .iter()
+        .filter_map(|stop| stops.get(*stop))
+        .copied()
+        .collect();
     let back = home.filter(|_| closed);
-    let stops: Vec<SystemIndex> = home.into_iter().chain(ordered).chain(back).collect();
+    let stops = home
+        .into_iter()
+        .chain(systems_at(&all, &ordered))
+        .chain(back);
+    let stops: Vec<SystemIndex> = stops.collect();
     let legs = problem.legs(&order, home.is_some(), closed);
     let systems =
         expand(map, query.extras, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
@@ -160,6 +134,10 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
         unreachable,
         method,
     })
+}
+
+fn systems_at(all: &[SystemIndex], places: &[usize]) -> impl Iterator<Item = SystemIndex> {
+    places.iter().filter_map(|at| all.get(*at)).copied()
 }
 
 fn solve(problem: &Problem) -> (Vec<usize>, Method) {

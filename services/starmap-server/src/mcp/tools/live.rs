@@ -35,9 +35,10 @@ pub(super) struct ActivityArguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Activities {
+    columns: Vec<&'static str>,
     /// In the order of the names, without those that are unknown.
-    #[schemars(with = "Vec<String>")]
-    systems: Vec<Busy>,
+    systems: Vec<Value>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     not_found: Vec<String>,
     /// How many seconds ago the kills were reported; all figures are of an hour.
     age_seconds: Option<u64>,
@@ -59,6 +60,22 @@ struct Busy {
     /// camp, fight or kills, by the feed.
     #[serde(skip_serializing_if = "Option::is_none")]
     scene: Option<&'static str>,
+}
+
+impl Busy {
+    /// Its members in the order of the columns.
+    const COLUMNS: [&str; 10] = [
+        "name",
+        "security_class",
+        "ship_kills",
+        "pod_kills",
+        "npc_kills",
+        "ship_jumps",
+        "kills_level",
+        "jumps_level",
+        "ratting_level",
+        "scene",
+    ];
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -129,17 +146,26 @@ pub(super) fn activity(
         };
         let record = map.system(system);
         known.push(system);
-        systems.push(Busy {
+        systems.push(json!(Busy {
             name: record.name.to_string(),
             security_class: record.class.to_string(),
             figures: Counted::of(overlay, record.id),
             jumps_level: level(overlay, record.id, Measure::Jumps),
             ratting_level: level(overlay, record.id, Measure::Ratting),
             scene: overlay.scene(record.id).map(SceneKind::word),
-        });
+        }));
     }
+    let mut columns = Busy::COLUMNS.to_vec();
+    columns.retain(|column| systems.iter().any(|it| it.get(column).is_some()));
+    let row = |it: Value| {
+        columns
+            .iter()
+            .map(|column| it.get(column).cloned())
+            .collect()
+    };
     let body = Activities {
-        systems,
+        systems: systems.into_iter().map(row).collect(),
+        columns,
         not_found,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };

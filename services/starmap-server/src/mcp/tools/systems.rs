@@ -26,6 +26,7 @@ pub(super) struct Found {
     /// In the order of the names; null in the place of one that is unknown.
     systems: Vec<Value>,
     found: usize,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     not_found: Vec<String>,
 }
 

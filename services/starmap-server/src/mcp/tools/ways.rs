@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::errors::{RouteNotFoundError, UniverseError};
 use crate::explore::{self, AnalyzeError, JumpRangeError};
@@ -52,11 +52,24 @@ struct DangerZone {
     min_security: f64,
 }
 
+/// The way that `route` finds with mode safe.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Alternative {
     jumps: usize,
-    security_summary: SecuritySummary,
-    names: Vec<String>,
+    /// Systems of low and null security.
+    #[serde(skip_serializing_if = "is_none")]
+    lowsec: usize,
+    #[serde(skip_serializing_if = "is_none")]
+    nullsec: usize,
+    lowest_security: f64,
+    lowest_security_system: String,
+    /// Without the ends, which are those of the way that was given.
+    via: Vec<String>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde gives a reference")]
+const fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -81,13 +94,12 @@ pub(super) struct DistancesArguments {
 
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Distances {
-    /// The systems of the rows.
-    from: Vec<String>,
-    /// The systems of the columns; absent if they are those of the rows.
+    /// The systems of the columns. Without it a row has the jumps to the systems of the rows before it, there as back.
     #[serde(skip_serializing_if = "Option::is_none")]
     to: Option<Vec<String>>,
-    /// A row for each of `from`: the fewest jumps to each of `to`; null where there is no way.
-    jumps: Vec<Vec<Option<u32>>>,
+    /// A row for each of `systems`: its name, then the fewest jumps; null where there is no way.
+    #[schemars(with = "Vec<String>")]
+    jumps: Vec<Vec<Value>>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -147,11 +159,7 @@ pub(super) fn analyze(
         security_summary: SecuritySummary::of(map, &systems),
         chokepoints: all_names(map, &found.chokepoints),
         danger_zones: zones.collect(),
-        safest_alternative: safer.as_ref().map(|safe| Alternative {
-            jumps: safe.jumps(),
-            security_summary: SecuritySummary::of(map, &safe.systems),
-            names: all_names(map, &safe.systems),
-        }),
+        safest_alternative: safer.as_ref().map(|safe| Alternative::of(map, safe)),
     };
     let others = safer.into_iter().flat_map(|safe| safe.systems);
     Ok(Answer::new(
@@ -160,6 +168,21 @@ pub(super) fn analyze(
         names,
         systems.into_iter().chain(others),
     ))
+}
+
+impl Alternative {
+    fn of(map: &Map, safe: &Route) -> Self {
+        let summary = SecuritySummary::of(map, &safe.systems);
+        let via = safe.systems.get(1..safe.jumps()).unwrap_or_default();
+        Self {
+            jumps: summary.total_jumps,
+            lowsec: summary.lowsec_jumps,
+            nullsec: summary.nullsec_jumps,
+            lowest_security: summary.lowest_security,
+            lowest_security_system: summary.lowest_security_system,
+            via: all_names(map, via),
+        }
+    }
 }
 
 /// The safe way between the ends of another, if it enters less of what is not high security. A round trip has none: its
@@ -209,10 +232,23 @@ pub(super) fn distances(
             )
         })
         .collect();
+    // Where it is as far back as there, half of the matrix says it all.
+    let cell = |row: usize, column: usize| jumps.get(row).and_then(|row| row.get(column));
+    let mut pairs = (0..from.len()).flat_map(|row| (0..row).map(move |column| (row, column)));
+    let half = to.is_none() && pairs.all(|(a, b)| cell(a, b) == cell(b, a));
+    let rows = from
+        .iter()
+        .zip(&jumps)
+        .enumerate()
+        .map(|(at, (from, row))| {
+            let row = row.iter().take(if half { at } else { row.len() });
+            std::iter::once(json!(name(map, *from)))
+                .chain(row.map(|jumps| json!(jumps)))
+                .collect()
+        });
     let body = Distances {
-        jumps,
-        from: all_names(map, &from),
-        to: to.as_ref().map(|to| all_names(map, to)),
+        jumps: rows.collect(),
+        to: (!half).then(|| all_names(map, columns)),
     };
     let systems = from.into_iter().chain(to.into_iter().flatten());
     Ok(Answer::new(now, body, names, systems).warn(warnings))

@@ -99,7 +99,7 @@ async fn what_else_is_about_ways_takes_them_too() {
     );
     let jumps = json!({"systems": ["Jita"], "to": ["Amarr", "Isle-A"]});
     let found = ask(&server, "distances", jumps).await.unwrap();
-    assert_eq!(found["jumps"], json!([[2, 2]]));
+    assert_eq!(found["jumps"], json!([["Jita", 2, 2]]));
     // Through Marrow, where it is dangerous, nobody need go.
     let risk = json!({"origin": "Jita", "destination": "Amarr"});
     let risk = ask(&server, "gatecamp_risk", risk).await.unwrap();

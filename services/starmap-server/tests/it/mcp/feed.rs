@@ -107,8 +107,8 @@ async fn a_file_is_followed_and_camps_are_told_from_fights() {
     let old = call(&client, "activity", json!({"systems": ["Sable", "Rook"]}))
         .await
         .unwrap();
-    assert_eq!(old["systems"][0]["ship_kills"], 0);
-    assert_eq!(old["systems"][1]["ship_kills"], 0);
+    assert_eq!(old["systems"][0][2], 0);
+    assert_eq!(old["systems"][1][2], 0);
     // Ways round it: by a threshold, and by weight.
     let safe = ["Jita", "Ostra", "Velm", "Kestrel", "Pell", "Amarr"];
     for more in [json!({"avoid_kills": 5}), json!({"danger_weight": 10})] {

@@ -201,7 +201,10 @@ async fn the_games_rules_on_the_real_map_and_every_tool_as_a_command() {
             "No system is called Ammar; did you mean Amarr?",
         ),
         (&["systems", "systems=Ammar,Jita"], "did you mean Amarr"),
-        (&["distances", "systems=Jita,Amarr"], "[0,11],[11,0]"),
+        (
+            &["distances", "systems=Jita,Amarr"],
+            "[\"Jita\"],[\"Amarr\",11]",
+        ),
         (&["chokepoints", "around=The Forge"], "the region The Forge"),
     ] {
         let ended = run(Some(&folder), arguments).await;

@@ -84,7 +84,7 @@ async fn a_route_is_told_in_three_sizes() {
         summary,
         json!({
             "origin": "Jita", "destination": "Amarr", "mode": "shortest", "jumps": 3,
-            "columns": ["name", "security", "new region"],
+            "columns": ["name", "security", "region"],
             "systems": [
                 ["Jita", 0.9459, "Northmark"], ["Marrow", 0.4499], ["Tarn", 0.3], ["Amarr", 1.0],
             ],

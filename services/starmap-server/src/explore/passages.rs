@@ -1,0 +1,194 @@
+//! The map as far as it matters to some systems: junctions, the systems themselves, and the ways between them.
+
+use std::collections::BTreeMap;
+
+use crate::map::{Map, SystemIndex};
+use crate::route::{Extras, PerSystem};
+
+/// How many levels a search by these ways has to remember: one more than the jumps of the longest.
+pub(super) const LEVELS: usize = 8;
+
+/// Nodes and the ways between them. Systems that lie on a way alone, and dead ends, are no nodes: that leaves half.
+pub(super) struct Passages {
+    /// The node of each system that has one.
+    nodes: PerSystem<Option<u32>>,
+    /// The systems of nodes whose ways are not known yet.
+    waiting: Vec<SystemIndex>,
+    /// What may not be passed, but left: it has a node besides, which nothing enters.
+    sources: BTreeMap<SystemIndex, u32>,
+    count: u32,
+    /// Nodes that are entered from no more than two others. Where one is missing, the node itself stands for it.
+    pub(super) two: Vec<Entered<2>>,
+    /// Nodes that are entered from more.
+    pub(super) four: Vec<Entered<4>>,
+    /// Ways to nodes that are entered from more than four, and extra connections.
+    pub(super) more: Vec<Entered<1>>,
+}
+
+/// A node and the ways on which it is entered. As many for each, so that no loop ends where a processor cannot guess it.
+pub(super) type Entered<const WAYS: usize> = (u32, [Way; WAYS]);
+
+/// A way from a node: the node, and below it the jumps, so that it takes little memory.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Way(u32);
+
+impl Way {
+    const fn new(from: u32, jumps: usize) -> Self {
+        Self(from * LEVELS as u32 + jumps as u32)
+    }
+
+    /// Where it begins.
+    pub(super) const fn from(self) -> usize {
+        self.0 as usize / LEVELS
+    }
+
+    /// Less than [`LEVELS`].
+    pub(super) const fn jumps(self) -> usize {
+        self.0 as usize % LEVELS
+    }
+}
+
+impl Passages {
+    /// The ways from some systems to others, through what may be passed.
+    pub(super) fn new(
+        map: &Map,
+        extras: &Extras,
+        [from, to]: [&[SystemIndex]; 2],
+        may_pass: impl Fn(SystemIndex) -> bool,
+    ) -> Self {
+        let room = map.systems().len() / 2;
+        let mut it = Self {
+            nodes: PerSystem::new(map, None),
+            waiting: Vec::with_capacity(room),
+            sources: BTreeMap::new(),
+            count: 0,
+            two: Vec::with_capacity(room),
+            four: Vec::with_capacity(room),
+            more: Vec::new(),
+        };
+        let ends = extras.steps().flat_map(|(near, far)| [near, far]);
+        for system in ends.chain(from.iter().chain(to).copied()) {
+            it.number(system);
+        }
+        for system in map.indices() {
+            if map.neighbours(system).len() > 2 && may_pass(system) {
+                it.number(system);
+            }
+        }
+        for origin in from.iter().filter(|origin| !may_pass(**origin)) {
+            if !it.sources.contains_key(origin) {
+                let node = it.new_node();
+                it.sources.insert(*origin, node);
+                it.enter(node, &[]);
+            }
+        }
+        for (near, far) in extras.steps() {
+            let (node, from) = (it.number(far), it.number(near));
+            if let Some(way) = it.leaving(near, from, 1, &may_pass) {
+                it.more.push((node, [way]));
+            }
+        }
+        let mut ways = Vec::new();
+        while let Some(system) = it.waiting.pop() {
+            ways.clear();
+            for &near in map.neighbours(system) {
+                ways.extend(it.follow(map, system, near, &may_pass));
+            }
+            let node = it.number(system);
+            it.enter(node, &ways);
+        }
+        it
+    }
+
+    /// How many nodes there are.
+    pub(super) const fn count(&self) -> usize {
+        self.count as usize
+    }
+
+    /// The node of a system that was asked about.
+    pub(super) fn node(&self, system: SystemIndex) -> usize {
+        self.nodes[system].unwrap_or_default() as usize
+    }
+
+    /// The node that a system is left from besides, if it may not be passed.
+    pub(super) fn source(&self, system: SystemIndex) -> Option<usize> {
+        self.sources.get(&system).map(|node| *node as usize)
+    }
+
+    /// Forgets how nodes are entered to which nothing new can come.
+    pub(super) fn drop_done(&mut self, done: impl Fn(u32) -> bool) {
+        self.two.retain(|(node, _)| !done(*node));
+        self.four.retain(|(node, _)| !done(*node));
+        self.more.retain(|(node, _)| !done(*node));
+    }
+
+    fn number(&mut self, system: SystemIndex) -> u32 {
+        if let Some(node) = self.nodes[system] {
+            return node;
+        }
+        let node = self.new_node();
+        self.nodes[system] = Some(node);
+        self.waiting.push(system);
+        node
+    }
+
+    const fn new_node(&mut self) -> u32 {
+        self.count += 1;
+        self.count - 1
+    }
+
+    /// The way on which a system is entered by one of its gates.
+    fn follow(
+        &mut self,
+        map: &Map,
+        system: SystemIndex,
+        near: SystemIndex,
+        may_pass: impl Fn(SystemIndex) -> bool,
+    ) -> Option<Way> {
+        let (mut before, mut here) = (system, near);
+        for jumps in 1.. {
+            let long = jumps == LEVELS - 1;
+            match self.nodes[here] {
+                Some(node) => return self.leaving(here, node, jumps, may_pass),
+                None if !may_pass(here) => return None,
+                None if long => {
+                    return Some(Way::new(self.number(here), jumps));
+                }
+                None => {}
+            }
+            // What is no node has one other neighbour, or none.
+            let next = map.neighbours(here).iter().find(|it| **it != before)?;
+            (before, here) = (here, *next);
+        }
+        None
+    }
+
+    /// The way from a node to one so many jumps away.
+    fn leaving(
+        &self,
+        system: SystemIndex,
+        node: u32,
+        jumps: usize,
+        may_pass: impl Fn(SystemIndex) -> bool,
+    ) -> Option<Way> {
+        let from = match may_pass(system) {
+            true => Some(node),
+            false => self.sources.get(&system).copied(),
+        };
+        from.map(|from| Way::new(from, jumps))
+    }
+
+    fn enter(&mut self, node: u32, ways: &[Way]) {
+        let same = Way::new(node, 1);
+        match *ways {
+            [] => self.two.push((node, [same, same])),
+            [one] => self.two.push((node, [one, same])),
+            [one, other] => self.two.push((node, [one, other])),
+            [a, b, c] => self.four.push((node, [a, b, c, same])),
+            [a, b, c, d, ref rest @ ..] => {
+                self.four.push((node, [a, b, c, d]));
+                self.more.extend(rest.iter().map(|way| (node, [*way])));
+            }
+        }
+    }
+}
