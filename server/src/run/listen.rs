@@ -156,8 +156,8 @@ fn greet(
     } else {
         format!("http://{address}")
     };
-    eprintln!(
+    service_host::say(&format!(
         "universe-server {version}, {kept}\n  REST  {base}/universes\n  MCP   {base}{MCP_PATH}{demo}\n{client}\
          listening on {listening}"
-    );
+    ));
 }

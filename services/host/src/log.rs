@@ -1,6 +1,6 @@
 //! The log: lines on stderr, written by a thread of their own, so that a log that nobody reads holds nobody up.
 
-use std::io::{self, IsTerminal as _};
+use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -15,8 +15,17 @@ const MAX_WAITING_LINES: usize = 4_096;
 /// How often lines that were dropped are reported.
 const REPORT: Duration = Duration::from_secs(5);
 
-/// The thread that writes, and how many lines it could not; nothing before the log was set up and after its end.
-static WRITER: Mutex<Option<(WorkerGuard, ErrorCounter)>> = Mutex::new(None);
+/// The thread that writes; nothing before the log was set up and after its end.
+static WRITER: Mutex<Option<Writer>> = Mutex::new(None);
+
+/// The way to the thread that writes.
+struct Writer {
+    lines: NonBlocking,
+    /// How many lines could not be written.
+    errors: ErrorCounter,
+    /// Writes what is waiting when it is dropped.
+    _guard: WorkerGuard,
+}
 
 /// How a line of the log is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -50,13 +59,28 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     }
 }
 
+/// Says something to the person who started the program, on stderr, after what was logged before it. Where nobody reads
+/// stderr any longer, it is lost.
+pub fn say(text: &str) {
+    let line = format!("{text}\n");
+    let lines = writing().as_ref().map(|writer| writer.lines.clone());
+    let _ = match lines {
+        Some(mut lines) => lines.write_all(line.as_bytes()),
+        None => io::stderr().lock().write_all(line.as_bytes()),
+    };
+}
+
 fn writer() -> NonBlocking {
     let (lines, guard) = NonBlockingBuilder::default()
         .lossy(true)
         .buffered_lines_limit(MAX_WAITING_LINES)
         .thread_name("log")
         .finish(io::stderr());
-    *writing() = Some((guard, lines.error_counter()));
+    *writing() = Some(Writer {
+        lines: lines.clone(),
+        errors: lines.error_counter(),
+        _guard: guard,
+    });
     lines
 }
 
@@ -66,7 +90,9 @@ pub(crate) async fn tell_losses() {
     let mut before = 0;
     loop {
         reports.tick().await;
-        let dropped = writing().as_ref().map(|(_, errors)| errors.dropped_lines());
+        let dropped = writing()
+            .as_ref()
+            .map(|writer| writer.errors.dropped_lines());
         let more = dropped.unwrap_or_default().saturating_sub(before);
         if more > 0 {
             before += more;
@@ -83,6 +109,6 @@ pub(crate) fn finish() {
     drop(writing().take());
 }
 
-fn writing() -> MutexGuard<'static, Option<(WorkerGuard, ErrorCounter)>> {
+fn writing() -> MutexGuard<'static, Option<Writer>> {
     WRITER.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, IsTerminal as _};
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -157,7 +157,7 @@ pub fn block_on<E: Error>(
     main: impl Future<Output = Result<ExitCode, E>>,
 ) -> ExitCode {
     let fail = |error: &dyn Error| {
-        tell(&format!("{program}: {error}"));
+        log::say(&format!("{program}: {error}"));
         ExitCode::FAILURE
     };
     process::raise_file_limit();
@@ -187,16 +187,9 @@ fn greet(program: &str, door: &Door, address: SocketAddr, token: Option<&str>) {
         false => "TOKEN",
     });
     let snippets = snippets(program, &format!("http://{authority}{MCP_PATH}"), token);
-    tell(&format!(
+    log::say(&format!(
         "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on http://{address}{MCP_PATH}"
     ));
-}
-
-/// Says something on stderr, if anybody listens.
-fn tell(text: &str) {
-    let _ = io::stderr()
-        .lock()
-        .write_all(format!("{text}\n").as_bytes());
 }
 
 /// What stands before the endpoint: its path, and the token if there is one.
