@@ -324,7 +324,8 @@ impl Held {
     }
 
     /// How much it is.
-    pub(crate) fn amount(&self) -> usize {
+    #[must_use]
+    pub fn amount(&self) -> usize {
         self.amount
     }
 

@@ -117,9 +117,13 @@ impl StreamableHttpService {
     {
         let (head, body) = request.into_parts();
         let origin = head.headers.get(http::header::ORIGIN).cloned();
-        let mut response = match self.answer(head, body).await {
+        let client = self.0.endpoint.client(&head);
+        let mut response = match self.answer(head, body, &client).await {
             Ok(response) => response,
             Err((rejection, id)) => {
+                if rejection.is_of_share() {
+                    client.refusal().await;
+                }
                 if self.0.strangers.is_new(&rejection) {
                     tracing::warn!(
                         ?rejection,
@@ -172,6 +176,7 @@ impl StreamableHttpService {
         &self,
         mut head: request::Parts,
         body: B,
+        client: &Client,
     ) -> Result<Response<ResponseBody>, Refused>
     where
         B: Body,
@@ -181,11 +186,10 @@ impl StreamableHttpService {
             endpoint, legacy, ..
         } = &*self.0;
         let config = &endpoint.config;
-        let client = endpoint.client(&head);
         let (verb, accepts) = match head::judge(&head, config) {
             Ok(judged) => judged,
             Err(rejection) => {
-                reading::discard(body, &head.headers, config).await;
+                reading::discard(body, &head.headers, config, client).await;
                 return Err((rejection, None));
             }
         };
@@ -195,13 +199,13 @@ impl StreamableHttpService {
             Verb::Get | Verb::Delete if modern::names_modern(&head.headers) => {
                 Err((Rejection::NoSessions, None))
             }
-            Verb::Get => legacy.open_stream(&head, &client).await.map_err(without_id),
+            Verb::Get => legacy.open_stream(&head, client).await.map_err(without_id),
             Verb::Delete => legacy.end_session(&head).await.map_err(without_id),
             Verb::Post => {
-                let text = reading::read(body, &head.headers, config, &client)
+                let text = reading::read(body, &head.headers, config, client)
                     .await
                     .map_err(without_id)?;
-                self.post(&mut head, accepts, client, text).await
+                self.post(&mut head, accepts, client.clone(), text).await
             }
         }
     }

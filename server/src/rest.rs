@@ -104,9 +104,11 @@ impl Rest {
         let (head, body) = request.into_parts();
         let client = self.mcp.client(&head);
         let answered = self.answer(&head, body, &client).await;
-        let mut response = answered
-            .and_then(|response| answer::counted(response, &client))
-            .unwrap_or_else(Failure::into_response);
+        let counted = answered.and_then(|response| answer::counted(response, &client));
+        if counted.as_ref().is_err_and(Failure::is_of_share) {
+            client.refusal().await;
+        }
+        let mut response = counted.unwrap_or_else(Failure::into_response);
         cors::expose(&head, &mut response, &self.config.origins);
         response
     }

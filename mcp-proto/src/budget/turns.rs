@@ -3,10 +3,17 @@
 use std::num::NonZero;
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::Client;
+
+/// How many refused bodies are read to their end for a client at once. Others wait in the network meanwhile.
+const DISCARDS: usize = 2;
+
+/// How long refusing a client takes at least: it hears of its share at most a thousand times a second.
+const REFUSAL: Duration = Duration::from_millis(1);
 
 /// A client's turn to keep a processor busy, until it is dropped.
 #[derive(Debug)]
@@ -14,18 +21,39 @@ pub struct Turn {
     _permit: OwnedSemaphorePermit,
 }
 
-/// How many pieces of long work are done for a client at once: half as many as there are processors.
+/// The turns of one client.
 #[derive(Debug)]
-pub(super) struct Turns(Arc<Semaphore>);
+pub(super) struct Turns {
+    /// How many pieces of long work are done at once: half as many as there are processors.
+    work: Arc<Semaphore>,
+    discards: Arc<Semaphore>,
+    refusals: Arc<Semaphore>,
+}
 
 impl Client {
     /// Waits for this client's turn to do long work: it may keep half of the processors busy.
     pub async fn turn(&self) -> Turn {
-        loop {
-            // Nothing closes the semaphore.
-            if let Ok(permit) = Arc::clone(&self.0.turns.0).acquire_owned().await {
-                return Turn { _permit: permit };
-            }
+        turn(&self.0.turns.work).await
+    }
+
+    /// Waits for this client's turn to have a body read that is refused.
+    pub async fn discard(&self) -> Turn {
+        turn(&self.0.turns.discards).await
+    }
+
+    /// Waits for this client's turn to be refused because it holds its share: one that goes on asking as fast as it can
+    /// keeps nobody else waiting.
+    pub async fn refusal(&self) {
+        let _turn = turn(&self.0.turns.refusals).await;
+        tokio::time::sleep(REFUSAL).await;
+    }
+}
+
+async fn turn(turns: &Arc<Semaphore>) -> Turn {
+    loop {
+        // Nothing closes the semaphore.
+        if let Ok(permit) = Arc::clone(turns).acquire_owned().await {
+            return Turn { _permit: permit };
         }
     }
 }
@@ -33,6 +61,11 @@ impl Client {
 impl Default for Turns {
     fn default() -> Self {
         let processors = thread::available_parallelism().map_or(2, NonZero::get);
-        Self(Arc::new(Semaphore::new((processors / 2).max(1))))
+        let of = |count| Arc::new(Semaphore::new(count));
+        Self {
+            work: of((processors / 2).max(1)),
+            discards: of(DISCARDS),
+            refusals: of(1),
+        }
     }
 }

@@ -100,7 +100,7 @@ impl Text {
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 
 /// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `client` holds
-/// each byte.
+/// what it announces before anything of it is read, and each byte beyond.
 pub(super) async fn read<B>(
     body: B,
     headers: &HeaderMap,
@@ -111,20 +111,22 @@ where
     B: Body,
     B::Error: Display,
 {
-    if announced(headers).is_some_and(|length| length > config.max_body_bytes) {
-        discard(body, headers, config).await;
+    let announced = announced(headers).unwrap_or_default();
+    if announced > config.max_body_bytes {
+        discard(body, headers, config, client).await;
         return Err(Rejection::BodyTooLarge(config.max_body_bytes));
     }
     let mut body = pin!(body);
-    let read = collect(body.as_mut(), config, client).await;
+    let read = collect(body.as_mut(), announced, config, client).await;
     if let Err(Rejection::BodyTooLarge(_) | Rejection::Over(_)) = read {
-        skip(body, config).await;
+        skip(body, config, client).await;
     }
     read
 }
 
 async fn collect<B>(
     mut body: Pin<&mut B>,
+    announced: usize,
     config: &HttpConfig,
     client: &Client,
 ) -> Result<Text, Rejection>
@@ -134,7 +136,7 @@ where
 {
     let max = config.max_body_bytes;
     let mut deadline = Deadline::new(config.body_timeout);
-    let mut held = client.hold(Kind::RequestBytes, 0)?;
+    let mut held = client.hold(Kind::RequestBytes, announced)?;
     // The common body is one chunk, which is kept without a copy.
     let mut first = Bytes::new();
     let mut whole = BytesMut::new();
@@ -154,10 +156,13 @@ where
         if more > max.saturating_sub(read) {
             return Err(Rejection::BodyTooLarge(max));
         }
-        held.grow(more)?;
         if read == 0 {
+            held.grow(more.saturating_sub(held.amount()))?;
             first = data.copy_to_bytes(more);
         } else {
+            let room = room(whole.capacity(), read + more, announced).min(max);
+            held.grow(room.saturating_sub(held.amount()))?;
+            whole.reserve(room - whole.len());
             if whole.is_empty() {
                 whole.extend_from_slice(&std::mem::take(&mut first));
             }
@@ -172,22 +177,42 @@ where
     Ok(Text { bytes, held })
 }
 
+/// For how many bytes there should be room when so many are needed: for those that were announced, or for twice as many
+/// as there was room for.
+fn room(before: usize, needed: usize, announced: usize) -> usize {
+    match needed <= before {
+        true => before,
+        false => needed.max(announced).max(before * 2),
+    }
+}
+
 /// Reads the body of a request that is refused unread, in bounds: a client that still writes when the connection is
 /// closed may never see the answer. One that waits to be told to send, or announces more than the bound, is answered
 /// at once.
-pub(super) async fn discard<B: Body>(body: B, headers: &HeaderMap, config: &HttpConfig) {
+pub(super) async fn discard<B: Body>(
+    body: B,
+    headers: &HeaderMap,
+    config: &HttpConfig,
+    client: &Client,
+) {
     let asks = headers
         .get(EXPECT)
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
     if asks || announced(headers).is_some_and(|length| length > max_discarded(config)) {
         return;
     }
-    skip(pin!(body), config).await;
+    skip(pin!(body), config, client).await;
 }
 
-/// Reads what is left of a body, in bounds.
-async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig) {
+/// Reads what is left of a body, in bounds, when it is the client's turn.
+async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Client) {
+    if body.is_end_stream() {
+        return;
+    }
     let mut deadline = Deadline::new(config.body_timeout);
+    let Some(_turn) = deadline.run(client.discard()).await else {
+        return;
+    };
     let mut left = max_discarded(config);
     while !body.is_end_stream() {
         let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));

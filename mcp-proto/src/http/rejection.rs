@@ -73,6 +73,11 @@ impl Rejection {
         }
     }
 
+    /// Whether it is refused because its client holds its share.
+    pub(super) fn is_of_share(&self) -> bool {
+        matches!(self, Self::Over(over) if over.is_share)
+    }
+
     pub(crate) fn error(self) -> ErrorObject {
         let message = match self {
             Self::Message(_, error) => return error,

@@ -213,6 +213,11 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
 }
 
 impl Failure {
+    /// Whether the client holds its share.
+    pub(super) fn is_of_share(&self) -> bool {
+        self.status == StatusCode::TOO_MANY_REQUESTS
+    }
+
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
         Self {
             status,

@@ -129,9 +129,12 @@ where
     if body.size_hint().lower() > max_bytes as u64 {
         return Err(too_large());
     }
+    // What is announced is held before anything of it is read.
+    let announced = body.size_hint().lower() as usize;
+    held.grow(announced)?;
     let read = async {
         let mut body = pin!(body);
-        let mut text = BytesMut::new();
+        let mut text = BytesMut::with_capacity(announced);
         while let Some(frame) = body.frame().await {
             let broken = |_| Failure::bad_request("the body could not be read to its end");
             let Ok(data) = frame.map_err(broken)?.into_data() else {
@@ -140,7 +143,8 @@ where
             if data.remaining() > max_bytes - text.len() {
                 return Err(too_large());
             }
-            held.grow(data.remaining())?;
+            let read = text.len() + data.remaining();
+            held.grow(read.saturating_sub(held.amount()))?;
             text.put(data);
         }
         Ok(text.freeze())
