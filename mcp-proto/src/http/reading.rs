@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::task::Poll;
+use std::time::Duration;
 
 use bytes::{Buf, BufMut as _, Bytes, BytesMut};
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
@@ -98,6 +99,10 @@ impl Text {
 
 /// The most bytes of a refused body that are read to no purpose but the client's hearing of it.
 const MAX_DISCARDED: usize = 64 * 1024 * 1024;
+
+/// After how many bytes of a refused body others come first, and for how long: it is not worth a processor.
+const SKIPPED_IN_A_ROW: usize = 256 * 1024;
+const SKIP_PAUSE: Duration = Duration::from_millis(1);
 
 /// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `client` holds
 /// what it announces before anything of it is read, and each byte beyond.
@@ -214,7 +219,12 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
         return;
     };
     let mut left = max_discarded(config);
+    let mut in_a_row = 0;
     while !body.is_end_stream() {
+        if in_a_row >= SKIPPED_IN_A_ROW {
+            in_a_row = 0;
+            tokio::time::sleep(SKIP_PAUSE).await;
+        }
         let frame = deadline.run(poll_fn(|context| body.as_mut().poll_frame(context)));
         let read = match frame.await {
             Some(Some(Ok(frame))) => frame.into_data().map_or(0, |data| data.remaining()),
@@ -224,6 +234,7 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
             Some(rest) => left = rest,
             None => return,
         }
+        in_a_row += read;
     }
 }
 

@@ -196,7 +196,7 @@ pub(super) fn prepare_writer(
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; \
          PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
-         PRAGMA cache_size = -65536; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+         PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
     ))?;
     connection.execute_batch(KEYED)?;
     connection.set_prepared_statement_cache_capacity(32);
