@@ -1,6 +1,7 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
 mod connection;
+mod lane;
 mod stall;
 mod streams;
 mod table;
@@ -19,6 +20,7 @@ use http_body::Body;
 use hyper::body::Incoming;
 use hyper::service::Service;
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::forwarded::Proxies;
@@ -77,18 +79,17 @@ pub async fn serve<S, B>(
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let (closing, closed) = watch::channel(false);
-    let builder = connection::builder(&config);
-    let table = Table::new(config.connections, config.proxies.clone());
+    let config = Arc::new(config);
+    let workers = Handle::current().metrics().num_workers();
+    let table = Table::new(config.connections, config.proxies.clone(), workers);
     let accept = || accept(&listener, &table);
     let run = |(stream, admitted)| {
         connection::run(
-            builder.clone(),
             stream,
             admitted,
             service.clone(),
             closed.clone(),
-            config.header_timeout,
-            config.write_timeout,
+            Arc::clone(&config),
         )
     };
     // The table has the bound.

@@ -1,9 +1,9 @@
 //! One connection, from its first byte to its end: one on which nothing runs for a while is ended.
 
 use std::convert::Infallible;
+use std::future::{Future as _, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
-use std::time::Duration;
 
 use bytes::Bytes;
 use http::{Request, Response, Version};
@@ -17,6 +17,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 
 use super::ServeConfig;
+use super::lane::Lane;
 use super::stall::Socket;
 use super::streams::Streams;
 use super::table::Admitted;
@@ -25,8 +26,9 @@ use super::tracked::Tracked;
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
 const MAX_BUFFER: usize = 64 * 1024;
 
-pub(super) fn builder(config: &ServeConfig) -> auto::Builder<Streams> {
+fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
     let mut builder = auto::Builder::new(Streams {
+        lane,
         write_timeout: config.write_timeout,
     });
     builder
@@ -45,20 +47,37 @@ pub(super) fn builder(config: &ServeConfig) -> auto::Builder<Streams> {
 
 /// Serves a connection until it ends, or until `closing` and then what runs on it has ended.
 pub(super) async fn run<S, B>(
-    builder: auto::Builder<Streams>,
     stream: TcpStream,
     admitted: Admitted,
     service: S,
-    mut closing: watch::Receiver<bool>,
-    header_timeout: Duration,
-    write_timeout: Duration,
+    closing: watch::Receiver<bool>,
+    config: Arc<ServeConfig>,
 ) where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    let mut seat = admitted.connection.lane.seat();
+    let mut served = pin!(serve(stream, admitted, service, closing, config));
+    poll_fn(|context| seat.poll(context, |context| served.as_mut().poll(context))).await;
+}
+
+async fn serve<S, B>(
+    stream: TcpStream,
+    admitted: Admitted,
+    service: S,
+    mut closing: watch::Receiver<bool>,
+    config: Arc<ServeConfig>,
+) where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
+    S::Future: Send + 'static,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let header_timeout = config.header_timeout;
     let activity = &admitted.connection;
+    let builder = builder(&config, activity.lane.clone());
     let tracking = Arc::clone(activity);
     let service = service_fn(move |mut request: Request<Incoming>| {
         let running = tracking.begin();
@@ -76,7 +95,7 @@ pub(super) async fn run<S, B>(
             })
         }
     });
-    let stream = TokioIo::new(Socket::new(stream, write_timeout));
+    let stream = TokioIo::new(Socket::new(stream, config.write_timeout));
     let mut connection = pin!(builder.serve_connection(stream, service));
     let mut check = pin!(tokio::time::sleep(header_timeout));
     let mut begun_before = 0;

@@ -13,6 +13,8 @@ use std::time::Duration;
 use hyper::rt::Executor;
 use tokio::time::Sleep;
 
+use super::lane::{Lane, Seat};
+
 tokio::task_local! {
     /// How far the body of the stream is that this task serves.
     static PROGRESS: Arc<Progress>;
@@ -28,14 +30,21 @@ struct Progress {
 }
 
 /// Starts the streams of HTTP/2 connections.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct Streams {
+    /// Where the streams of the client wait.
+    pub(super) lane: Lane,
     /// How long a client may take nothing of a stream.
     pub(super) write_timeout: Duration,
 }
 
 /// A stream that ends when its client takes nothing of it for too long.
 struct Stream<F> {
+    seat: Seat,
+    work: Work<F>,
+}
+
+struct Work<F> {
     stream: Pin<Box<F>>,
     progress: Arc<Progress>,
     timeout: Duration,
@@ -61,12 +70,14 @@ where
 {
     fn execute(&self, stream: F) {
         let progress = Arc::<Progress>::default();
-        let stream = Stream {
+        let work = Work {
             stream: Box::pin(stream),
             progress: Arc::clone(&progress),
             timeout: self.write_timeout,
             timer: None,
         };
+        let seat = self.lane.seat();
+        let stream = Stream { seat, work };
         tokio::spawn(PROGRESS.scope(progress, stream));
     }
 }
@@ -75,6 +86,13 @@ impl<F: Future> Future for Stream<F> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let Self { seat, work } = &mut *self;
+        seat.poll(context, |context| work.poll(context))
+    }
+}
+
+impl<F: Future> Work<F> {
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<()> {
         if self.stream.as_mut().poll(context).is_ready() {
             return Poll::Ready(());
         }

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::Notify;
 
+use super::lane::Lane;
 use crate::budget::{Bound, Budget, ClientName, Held, Kind};
 use crate::http::forwarded::Proxies;
 use crate::http::peer::Peer;
@@ -14,18 +15,30 @@ use crate::http::peer::Peer;
 /// How many of a client's oldest connections are looked at for one without a request.
 const LOOK_AT: usize = 64;
 
-/// The open connections by client, each client's oldest first.
+/// The open connections by client.
 #[derive(Debug)]
 pub(super) struct Table {
     budget: Budget,
     proxies: Proxies,
-    open: Mutex<HashMap<ClientName, Vec<Arc<Connection>>>>,
+    /// How many tasks of one client are polled at once.
+    at_once: usize,
+    open: Mutex<HashMap<ClientName, Open>>,
+}
+
+/// The open connections of one client.
+#[derive(Debug)]
+struct Open {
+    /// The oldest first.
+    connections: Vec<Arc<Connection>>,
+    lane: Lane,
 }
 
 /// One connection and its requests.
 #[derive(Debug)]
 pub(super) struct Connection {
     pub(super) peer: Peer,
+    /// Where its tasks wait.
+    pub(super) lane: Lane,
     client: ClientName,
     begun: AtomicUsize,
     running: AtomicUsize,
@@ -46,10 +59,12 @@ pub(super) struct Admitted {
 pub(super) struct Running(Arc<Connection>);
 
 impl Table {
-    pub(super) fn new(bound: Bound, proxies: Proxies) -> Arc<Self> {
+    /// A table for a runtime with so many workers.
+    pub(super) fn new(bound: Bound, proxies: Proxies, workers: usize) -> Arc<Self> {
         Arc::new(Self {
             budget: Budget::new(&[(Kind::Connections, bound)]),
             proxies,
+            at_once: workers,
             open: Mutex::default(),
         })
     }
@@ -75,17 +90,25 @@ impl Table {
                 account.hold(Kind::Connections, 1).ok()?
             }
         };
+        let at_once = match client {
+            // Who is behind a proxy is known only when a request is read.
+            ClientName::Unknown => usize::MAX,
+            _ => self.at_once,
+        };
+        let own = open.entry(client.clone()).or_insert_with(|| Open {
+            connections: Vec::new(),
+            lane: Lane::new(at_once),
+        });
         let connection = Arc::new(Connection {
             peer: Peer::new(address),
-            client: client.clone(),
+            lane: own.lane.clone(),
+            client,
             begun: AtomicUsize::new(0),
             running: AtomicUsize::new(0),
             gives_way: Notify::new(),
             place: Mutex::new(Some(place)),
         });
-        open.entry(client)
-            .or_default()
-            .push(Arc::clone(&connection));
+        own.connections.push(Arc::clone(&connection));
         drop(open);
         Some(Admitted {
             table: Arc::clone(self),
@@ -100,18 +123,15 @@ impl Table {
         place.is_some()
     }
 
-    fn open(&self) -> MutexGuard<'_, HashMap<ClientName, Vec<Arc<Connection>>>> {
+    fn open(&self) -> MutexGuard<'_, HashMap<ClientName, Open>> {
         // Nothing panics while it holds the table.
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Ends the oldest connection of a client that has no request, and takes its place.
-fn give_way(
-    open: &mut HashMap<ClientName, Vec<Arc<Connection>>>,
-    client: &ClientName,
-) -> Option<Held> {
-    let connections = open.get_mut(client)?;
+fn give_way(open: &mut HashMap<ClientName, Open>, client: &ClientName) -> Option<Held> {
+    let connections = &mut open.get_mut(client)?.connections;
     let mut oldest = connections.iter().take(LOOK_AT);
     let at = oldest.position(|connection| connection.running() == 0)?;
     let connection = connections.remove(at);
@@ -120,8 +140,8 @@ fn give_way(
 }
 
 /// The client that has most connections.
-fn most(open: &HashMap<ClientName, Vec<Arc<Connection>>>) -> Option<ClientName> {
-    let most = open.iter().max_by_key(|(_, connections)| connections.len());
+fn most(open: &HashMap<ClientName, Open>) -> Option<ClientName> {
+    let most = open.iter().max_by_key(|(_, own)| own.connections.len());
     most.map(|(client, _)| client.clone())
 }
 
@@ -158,9 +178,10 @@ impl Drop for Admitted {
     fn drop(&mut self) {
         let mut open = self.table.open();
         let client = &self.connection.client;
-        if let Some(connections) = open.get_mut(client) {
-            connections.retain(|other| !Arc::ptr_eq(other, &self.connection));
-            if connections.is_empty() {
+        if let Some(own) = open.get_mut(client) {
+            own.connections
+                .retain(|other| !Arc::ptr_eq(other, &self.connection));
+            if own.connections.is_empty() {
                 open.remove(client);
             }
         }
@@ -189,7 +210,7 @@ mod tests {
             total: 10,
             share: 2,
         };
-        let table = Table::new(bound, Proxies::default());
+        let table = Table::new(bound, Proxies::default(), 2);
         let first = table.admit(address(2)).unwrap();
         let second = table.admit(address(2)).unwrap();
         let busy = second.connection.begin();
@@ -210,13 +231,16 @@ mod tests {
             total: 10,
             share: 9,
         };
-        let table = Table::new(bound, Proxies::default());
+        let table = Table::new(bound, Proxies::default(), 2);
         let many: Vec<_> = (0..9).map(|_| table.admit(address(2)).unwrap()).collect();
         let _one = table.admit(address(3)).unwrap();
         let newcomer = table.admit(address(1));
         assert!(newcomer.is_some());
         let open = table.open();
-        assert_eq!(open[&ClientName::of_address(address(2))].len(), 8);
+        assert_eq!(
+            open[&ClientName::of_address(address(2))].connections.len(),
+            8
+        );
         drop(open);
         drop((many, newcomer));
         assert_eq!(table.open().len(), 1);
