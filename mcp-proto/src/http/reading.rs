@@ -104,6 +104,9 @@ const MAX_DISCARDED: usize = 64 * 1024 * 1024;
 const SKIPPED_IN_A_ROW: usize = 256 * 1024;
 const SKIP_PAUSE: Duration = Duration::from_millis(1);
 
+/// For how many bytes there is room at first in a body that comes in pieces.
+const FIRST_ROOM: usize = 16 * 1024;
+
 /// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `client` holds
 /// what it announces before anything of it is read, and each byte beyond.
 pub(super) async fn read<B>(
@@ -182,13 +185,17 @@ where
     Ok(Text { bytes, held })
 }
 
-/// For how many bytes there should be room when so many are needed: for those that were announced, or for twice as many
-/// as there was room for.
+/// For how many bytes there should be room when so many are needed: twice as many as before, no more than were announced.
+/// Memory follows what has arrived, not what was promised.
 fn room(before: usize, needed: usize, announced: usize) -> usize {
-    match needed <= before {
-        true => before,
-        false => needed.max(announced).max(before * 2),
+    if needed <= before {
+        return before;
     }
+    let most = match needed <= announced {
+        true => announced,
+        false => usize::MAX,
+    };
+    (before * 2).max(FIRST_ROOM).clamp(needed, most)
 }
 
 /// Reads the body of a request that is refused unread, in bounds: a client that still writes when the connection is

@@ -134,7 +134,7 @@ where
     held.grow(announced)?;
     let read = async {
         let mut body = pin!(body);
-        let mut text = BytesMut::with_capacity(announced);
+        let mut text = BytesMut::new();
         while let Some(frame) = body.frame().await {
             let broken = |_| Failure::bad_request("the body could not be read to its end");
             let Ok(data) = frame.map_err(broken)?.into_data() else {
