@@ -6,10 +6,13 @@
 //! ```
 //!
 //! Read from top to bottom: what a server is made of, then its tools, resources and prompts. The names and texts are
-//! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time.
+//! the suite's. `everything/asking.rs` asks the client, `everything/tasks.rs` takes its time, `everything/runtime.rs` is
+//! for servers among strangers: `#[tokio::main]` does for others.
 
 #[path = "everything/asking.rs"]
 mod asking;
+#[path = "everything/runtime.rs"]
+mod runtime;
 #[path = "everything/tasks.rs"]
 mod tasks;
 
@@ -28,10 +31,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// Gives memory back soon after it is freed, which not every allocator does.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// A picture and a sound, as small as they can be.
 const PNG: &[u8] = include_bytes!("everything/pixel.png");
 const WAV: &[u8] = include_bytes!("everything/silence.wav");
@@ -44,8 +43,11 @@ struct App;
 #[derive(Debug, Deserialize, JsonSchema)]
 struct Nothing {}
 
-#[tokio::main]
-async fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Box<dyn Error>> {
+    runtime::runtime()?.block_on(run())
+}
+
+async fn run() -> Result<(), Box<dyn Error>> {
     let server = everything()?;
     let mut arguments = std::env::args().skip(1);
     let address = match (arguments.next().as_deref(), arguments.next()) {

@@ -185,17 +185,17 @@ where
     Ok(Text { bytes, held })
 }
 
-/// For how many bytes there should be room when so many are needed: twice as many as before, no more than were announced.
-/// Memory follows what has arrived, not what was promised.
+/// For how many bytes there should be room when so many are needed: for all that were announced once a quarter has
+/// arrived, otherwise for twice as many as before. Memory follows what has arrived, not what was promised.
 fn room(before: usize, needed: usize, announced: usize) -> usize {
     if needed <= before {
         return before;
     }
-    let most = match needed <= announced {
+    let double = needed.max(FIRST_ROOM).max(before * 2);
+    match (needed..=needed.saturating_mul(4)).contains(&announced) {
         true => announced,
-        false => usize::MAX,
-    };
-    (before * 2).max(FIRST_ROOM).clamp(needed, most)
+        false => double,
+    }
 }
 
 /// Reads the body of a request that is refused unread, in bounds: a client that still writes when the connection is
