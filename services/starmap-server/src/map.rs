@@ -2,13 +2,17 @@
 
 mod build;
 mod digest;
+mod hubs;
 mod judge;
 mod names;
 mod parts;
 mod space;
+mod table;
 
 use std::fmt;
+use std::sync::OnceLock;
 
+use hubs::Hubs;
 pub use judge::MapError;
 use names::Names;
 pub(crate) use names::plain;
@@ -17,6 +21,7 @@ pub use parts::{
     PartsConstellation, PartsRegion, PartsSystem, Warning,
 };
 pub use space::Space;
+pub(crate) use table::PerSystem;
 
 /// Where trade gathers in New Eden.
 pub const TRADE_HUBS: [&str; 5] = ["Jita", "Amarr", "Dodixie", "Rens", "Hek"];
@@ -37,6 +42,8 @@ pub struct Map {
     neighbours: Vec<SystemIndex>,
     connections: usize,
     names: Names,
+    /// Made when first asked for.
+    hubs: OnceLock<Option<Hubs>>,
 }
 
 /// A handle of a system of one map.
@@ -202,6 +209,11 @@ impl Map {
     pub fn neighbours(&self, index: SystemIndex) -> &[SystemIndex] {
         let at = index.0 as usize;
         &self.neighbours[self.starts[at] as usize..self.starts[at + 1] as usize]
+    }
+
+    /// The labels that tell all distances by gates alone; `None` if the map is too intricate for them.
+    pub(crate) fn hubs(&self) -> Option<&Hubs> {
+        self.hubs.get_or_init(|| Hubs::new(self)).as_ref()
     }
 
     /// The system of this id.

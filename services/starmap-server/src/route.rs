@@ -9,7 +9,6 @@ mod net;
 mod no_route;
 mod search;
 mod summary;
-mod table;
 mod walk;
 mod warning;
 
@@ -25,7 +24,6 @@ pub use summary::{Summary, summary};
 pub use warning::{Warning, warnings};
 
 pub(crate) use no_route::apart;
-pub(crate) use table::PerSystem;
 pub(crate) use walk::Walk;
 
 use crate::map::{Map, SystemIndex};

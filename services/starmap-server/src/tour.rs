@@ -2,6 +2,7 @@
 
 mod exact;
 mod expand;
+mod improve;
 mod loop_;
 mod problem;
 mod select;

@@ -1,7 +1,6 @@
 //! The chokepoints of an area: systems and connections without which it falls apart.
 
-use crate::map::{Map, SystemIndex};
-use crate::route::PerSystem;
+use crate::map::{Map, PerSystem, SystemIndex};
 
 /// Where an area can be cut.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::map::{Map, SystemIndex};
-use crate::route::{Extras, PerSystem};
+use crate::map::{Map, PerSystem, SystemIndex};
+use crate::route::Extras;
 
 /// How many levels a search by these ways has to remember: one more than the jumps of the longest.
 pub(super) const LEVELS: usize = 8;

@@ -1,6 +1,7 @@
 //! Putting a map together from its parts.
 
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use super::digest::digest;
 use super::judge::{MapError, distinct, is_name, judge};
@@ -58,6 +59,7 @@ pub(super) fn build(mut parts: Parts) -> Result<(Map, Vec<Warning>), MapError> {
         starts,
         neighbours,
         names,
+        hubs: OnceLock::new(),
     };
     if !is_name(&map.version) {
         map.version = digest(&map);

@@ -11,7 +11,7 @@ use super::{Map, SecurityClass, SystemIndex};
 /// | high security | security from 0.45 | yes | out, not in: no cynosural field can be lit there (EVE University wiki, "Jump drives", section "Cynosural fields") |
 /// | low and null security | the rest of known space | yes | out and in |
 /// | Pochven | region 10000070 | among its 27 systems alone | out, not in (EVE University wiki, "Pochven", section "Mechanical differences") |
-/// | Jove space | regions 10000004 (UUA-F4), 10000017 (J7HZ-F), 10000019 (A821-A) | none to the rest of space (the Static Data Export) | not in: an assumption, for CCP has no published rule. Maps and planners leave out these regions as out of reach |
+/// | Jove space | regions 10000004 (UUA-F4), 10000017 (J7HZ-F), 10000019 (A821-A) | none to the rest of space (the Static Data Export) | not in: a drive needs a cynosural field that a pilot has lit at its end (EVE University wiki, "Jump drives", section "Cynosural fields"), and no pilot comes there. Since the release Rhea of 2014 the Static Data Export has 32 gates in these regions, all of them from one to another (pozniak.pl, "Caroline's star": 546 before) |
 /// | wormhole space | system ids from 31000000, Thera among them | none | neither (EVE University wiki, "System security", section "Wormhole space") |
 /// | beyond | system ids from 32000000: abyssal and void space | none | neither: entered by filaments alone |
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -157,6 +157,10 @@ impl Following {
             // Whoever follows any place or picture is told: the matcher takes this for all of them.
             server.notify(Change::resource_updated(address::SCHEME));
         }
+        if let Some(map) = universe.map() {
+            // Now rather than in the first request that needs them.
+            map.hubs();
+        }
         true
     }
 }

@@ -6,8 +6,8 @@ use std::mem;
 
 use super::net::{Jump, Net};
 use super::search::{Direction, Search};
-use super::{Cost, Mode, NoRoute, PerSystem, Query, Route, find, no_route};
-use crate::map::{Map, SystemIndex};
+use super::{Cost, Mode, NoRoute, Query, Route, find, no_route};
+use crate::map::{Map, PerSystem, SystemIndex};
 
 /// The most routes of one answer.
 pub const MAX_ALTERNATIVES: usize = 10;

@@ -87,6 +87,21 @@ impl Avoid {
         self.systems.get(system.place()).copied().unwrap_or(false)
     }
 
+    /// Whether all systems may be passed.
+    pub(crate) const fn is_nothing(&self) -> bool {
+        self.systems.is_empty()
+    }
+
+    /// The same, but these systems may be passed.
+    pub(crate) fn but_for(mut self, systems: &[SystemIndex]) -> Self {
+        for system in systems {
+            if let Some(avoided) = self.systems.get_mut(system.place()) {
+                *avoided = false;
+            }
+        }
+        self
+    }
+
     /// The same, and what a filter does not admit.
     pub(crate) fn and(&self, map: &Map, filter: SecurityFilter) -> Self {
         let things = self.things.iter().chain(filter.refused());

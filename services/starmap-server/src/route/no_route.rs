@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{Avoid, Avoided, PerSystem, Query, Walk};
-use crate::map::{Map, Space, SystemIndex};
+use super::{Avoid, Avoided, Query, Walk};
+use crate::map::{Map, PerSystem, Space, SystemIndex};
 
 /// Why there is no way.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,7 +1,7 @@
 //! Jumps counted, whatever they cost: what lies around a system.
 
-use super::{Extras, PerSystem};
-use crate::map::{Map, SystemIndex};
+use super::Extras;
+use crate::map::{Map, PerSystem, SystemIndex};
 
 /// How many jumps each system is from one. Keeps its memory from walk to walk.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! From stops to systems.
 
-use crate::map::{Map, SystemIndex};
-use crate::route::{Extras, PerSystem, Walk};
+use crate::map::{Map, PerSystem, SystemIndex};
+use crate::route::{Avoid, Extras, Walk};
 
 /// All systems on the way from stop to stop, each leg of so many jumps, which is as short as it can be. Of the shortest ways of a leg it takes one
 /// that passes the fewest systems where the tour has been before; of those, always the same. `None` if a leg has no way.
@@ -10,8 +10,9 @@ pub(super) fn expand(
     extras: &Extras,
     stops: &[SystemIndex],
     legs: &[usize],
-    may_enter: impl Fn(SystemIndex) -> bool,
+    avoid: &Avoid,
 ) -> Option<Vec<SystemIndex>> {
+    let may_enter = |system| !avoid.contains(system);
     let mut systems = vec![*stops.first()?];
     let mut been = PerSystem::new(map, false);
     let (mut there, mut walk) = (Walk::new(map), Walk::new(map));
@@ -20,7 +21,7 @@ pub(super) fn expand(
         let jumps = u32::try_from(jumps).unwrap_or(u32::MAX);
         // At each system this walk has how far it still is. Two walks that meet pass fewer systems than one.
         let half = jumps / 2;
-        there.run(map, extras, from, half, &may_enter);
+        there.run(map, extras, from, half, may_enter);
         walk.run_back(map, extras, to, jumps, |system, left| {
             let meets = |there: u32| there + left == jumps;
             let on_way = left < jumps - half || there.jumps(system).is_some_and(meets);

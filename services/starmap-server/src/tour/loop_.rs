@@ -139,8 +139,8 @@ pub const fn fits(jumps: usize, target_jumps: usize) -> bool {
 pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     check(query)?;
     let origin = query.origin;
-    let avoid = query.avoid.and(map, query.security);
-    let may_enter = |system| !avoid.contains(system) || system == origin;
+    let avoid = query.avoid.and(map, query.security).but_for(&[origin]);
+    let may_enter = |system| !avoid.contains(system);
     let mut walk = Walk::new(map);
     walk.run(map, query.extras, origin, u32::MAX, may_enter);
     let radius = query.target_jumps / 2;
@@ -171,7 +171,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let wide = reachable.partition_point(|(jumps, _)| *jumps as usize <= longest / 2);
     let candidates = spread(reachable.get(..wide).unwrap_or_default(), MAX_CANDIDATES);
     let all: Vec<SystemIndex> = std::iter::once(origin).chain(candidates).collect();
-    let jumps = matrix(map, &all, &all, query.extras, may_enter);
+    let jumps = matrix(map, &all, &all, &avoid, query.extras);
     // A connection that leads one way may bring a pilot where nothing leads back.
     let back = |at: usize| jumps.get(at)?.first().copied().flatten();
     let kept: Vec<usize> = (1..all.len()).filter(|at| back(*at).is_some()).collect();
@@ -206,7 +206,7 @@ pub fn loop_(map: &Map, query: &LoopQuery<'_>) -> Result<Loop, LoopError> {
     let mut legs = problem.legs(&order, true, true);
     lengthen(map, query, &avoid, &mut stops, &mut legs);
     // Every stop was reached from the one before, so every leg has a way.
-    let systems = expand(map, query.extras, &stops, &legs, may_enter).unwrap_or(stops);
+    let systems = expand(map, query.extras, &stops, &legs, &avoid).unwrap_or(stops);
     let borders = home.take(at_home).chain(borders).collect();
     Ok(Loop {
         systems,
@@ -224,7 +224,7 @@ fn lengthen(
     stops: &mut Vec<SystemIndex>,
     legs: &mut Vec<usize>,
 ) {
-    let may_enter = |system| !avoid.contains(system) || system == query.origin;
+    let may_enter = |system| !avoid.contains(system);
     for _ in 0..MAX_DETOURS {
         let length: usize = legs.iter().sum();
         if length >= query.target_jumps || fits(length, query.target_jumps) {

@@ -100,7 +100,7 @@ fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
             if hope >= best.score {
                 return None;
             }
-            problem.improve(&mut order);
+            problem.improve(&mut order, 0);
             let next = choice(problem, wish, order);
             (next.score < best.score).then_some(next)
         });

@@ -10,8 +10,8 @@ use crate::route::{Avoid, Extras, SecurityFilter};
 /// The most waypoints of a tour.
 pub const MAX_WAYPOINTS: usize = 50;
 
-/// From how many first stops the heuristics set out.
-const MAX_STARTS: usize = 12;
+/// How often the search for a better tour begins again from the best one, changed a little.
+const KICKS: usize = 24;
 
 /// What is asked for.
 #[derive(Debug, Clone, Copy)]
@@ -95,9 +95,8 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
             all.push(*system);
         }
     }
-    let avoid = query.avoid.and(map, query.security);
-    let may_pass = |system| !avoid.contains(system) || all.contains(&system);
-    let jumps = matrix(map, &all, &all, query.extras, may_pass);
+    let avoid = query.avoid.and(map, query.security).but_for(&all);
+    let jumps = matrix(map, &all, &all, &avoid, query.extras);
     // What is reached from the first and leads back to it is reached from all others of the kind: stops are passed.
     let cell = |from: usize, to: usize| jumps.get(from)?.get(to).copied().flatten();
     let joined = |at: usize| cell(0, at).is_some() && cell(at, 0).is_some();
@@ -126,7 +125,7 @@ pub fn waypoints(map: &Map, query: &WaypointsQuery<'_>) -> Result<Tour, Waypoint
     let stops: Vec<SystemIndex> = stops.collect();
     let legs = problem.legs(&order, home.is_some(), closed);
     let systems =
-        expand(map, query.extras, &stops, &legs, may_pass).ok_or(WaypointsError::NoneReachable)?;
+        expand(map, query.extras, &stops, &legs, &avoid).ok_or(WaypointsError::NoneReachable)?;
     Ok(Tour {
         stops,
         legs,
@@ -145,15 +144,9 @@ fn solve(problem: &Problem) -> (Vec<usize>, Method) {
         let everything = (1_usize << problem.len()) - 1;
         return (Exact::new(problem).order(everything), Method::Exact);
     }
-    // Nearest neighbours as such is among those that are made better, so nothing is worse than it.
-    let firsts = (0..problem.len().min(MAX_STARTS)).map(Some);
-    let orders = std::iter::once(None).chain(firsts).map(|first| {
-        let mut order = problem.nearest_neighbour(first);
-        problem.improve(&mut order);
-        order
-    });
-    let best = orders.min_by_key(|order| problem.length(order));
-    (best.unwrap_or_default(), Method::Heuristic)
+    let mut order = problem.nearest_neighbour();
+    problem.improve(&mut order, KICKS);
+    (order, Method::Heuristic)
 }
 
 impl Tour {

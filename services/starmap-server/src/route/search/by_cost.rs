@@ -3,9 +3,9 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use super::super::{Cost, PerSystem};
+use super::super::Cost;
 use super::{Far, Jump};
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, PerSystem, SystemIndex};
 
 /// A search by cost that can be interrupted.
 #[derive(Debug)]

@@ -1,8 +1,7 @@
 //! Level by level: the fewest jumps, where all cost the same.
 
-use super::super::PerSystem;
 use super::{Far, Jump};
-use crate::map::{Map, SystemIndex};
+use crate::map::{Map, PerSystem, SystemIndex};
 
 /// A breadth-first search that can be interrupted.
 #[derive(Debug)]

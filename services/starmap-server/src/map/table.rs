@@ -2,7 +2,7 @@
 
 use std::ops::{Index, IndexMut};
 
-use crate::map::{Map, SystemIndex};
+use super::{Map, SystemIndex};
 
 /// One value for each system of a map, found by its handle.
 #[derive(Debug, Clone, PartialEq)]

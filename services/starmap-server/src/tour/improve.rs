@@ -1,0 +1,248 @@
+//! Better orders of stops: rows of stops turned around (2-opt) and short ones moved elsewhere (Or-opt).
+
+use super::problem::Problem;
+
+/// The longest row of stops that is moved as a whole.
+const MAX_MOVED: usize = 3;
+
+/// How many changes one search makes at most. Each makes the tour shorter; a tour rarely takes a hundred.
+const MAX_CHANGES: usize = 10_000;
+
+/// The longest of the two rows that a kick puts in each other's place.
+const MAX_KICKED: usize = 10;
+
+/// A tour that is being made shorter.
+struct Path<'p> {
+    problem: &'p Problem,
+    /// The stops in order, between home and home.
+    stops: Vec<usize>,
+    /// The jumps from the first place to each, and the jumps from each back to the first by the same stops.
+    ahead: Vec<u32>,
+    back: Vec<u32>,
+    /// By stop, and for home: nothing around it has changed since no change there made the tour shorter.
+    done: Vec<bool>,
+}
+
+/// A row of stops is taken from its places and put behind another place, as it is or turned around.
+#[derive(Debug, Clone, Copy, Default)]
+struct Change {
+    /// By how many jumps it makes the tour shorter.
+    gain: u32,
+    first: usize,
+    last: usize,
+    /// The place before the first, if the row is only turned around.
+    behind: usize,
+    turned: bool,
+}
+
+impl Problem {
+    /// Turns rows around and moves short ones until no such change makes the tour shorter. Then so many times puts two
+    /// rows in each other's place and begins again, and keeps what is not longer (iterated local search).
+    pub(super) fn improve(&self, order: &mut Vec<usize>, kicks: usize) {
+        let home = self.len();
+        let stops = std::iter::once(home).chain(order.iter().copied());
+        let mut path = Path {
+            problem: self,
+            stops: stops.chain([home]).collect(),
+            ahead: Vec::new(),
+            back: Vec::new(),
+            done: vec![false; home + 1],
+        };
+        path.count();
+        path.settle();
+        let mut random = 0;
+        for _ in 0..kicks {
+            let (stops, length) = (path.stops.clone(), path.length());
+            path.kick(&mut random);
+            path.settle();
+            if path.length() > length {
+                path.stops = stops;
+                path.count();
+            }
+        }
+        // Changes elsewhere may have made new ones worth while.
+        for _ in 0..MAX_CHANGES {
+            path.done.fill(false);
+            if !path.settle() {
+                break;
+            }
+        }
+        order.clear();
+        order.extend(path.stops.iter().filter(|stop| **stop != home));
+    }
+}
+
+impl Path<'_> {
+    fn at(&self, place: usize) -> usize {
+        self.stops.get(place).copied().unwrap_or_default()
+    }
+
+    /// The jumps from one place to another, which need not be beside it.
+    fn step(&self, from: usize, to: usize) -> u32 {
+        self.problem.step(self.at(from), self.at(to))
+    }
+
+    fn length(&self) -> u32 {
+        self.ahead.last().copied().unwrap_or_default()
+    }
+
+    fn last(&self) -> usize {
+        self.stops.len() - 2
+    }
+
+    fn count(&mut self) {
+        let sums = |step: fn(&Problem, usize, usize) -> u32| {
+            let mut sum = 0;
+            let steps = self.stops.iter().zip(self.stops.iter().skip(1));
+            let sums = steps.map(|(from, to)| {
+                sum += step(self.problem, *from, *to);
+                sum
+            });
+            std::iter::once(0).chain(sums).collect()
+        };
+        let ahead = sums(Problem::step);
+        self.back = sums(|problem, from, to| problem.step(to, from));
+        self.ahead = ahead;
+    }
+
+    /// Makes the tour shorter where something has changed, as long as that goes.
+    fn settle(&mut self) -> bool {
+        let mut better = false;
+        for _ in 0..MAX_CHANGES {
+            let open = |at: &usize| self.done.get(self.at(*at)) == Some(&false);
+            let Some(at) = (1..=self.last()).find(open) else {
+                return better;
+            };
+            let change = self.best_at(at);
+            if change.gain == 0 {
+                let stop = self.at(at);
+                self.mark(stop, true);
+                continue;
+            }
+            better = true;
+            self.make(change);
+        }
+        better
+    }
+
+    /// The change that gains most of those of a row that begins or ends here.
+    fn best_at(&self, at: usize) -> Change {
+        let mut best = Change::default();
+        for other in 1..=self.last() {
+            let (first, last) = (at.min(other), at.max(other));
+            let new = self.step(first - 1, last)
+                + between(&self.back, first, last)
+                + self.step(first, last + 1);
+            let gain = between(&self.ahead, first - 1, last + 1).saturating_sub(new);
+            if gain > best.gain {
+                let behind = first - 1;
+                best = Change {
+                    gain,
+                    first,
+                    last,
+                    behind,
+                    turned: true,
+                };
+            }
+        }
+        for more in 0..MAX_MOVED {
+            for first in [Some(at), at.checked_sub(more).filter(|_| more > 0)] {
+                let Some(first @ 1..) = first else { continue };
+                let last = first + more;
+                if last > self.last() {
+                    continue;
+                }
+                let closed = self.step(first - 1, last + 1);
+                let taken = between(&self.ahead, first - 1, last + 1).saturating_sub(closed);
+                // It takes at least the jumps inside wherever it is.
+                let (inside, turned) = (
+                    between(&self.ahead, first, last),
+                    between(&self.back, first, last),
+                );
+                if taken <= inside.min(turned) + best.gain {
+                    continue;
+                }
+                for behind in (0..first - 1).chain(last + 1..=self.last()) {
+                    let straight = self.step(behind, first) + inside + self.step(last, behind + 1);
+                    let turned = self.step(behind, last) + turned + self.step(first, behind + 1);
+                    let gap = between(&self.ahead, behind, behind + 1);
+                    let gain = (taken + gap).saturating_sub(straight.min(turned));
+                    if gain > best.gain {
+                        best = Change {
+                            gain,
+                            first,
+                            last,
+                            behind,
+                            turned: turned < straight,
+                        };
+                    }
+                }
+            }
+        }
+        best
+    }
+
+    fn make(&mut self, change: Change) {
+        let Change {
+            first,
+            last,
+            behind,
+            ..
+        } = change;
+        for place in [first - 1, first, last, last + 1, behind, behind + 1] {
+            let stop = self.at(place);
+            self.mark(stop, false);
+        }
+        let count = last + 1 - first;
+        let row = if behind < first {
+            if let Some(span) = self.stops.get_mut(behind + 1..=last) {
+                span.rotate_right(count);
+            }
+            behind + 1..behind + 1 + count
+        } else {
+            if let Some(span) = self.stops.get_mut(first..=behind) {
+                span.rotate_left(count);
+            }
+            behind + 1 - count..behind + 1
+        };
+        if let Some(row) = self.stops.get_mut(row).filter(|_| change.turned) {
+            row.reverse();
+        }
+        self.count();
+    }
+
+    /// Puts a row of stops and the one after it in each other's place: a change that no single turn or move undoes.
+    fn kick(&mut self, random: &mut u64) {
+        // Knuth's linear congruential generator: the same question always has the same answer.
+        let mut below = |end: usize| {
+            *random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(*random >> 33).unwrap_or_default() % end.max(1)
+        };
+        let first = 1 + below(self.last().saturating_sub(1));
+        let (one, other) = (1 + below(MAX_KICKED), 1 + below(MAX_KICKED));
+        let end = (first + one + other).min(self.last() + 1);
+        let middle = (first + one).min(end);
+        for place in [first - 1, first, middle - 1, middle, end - 1, end] {
+            let stop = self.at(place);
+            self.mark(stop, false);
+        }
+        if let Some(rows) = self.stops.get_mut(first..end) {
+            rows.rotate_left(middle - first);
+        }
+        self.count();
+    }
+
+    fn mark(&mut self, stop: usize, done: bool) {
+        if let Some(it) = self.done.get_mut(stop) {
+            *it = done;
+        }
+    }
+}
+
+/// What has been summed up between two places.
+fn between(sums: &[u32], from: usize, to: usize) -> u32 {
+    let sum = |at: usize| sums.get(at).copied().unwrap_or_default();
+    sum(to) - sum(from)
+}
