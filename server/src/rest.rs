@@ -3,6 +3,7 @@
 //! Every failure is a JSON body `{"error": "…"}` that names what it is about.
 
 mod answer;
+mod channel;
 mod cors;
 mod events;
 mod history;
