@@ -8,15 +8,17 @@ mod cors;
 mod events;
 mod history;
 mod read;
+mod tree;
 mod universes;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::budget::{Client, Kind};
-use mcp_proto::http::{Hosts, Origins};
+use mcp_proto::http::{Encoding, Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
 use serde_json::json;
@@ -74,6 +76,7 @@ enum Route {
     Events(UniverseId),
     History(UniverseId),
     Undo(UniverseId),
+    Tree(UniverseId),
 }
 
 impl Rest {
@@ -103,11 +106,18 @@ impl Rest {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
+        let mut body = pin!(body);
         let client = self.mcp.client(&head);
-        let answered = self.answer(&head, body, &client).await;
-        let mut response = answered
-            .and_then(|response| answer::counted(response, &client))
-            .unwrap_or_else(Failure::into_response);
+        let answered = self.answer(&head, body.as_mut(), &client).await;
+        if answered.as_ref().is_err_and(Failure::is_heard_late) {
+            self.mcp.discard(&head, body).await;
+        }
+        let encoding = Encoding::accepted(&head.headers);
+        let encoded = match answered {
+            Ok(response) => answer::encoded(response, encoding, &client).await,
+            Err(failure) => Err(failure),
+        };
+        let mut response = encoded.unwrap_or_else(Failure::into_response);
         cors::expose(&head, &mut response, &self.config.origins);
         response
     }
@@ -159,6 +169,7 @@ impl Rest {
                     .await
             }
             ("GET", Route::History(id)) => self.history(head, &id).await,
+            ("GET", Route::Tree(id)) => self.tree(head, &id).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(route.methods())),
         }
@@ -191,6 +202,7 @@ pub(crate) fn route_name(path: &str) -> &'static str {
         Ok(Route::Events(_)) => "/universes/{id}/events",
         Ok(Route::History(_)) => "/universes/{id}/history",
         Ok(Route::Undo(_)) => "/universes/{id}/undo",
+        Ok(Route::Tree(_)) => "/universes/{id}/tree",
         Err(_) => "unknown",
     }
 }
@@ -203,7 +215,8 @@ impl Route {
             | Self::Ready
             | Self::Version
             | Self::Events(_)
-            | Self::History(_) => "GET, HEAD, OPTIONS",
+            | Self::History(_)
+            | Self::Tree(_) => "GET, HEAD, OPTIONS",
             Self::Universes => "GET, HEAD, POST, OPTIONS",
             Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
             Self::Commands(_) | Self::Undo(_) => "POST, OPTIONS",
@@ -233,6 +246,7 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
         (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
         (Some("universes"), Some(id), Some("history"), None) => Route::History(universe_id(id)?),
+        (Some("universes"), Some(id), Some("tree"), None) => Route::Tree(universe_id(id)?),
         (Some("universes"), Some(id), Some("undo"), None) => Route::Undo(universe_id(id)?),
         _ => return Err(unknown()),
     };
