@@ -13,6 +13,8 @@ pub(crate) mod body;
 pub(crate) mod config;
 mod cors;
 pub(crate) mod deadline;
+#[cfg(feature = "compression")]
+mod encoding;
 pub(crate) mod endpoint;
 pub(crate) mod exchange;
 mod forwarded;
@@ -50,6 +52,8 @@ use strangers::Strangers;
 pub use crate::legacy::http::config::LegacyConfig;
 pub use body::ResponseBody;
 pub use config::{Hosts, HttpConfig, InvalidName, Origins};
+#[cfg(feature = "compression")]
+pub use encoding::{Encoding, vary};
 pub use forwarded::{InvalidProxy, Proxies};
 pub use peer::Peer;
 pub use serve::{ServeConfig, listen, serve};
@@ -118,6 +122,8 @@ impl StreamableHttpService {
         let (head, body) = request.into_parts();
         let origin = head.headers.get(http::header::ORIGIN).cloned();
         let client = self.0.endpoint.client(&head);
+        #[cfg(feature = "compression")]
+        let encoding = Encoding::accepted(&head.headers).map(|it| (it, client.clone()));
         let mut response = match self.answer(head, body, &client).await {
             Ok(response) => response,
             Err((rejection, id)) => {
@@ -135,6 +141,10 @@ impl StreamableHttpService {
                 answer::refusal((rejection, id))
             }
         };
+        #[cfg(feature = "compression")]
+        {
+            response = encoding::encode(response, encoding).await;
+        }
         if let Some(origin) = origin {
             cors::expose(&mut response, origin, &self.0.endpoint.config.origins);
         }
@@ -147,6 +157,15 @@ impl StreamableHttpService {
     #[must_use]
     pub fn client(&self, head: &request::Parts) -> Client {
         self.0.endpoint.client(head)
+    }
+
+    /// Reads what is left of the body of a refused request, in bounds, and drops it: a client that still writes when its
+    /// connection is closed may never see the answer. For endpoints beside this one, before they answer with a refusal.
+    /// At most four times [`HttpConfig::max_body_bytes`] and 64 MiB are read, for at most [`HttpConfig::body_timeout`]; a
+    /// client that announces more is answered at once.
+    pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
+        let client = self.client(head);
+        reading::discard(body, &head.headers, &self.0.endpoint.config, &client).await;
     }
 
     /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's

@@ -3,19 +3,26 @@
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
 use service_host::LogFormat;
+use universe_core::Strictness;
 
 use crate::care::Verb;
-use crate::commands::Keep;
+use crate::commands::{Keep, ServiceLimits};
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
-/// The largest body or line this server takes, in bytes: a universe of some 20,000 bodies.
-const MAX_BODY_BYTES: usize = 10 * 1024 * 1024;
+/// The largest body and the largest universe that can be asked for. Both together, and what is written along with them,
+/// fit into one write of the store; a body fits into what one client may have of the memory for requests.
+const MOST_BODY: ByteSize = ByteSize::mib(128);
+const MOST_UNIVERSE: ByteSize = ByteSize::mib(96);
+
+/// The least that makes sense for either.
+const LEAST_SIZE: ByteSize = ByteSize::kib(1);
 
 /// The port to listen on where none is given.
 const DEFAULT_PORT: u16 = 3001;
@@ -87,6 +94,29 @@ pub struct Arguments {
     /// took, never what was in it. RUST_LOG=info,request=warn leaves these lines out.
     #[arg(long, env = "UNIVERSE_LOG", default_value = "text", value_enum)]
     pub log: LogFormat,
+
+    /// The largest body of a request over REST or MCP, such as 64MiB; at most 128MiB. A larger one gets 413. To take a
+    /// universe by POST or PUT it must be somewhat larger than that. Taking a universe needs some seven times its size
+    /// in memory for a moment, once more for its answer; other bodies need up to 128 MiB.
+    #[arg(
+        long,
+        env = "UNIVERSE_MAX_BODY",
+        default_value = "10MiB",
+        value_name = "SIZE",
+        value_parser = |text: &str| size(text, MOST_BODY)
+    )]
+    pub max_body: ByteSize,
+
+    /// The largest universe as JSON, such as 64MiB; at most 96MiB. A larger one takes only commands that make it
+    /// smaller, and ticks. 40 MiB are some 100,000 bodies. A universe in use takes up to four times its size in memory.
+    #[arg(
+        long,
+        env = "UNIVERSE_MAX_UNIVERSE",
+        default_value = "40MiB",
+        value_name = "SIZE",
+        value_parser = |text: &str| size(text, MOST_UNIVERSE)
+    )]
+    pub max_universe: ByteSize,
 
     /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
     /// with warnings.
@@ -192,16 +222,16 @@ impl Arguments {
         let hosts = self.hosts()?;
         let origins = self.origins()?;
         let mut mcp = HttpConfig::default();
-        mcp.max_body_bytes = MAX_BODY_BYTES;
+        mcp.max_body_bytes = bytes(self.max_body);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
         mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
         let mut stdio = StdioConfig::default();
-        stdio.max_line_bytes = MAX_BODY_BYTES;
+        stdio.max_line_bytes = bytes(self.max_body);
         let rest = RestConfig {
             hosts,
             origins,
-            max_body_bytes: MAX_BODY_BYTES,
+            max_body_bytes: bytes(self.max_body),
             ..RestConfig::default()
         };
         Ok(Config {
@@ -210,6 +240,19 @@ impl Arguments {
             stdio,
             rest,
         })
+    }
+
+    /// The bounds of universes, and how strictly they are judged.
+    #[must_use]
+    pub fn limits(&self) -> ServiceLimits {
+        ServiceLimits {
+            max_universe_bytes: bytes(self.max_universe),
+            strictness: match self.strict {
+                true => Strictness::Strict,
+                false => Strictness::Lenient,
+            },
+            ..ServiceLimits::default()
+        }
     }
 
     /// The address to listen on.
@@ -237,6 +280,19 @@ impl Arguments {
         }
         Origins::from_urls(&self.allowed_origin).map_err(ConfigError::Origin)
     }
+}
+
+fn bytes(size: ByteSize) -> usize {
+    usize::try_from(size.as_u64()).unwrap_or(usize::MAX)
+}
+
+/// A size in bytes, with or without a unit.
+fn size(text: &str, most: ByteSize) -> Result<ByteSize, String> {
+    let size = text.parse().ok();
+    let size = size.filter(|size| (LEAST_SIZE..=most).contains(size));
+    size.ok_or_else(|| {
+        format!("a size is a number with a unit, such as 16MiB: from {LEAST_SIZE} to {most}")
+    })
 }
 
 /// An address given as `IP:PORT` or `NAME:PORT`. Of several addresses of a name the first of IPv4 counts, then the first.

@@ -9,7 +9,6 @@ mod history;
 mod prompts;
 mod resources;
 mod tools;
-mod tree;
 mod updates;
 
 use mcp_proto::{BuildError, Server};

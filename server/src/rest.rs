@@ -3,19 +3,22 @@
 //! Every failure is a JSON body `{"error": "…"}` that names what it is about.
 
 mod answer;
+mod channel;
 mod cors;
 mod events;
 mod history;
 mod read;
+mod tree;
 mod universes;
 
+use std::pin::pin;
 use std::time::Duration;
 
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::budget::{Client, Kind};
-use mcp_proto::http::{Hosts, Origins};
+use mcp_proto::http::{Encoding, Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
 use serde_json::json;
@@ -73,6 +76,7 @@ enum Route {
     Events(UniverseId),
     History(UniverseId),
     Undo(UniverseId),
+    Tree(UniverseId),
 }
 
 impl Rest {
@@ -102,13 +106,21 @@ impl Rest {
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
         let (head, body) = request.into_parts();
+        let mut body = pin!(body);
         let client = self.mcp.client(&head);
-        let answered = self.answer(&head, body, &client).await;
-        let counted = answered.and_then(|response| answer::counted(response, &client));
-        if counted.as_ref().is_err_and(Failure::is_of_share) {
+        let answered = self.answer(&head, body.as_mut(), &client).await;
+        if answered.as_ref().is_err_and(Failure::is_heard_late) {
+            self.mcp.discard(&head, body).await;
+        }
+        let encoding = Encoding::accepted(&head.headers);
+        let encoded = match answered {
+            Ok(response) => answer::encoded(response, encoding, &client).await,
+            Err(failure) => Err(failure),
+        };
+        if encoded.as_ref().is_err_and(Failure::is_of_share) {
             client.refusal().await;
         }
-        let mut response = counted.unwrap_or_else(Failure::into_response);
+        let mut response = encoded.unwrap_or_else(Failure::into_response);
         cors::expose(&head, &mut response, &self.config.origins);
         response
     }
@@ -160,6 +172,7 @@ impl Rest {
                     .await
             }
             ("GET", Route::History(id)) => self.history(head, &id).await,
+            ("GET", Route::Tree(id)) => self.tree(head, &id).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(route.methods())),
         }
@@ -192,6 +205,7 @@ pub(crate) fn route_name(path: &str) -> &'static str {
         Ok(Route::Events(_)) => "/universes/{id}/events",
         Ok(Route::History(_)) => "/universes/{id}/history",
         Ok(Route::Undo(_)) => "/universes/{id}/undo",
+        Ok(Route::Tree(_)) => "/universes/{id}/tree",
         Err(_) => "unknown",
     }
 }
@@ -204,7 +218,8 @@ impl Route {
             | Self::Ready
             | Self::Version
             | Self::Events(_)
-            | Self::History(_) => "GET, HEAD, OPTIONS",
+            | Self::History(_)
+            | Self::Tree(_) => "GET, HEAD, OPTIONS",
             Self::Universes => "GET, HEAD, POST, OPTIONS",
             Self::Universe(_) => "GET, HEAD, PUT, DELETE, OPTIONS",
             Self::Commands(_) | Self::Undo(_) => "POST, OPTIONS",
@@ -234,6 +249,7 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
         (Some("universes"), Some(id), Some("events"), None) => Route::Events(universe_id(id)?),
         (Some("universes"), Some(id), Some("history"), None) => Route::History(universe_id(id)?),
+        (Some("universes"), Some(id), Some("tree"), None) => Route::Tree(universe_id(id)?),
         (Some("universes"), Some(id), Some("undo"), None) => Route::Undo(universe_id(id)?),
         _ => return Err(unknown()),
     };

@@ -32,8 +32,8 @@ pub use self::model::{
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
 
-/// Most bytes one write may carry: all its bodies and names together (64 MiB).
-pub const MAX_WRITE: usize = 64 << 20;
+/// Most bytes one write may carry: all its bodies and names together (256 MiB).
+pub const MAX_WRITE: usize = 256 << 20;
 
 /// How long keyed entries are found by their command: 24 hours.
 pub const KEY_TIME: Duration = Duration::from_secs(24 * 60 * 60);

@@ -5,6 +5,7 @@ mod changes;
 mod fit;
 pub(crate) mod history;
 mod select;
+pub(crate) mod tree;
 
 pub use answer::{CommandAnswer, ResultForm};
 pub use changes::Changes;

@@ -82,22 +82,32 @@ fn check_value(value: &Value, member: &Member, path: &Path<'_>, findings: &mut F
         }
         (Kind::Map(table), Value::Object(entries)) => {
             for (key, entry) in entries {
-                let place = path.at(key);
-                check_whole(entry, table, &place, findings);
-                match entry.get("id") {
-                    Some(Value::String(id)) if id != key => {
-                        let (key, id) = (Quoted(key), Quoted(id));
-                        let message = format_args!("must equal its key {key}, found {id}");
-                        findings.push(&place.at(&"id"), message);
-                    }
-                    _ => {}
-                }
+                check_entry(key, entry, table, &path.at(key), findings);
             }
         }
         (kind, _) => {
             let (expected, found) = (expectation(kind), describe(value));
             findings.push(path, format_args!("expected {expected}, found {found}"));
         }
+    }
+}
+
+/// Judges an entity that stands under a key.
+pub(crate) fn check_entry(
+    key: &str,
+    entry: &Value,
+    table: &Table,
+    path: &Path<'_>,
+    findings: &mut Findings,
+) {
+    check_whole(entry, table, path, findings);
+    match entry.get("id") {
+        Some(Value::String(id)) if id != key => {
+            let (key, id) = (Quoted(key), Quoted(id));
+            let message = format_args!("must equal its key {key}, found {id}");
+            findings.push(&path.at(&"id"), message);
+        }
+        _ => {}
     }
 }
 

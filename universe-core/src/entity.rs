@@ -1,8 +1,10 @@
 //! The entities of a universe: bodies, groups, and the records that stand for themselves.
 //!
 //! An entity keeps its members as JSON, unknown ones included, except those that tie it to others:
-//! these are typed, so that the hierarchies can be changed in logarithmic time.
+//! these are typed, so that the hierarchies can be changed in logarithmic time. The JSON stays text
+//! until something looks into it.
 
+pub(crate) mod members;
 pub(crate) mod parts;
 pub(crate) mod regions;
 pub(crate) mod tables;
@@ -13,6 +15,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value};
 
 use crate::state::sequence::Sequence;
+pub(crate) use members::LazyMembers;
 
 /// An id: any text, the empty one included. Cheap to clone.
 pub type Id = Arc<str>;
@@ -32,7 +35,7 @@ pub struct Star {
     pub(crate) slot: Option<u64>,
     pub(crate) children: Sequence<Id>,
     /// Everything but `id`, `parentId` and `children`.
-    pub(crate) members: Arc<Members>,
+    pub(crate) members: LazyMembers,
 }
 
 impl Star {
@@ -69,14 +72,9 @@ impl PartialEq for Star {
 
 impl Serialize for Star {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.members.len() + 3))?;
-        map.serialize_entry("id", &self.id)?;
-        for (name, value) in &*self.members {
-            map.serialize_entry(name, value)?;
-        }
-        map.serialize_entry("parentId", &self.parent)?;
-        map.serialize_entry("children", &self.children)?;
-        map.end()
+        let parent = ("parentId", &self.parent);
+        self.members
+            .serialize_between(serializer, &self.id, parent, &self.children)
     }
 }
 
@@ -89,7 +87,7 @@ pub struct Group {
     pub(crate) slot: Option<u64>,
     pub(crate) children: Sequence<Arc<GroupChild>>,
     /// Everything but `id`, `parentGroupId` and `children`.
-    pub(crate) members: Arc<Members>,
+    pub(crate) members: LazyMembers,
 }
 
 impl Group {
@@ -126,14 +124,9 @@ impl PartialEq for Group {
 
 impl Serialize for Group {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.members.len() + 3))?;
-        map.serialize_entry("id", &self.id)?;
-        for (name, value) in &*self.members {
-            map.serialize_entry(name, value)?;
-        }
-        map.serialize_entry("parentGroupId", &self.parent)?;
-        map.serialize_entry("children", &self.children)?;
-        map.end()
+        let parent = ("parentGroupId", &self.parent);
+        self.members
+            .serialize_between(serializer, &self.id, parent, &self.children)
     }
 }
 
@@ -199,7 +192,7 @@ impl Serialize for GroupChild {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// Everything, `id` included.
-    pub(crate) members: Arc<Members>,
+    pub(crate) members: LazyMembers,
 }
 
 impl Record {

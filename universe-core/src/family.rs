@@ -1,9 +1,11 @@
 //! The families of entities, for those who treat all of them alike.
 
+use std::borrow::Cow;
+
 use serde::{Serialize, Serializer};
 use serde_json::Value;
 
-use crate::entity::{Group, Members, Record, Star, regions, tables};
+use crate::entity::{Group, LazyMembers, Record, Star, regions, tables};
 use crate::member::Table;
 use crate::state::State;
 
@@ -112,17 +114,31 @@ impl State {
 impl<'s> Entity<'s> {
     /// A member by its JSON name, other than those that tie it to others.
     pub fn get(self, member: &str) -> Option<&'s Value> {
-        let members: &'s Members = match self {
+        self.members().get(member)
+    }
+
+    /// Whether it has a member, other than those that tie it to others. Costs as little as [`text`](Self::text).
+    pub fn has(self, member: &str) -> bool {
+        self.members().has(member)
+    }
+
+    fn members(self) -> &'s LazyMembers {
+        match self {
             Self::Star(star) => &star.members,
             Self::Group(group) => &group.members,
             Self::Record(record) => &record.members,
-        };
-        members.get(member)
+        }
     }
 
     /// Its name, if it has one.
-    pub fn name(self) -> Option<&'s str> {
-        self.get("name")?.as_str()
+    pub fn name(self) -> Option<Cow<'s, str>> {
+        self.text("name")
+    }
+
+    /// A member that is text, by its JSON name, other than those that tie it to others. Costs less than
+    /// [`get`](Self::get) and keeps nothing in memory: for looking at many entities.
+    pub fn text(self, member: &str) -> Option<Cow<'s, str>> {
+        self.members().text_of(member)
     }
 
     /// How many entities it lists as its children.

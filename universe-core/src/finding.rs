@@ -58,6 +58,11 @@ impl Findings {
         self.omitted
     }
 
+    /// How many there are, kept or not.
+    pub(crate) fn count(&self) -> usize {
+        self.kept.len() + self.omitted
+    }
+
     pub(crate) fn push(&mut self, path: &Path<'_>, message: impl fmt::Display) {
         if self.kept.len() < Self::LIMIT {
             let (path, message) = (path.to_string(), message.to_string());

@@ -59,5 +59,5 @@ pub use family::{Entity, Family};
 pub use finding::{Finding, Findings};
 pub use reduce::Applied;
 pub use refusal::Refusal;
-pub use state::State;
+pub use state::{ReadValue, State, TextError};
 pub use warning::Strictness;

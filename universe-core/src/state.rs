@@ -5,6 +5,7 @@ mod extent;
 mod import;
 mod links;
 pub(crate) mod sequence;
+mod text;
 
 use std::sync::Arc;
 
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::entity::{Group, Id, Members, Record, Star};
 pub(crate) use import::{read_group_child, read_records, take_group_children};
 use sequence::Sequence;
+pub use text::{ReadValue, TextError};
 
 /// Entities that stand for themselves, by id.
 pub(crate) type Records = OrdMap<Id, Record>;

@@ -42,11 +42,23 @@ pub(crate) fn judge(
     strictness: Strictness,
     findings: &mut Findings,
 ) {
+    judge_at(&Path::ROOT, object, table, mode, strictness, findings);
+}
+
+/// [`judge`] of an object that is part of the input.
+pub(crate) fn judge_at(
+    path: &Path<'_>,
+    object: &Map<String, Value>,
+    table: &Table,
+    mode: Mode,
+    strictness: Strictness,
+    findings: &mut Findings,
+) {
     let kept = match strictness {
         Strictness::Lenient => "; it was kept as it is",
         Strictness::Strict => "",
     };
-    Judge { kept, findings }.object(object, table, mode, &Path::ROOT);
+    Judge { kept, findings }.object(object, table, mode, path);
 }
 
 impl Judge<'_> {

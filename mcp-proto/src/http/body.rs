@@ -56,6 +56,21 @@ impl ResponseBody {
         }
     }
 
+    /// The parts of a text that is wholly there.
+    #[cfg(feature = "compression")]
+    pub(super) fn parts(&self) -> Option<Parts> {
+        match &self.kind {
+            Kind::Full(parts) => Some(parts.clone()),
+            Kind::Events(_) => None,
+        }
+    }
+
+    /// Puts another text in the place of this one.
+    #[cfg(feature = "compression")]
+    pub(super) fn replace(&mut self, text: Bytes) {
+        self.kind = Kind::Full([text, Bytes::new(), Bytes::new()]);
+    }
+
     pub(crate) fn events(events: impl Stream<Item = Bytes> + Send + 'static) -> Self {
         Self {
             kind: Kind::Events(Box::pin(events)),

@@ -129,8 +129,8 @@ impl Meter {
         self.charge(block(name.len()) + NAMES / SPLIT_SLOTS)
     }
 
-    /// What was counted since is gone again.
-    pub(crate) fn go_back_to(&self, used: usize) {
+    /// What was counted since [`used`](Self::used) said this is gone again: for a text that is read in parts.
+    pub fn go_back_to(&self, used: usize) {
         self.left.set(self.granted.get().saturating_sub(used));
     }
 

@@ -172,7 +172,7 @@ impl Tally {
         };
         self.snapshots += 1;
         let (id, at) = (&record.meta.id, snapshot.revision);
-        match (read_state(&snapshot.body), &replay.state) {
+        match (read_state(snapshot.body), &replay.state) {
             (Err(problem), _) => {
                 self.tell(&format!(
                     "universe {id}: its snapshot of revision {at} is damaged: {problem}"

@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use serde::Deserialize;
-use serde_json::Value;
-use universe_core::State;
+use serde_json::value::RawValue;
+use universe_core::{State, Strictness, TextError};
 
 use super::{CareError, Request, UniverseId};
 use crate::commands::Replacement;
@@ -12,9 +12,10 @@ use crate::store::MAX_WRITE;
 
 /// Other members, such as those that `export` writes, are passed over.
 #[derive(Deserialize)]
-struct Given {
+struct Given<'t> {
     name: Option<String>,
-    state: Option<Value>,
+    #[serde(borrow)]
+    state: Option<&'t RawValue>,
 }
 
 /// Reads and judges the file.
@@ -33,17 +34,24 @@ pub(super) fn read(file: &Path, id: Option<UniverseId>) -> Result<Request, CareE
             "{bytes} bytes are more than the {MAX_WRITE} that a universe may have"
         )));
     }
-    let text = std::fs::read(file).map_err(failed)?;
+    let text = std::fs::read_to_string(file).map_err(failed)?;
     let expected = |problem: &dyn std::fmt::Display| {
         content(format!(
             "{problem}; a JSON object with name and state was expected, as `export` writes it"
         ))
     };
-    let given: Given = serde_json::from_slice(&text).map_err(|problem| expected(&problem))?;
+    let given: Given<'_> = serde_json::from_str(&text).map_err(|problem| expected(&problem))?;
     let name = given.name.ok_or_else(|| expected(&"there is no name"))?;
     let name = Replacement::check_name(&name).map_err(content)?;
     let state = given.state.ok_or_else(|| expected(&"there is no state"))?;
-    let state = State::from_partial(state).map_err(|findings| content(findings.to_string()))?;
+    let state = state_of(state).map_err(|problem| content(problem.to_string()))?;
     let state = Box::new(state);
     Ok(Request::Import { id, name, state })
+}
+
+/// Reads somebody's state one entity at a time.
+pub(super) fn state_of(text: &RawValue) -> Result<State, TextError> {
+    let value = |text: &str| serde_json::from_str(text).map_err(|problem| problem.to_string());
+    let (state, _warnings) = State::read_text(text.get(), Strictness::Lenient, &value)?;
+    Ok(state)
 }

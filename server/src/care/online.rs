@@ -1,16 +1,18 @@
 //! Asking the server that holds a data directory, by its socket, and doing what is asked for.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::value::RawValue;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use universe_core::State;
 
+use super::import::state_of;
 use super::{CareError, compacted};
 use crate::commands::CommandService;
 use crate::run::share;
@@ -36,16 +38,21 @@ pub(crate) enum Request {
     },
 }
 
-/// A request as a line.
-#[derive(Deserialize)]
-#[serde(tag = "verb", rename_all = "lowercase", deny_unknown_fields)]
-enum Line {
-    Compact {},
-    Import {
-        id: Option<UniverseId>,
-        name: String,
-        state: Value,
-    },
+/// A request as a line; `S` is the state or its text.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<'t, S> {
+    verb: Verb,
+    id: Option<UniverseId>,
+    name: Option<Cow<'t, str>>,
+    state: Option<S>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Verb {
+    Compact,
+    Import,
 }
 
 /// The answer as a line.
@@ -81,15 +88,23 @@ impl Request {
     }
 
     async fn send(&self, mut stream: UnixStream) -> io::Result<Vec<u8>> {
-        let mut line = match self {
-            Self::Compact => json!({ "verb": "compact" }).to_string(),
-            Self::Import { id, name, state } => {
-                let line = json!({ "verb": "import", "id": id, "name": name, "state": state });
-                line.to_string()
-            }
+        let line = match self {
+            Self::Compact => Line {
+                verb: Verb::Compact,
+                id: None,
+                name: None,
+                state: None,
+            },
+            Self::Import { id, name, state } => Line {
+                verb: Verb::Import,
+                id: id.clone(),
+                name: Some(name.into()),
+                state: Some(&**state),
+            },
         };
-        line.push('\n');
-        stream.write_all(line.as_bytes()).await?;
+        let mut line = serde_json::to_vec(&line)?;
+        line.push(b'\n');
+        stream.write_all(&line).await?;
         let mut answer = Vec::new();
         stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
         Ok(answer)
@@ -155,12 +170,23 @@ impl Online {
 }
 
 fn read(line: &[u8]) -> Result<Request, String> {
-    match serde_json::from_slice(line).map_err(|problem| problem.to_string())? {
-        Line::Compact {} => Ok(Request::Compact),
-        Line::Import { id, name, state } => {
-            let state = State::from_partial(state).map_err(|findings| findings.to_string())?;
-            let state = Box::new(state);
+    let line: Line<'_, &RawValue> =
+        serde_json::from_slice(line).map_err(|problem| problem.to_string())?;
+    match line {
+        Line {
+            verb: Verb::Compact,
+            ..
+        } => Ok(Request::Compact),
+        Line {
+            verb: Verb::Import,
+            id,
+            name: Some(name),
+            state: Some(state),
+        } => {
+            let state = state_of(state).map_err(|problem| problem.to_string())?;
+            let (name, state) = (name.into_owned(), Box::new(state));
             Ok(Request::Import { id, name, state })
         }
+        Line { .. } => Err("import needs a name and a state".to_owned()),
     }
 }

@@ -38,7 +38,7 @@ impl<'v> Replay<'v> {
     ) -> Result<(Self, Option<String>), CareError> {
         let id = &record.meta.id;
         let read = match view.base(id) {
-            Ok(Some(base)) => read_state(&base.body).map(|state| (state, base.at)),
+            Ok(Some(base)) => read_state(base.body).map(|state| (state, base.at)),
             Ok(None) => Err("it is missing".to_owned()),
             Err(error) => Err(error.to_string()),
         };
@@ -69,7 +69,7 @@ impl<'v> Replay<'v> {
         let (head, at) = (record.head.revision, record.head.updated_at);
         let fits = |it: &mut Snapshot| it.revision < until || it.revision == head && head == until;
         if let Some(snapshot) = self.snapshot.take_if(fits)
-            && let Ok(state) = read_state(&snapshot.body)
+            && let Ok(state) = read_state(snapshot.body)
         {
             (self.revision, self.at, self.state) = (snapshot.revision, at, Some(state));
         }

@@ -215,7 +215,7 @@ impl Loaded {
 async fn offloaded_state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
     let owner = id.clone();
     let small = body.len() <= offload::INLINE_BYTES;
-    let read = offload::run(small, move || state(&owner, &body)).await;
+    let read = offload::run(small, move || state(&owner, body)).await;
     read.unwrap_or(Err(ServiceError::Internal))
 }
 
@@ -241,7 +241,7 @@ fn apply(universe: &mut Universe, entry: &Entry) -> Result<(), ServiceError> {
     Ok(())
 }
 
-fn state(id: &UniverseId, body: &[u8]) -> Result<State, ServiceError> {
+fn state(id: &UniverseId, body: Bytes) -> Result<State, ServiceError> {
     read_state(body).map_err(|problem| {
         tracing::error!(universe = %id, problem, "a stored state cannot be read");
         ServiceError::Internal
@@ -264,13 +264,13 @@ pub(crate) fn replay(before: &State, entry: &LogEntry<'_>) -> Result<Applied, St
         applied = before.apply(&command).map_err(|problem| wrong(&problem))?;
     }
     if let Some(replaced) = entry.state {
-        applied.state = read_state(replaced.get().as_bytes())?;
+        applied.state = read_state(Bytes::copy_from_slice(replaced.get().as_bytes()))?;
     }
     Ok(applied)
 }
 
-/// A state as it is stored.
-pub(crate) fn read_state(body: &[u8]) -> Result<State, String> {
-    let value = serde_json::from_slice(body).map_err(|problem| problem.to_string())?;
-    State::from_value(value).map_err(|problem| problem.to_string())
+/// A state as it is stored. A body that nothing else holds is not copied.
+pub(crate) fn read_state(body: Bytes) -> Result<State, String> {
+    let text = String::from_utf8(body.into()).map_err(|problem| problem.to_string())?;
+    State::from_text(text).map_err(|problem| problem.to_string())
 }

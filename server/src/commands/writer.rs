@@ -302,6 +302,7 @@ impl Writer {
         if !due && loaded.entry_bytes <= SNAPSHOT_BYTES {
             return;
         }
+        let expected = loaded.bytes();
         // Counted as kept already: should it fail, the next one is due after as much log again.
         (loaded.entries, loaded.entry_bytes) = (0, 0);
         let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
@@ -309,7 +310,7 @@ impl Writer {
         let (kept, snapshot) = oneshot::channel();
         self.snapshot = Some(snapshot);
         tokio::spawn(async move {
-            if let Some(bytes) = keep(store, id, revision, state).await {
+            if let Some(bytes) = keep(store, id, revision, state, expected).await {
                 // A writer that is gone does not need to know.
                 let _untold = kept.send(bytes);
             }
@@ -353,17 +354,20 @@ async fn landed(
     Ok(landed)
 }
 
-/// Keeps a snapshot and gives its bytes.
+/// Keeps a snapshot, which has hardly more bytes than expected, and gives how many.
 async fn keep(
     store: Arc<dyn UniverseLog>,
     id: UniverseId,
     revision: Revision,
     state: State,
+    expected: usize,
 ) -> Option<usize> {
-    let body = tokio::task::spawn_blocking(move || serde_json::to_vec(&state))
-        .await
-        .ok()?
-        .ok()?;
+    let write = move || {
+        // A text that grows while it is written is in memory twice at times.
+        let mut body = Vec::with_capacity(expected);
+        serde_json::to_writer(&mut body, &state).map(|()| body)
+    };
+    let body = tokio::task::spawn_blocking(write).await.ok()?.ok()?;
     let bytes = body.len();
     match store
         .put_snapshot(

@@ -96,7 +96,7 @@ async fn entities(
     let look = move || {
         let mut matches = Matches::new(&request.value);
         for (id, entity) in state.entities(family) {
-            matches.offer(id, entity.name());
+            matches.offer(id, entity.name().as_deref());
         }
         matches.completion(true)
     };

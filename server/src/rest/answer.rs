@@ -11,6 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
 use mcp_proto::ProtocolVersion;
 use mcp_proto::budget::{Client, Over};
+use mcp_proto::http::{self as mcp_http, Encoding};
 use serde::Serialize;
 use serde::ser::Error as _;
 use serde_json::{Value, json};
@@ -167,25 +168,57 @@ pub(super) fn json_body(status: StatusCode, value: &impl Serialize) -> Response<
     }
 }
 
-/// A large body, counted by its client until the last part of it is written; others as they are.
-pub(super) fn counted(
-    response: Response<RestBody>,
+/// A body in the encoding that its client likes best, if it is worth it. A large one is counted by its client until the
+/// last part of it is written.
+pub(super) async fn encoded(
+    mut response: Response<RestBody>,
+    encoding: Option<Encoding>,
     client: &Client,
 ) -> Result<Response<RestBody>, Failure> {
-    let size = response.body().size_hint().exact().unwrap_or_default();
-    if size < COUNTED {
+    // A feed has no size.
+    let Some(size) = response.body().size_hint().exact() else {
+        return Ok(response);
+    };
+    let mut held = match size < COUNTED {
+        true => None,
+        false => Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?),
+    };
+    let is_worth = Encoding::is_worth(size);
+    if is_worth {
+        mcp_http::vary(response.headers_mut());
+    }
+    let encoding = encoding.filter(|_| is_worth);
+    if held.is_none() && encoding.is_none() {
         return Ok(response);
     }
-    // Such a body is one frame.
-    let mut held = Some(client.hold_answer(usize::try_from(size).unwrap_or(usize::MAX))?);
-    let mut count = move |data| match held.take() {
-        Some(held) => held.keep(data),
-        None => data,
+    let (mut head, body) = response.into_parts();
+    let Ok(text) = body.collect().await;
+    let mut text = text.to_bytes();
+    if let Some(encoding) = encoding
+        && let Some(compressed) = encoding.compress([text.clone()], client).await
+    {
+        text = compressed.into();
+        if let Some(held) = &mut held {
+            held.set(text.len())?;
+        }
+        encoding.mark(&mut head.headers);
+        if let Some(tag) = head.headers.get_mut(ETAG) {
+            *tag = encoded_tag(tag, encoding);
+        }
+    }
+    let text = match held {
+        Some(held) => held.keep(text),
+        None => text,
     };
-    Ok(response.map(|body| {
-        body.map_frame(move |frame| frame.map_data(&mut count))
-            .boxed_unsync()
-    }))
+    Ok(Response::from_parts(head, Full::new(text).boxed_unsync()))
+}
+
+/// The tag of a body as it is, for the same body in an encoding: the two differ (RFC 9110 §8.8.3.3).
+fn encoded_tag(tag: &HeaderValue, encoding: Encoding) -> HeaderValue {
+    let text = tag.to_str().ok().and_then(|tag| tag.strip_suffix('"'));
+    let encoded = text.map(|text| format!("{text}-{}\"", encoding.as_str()));
+    let encoded = encoded.and_then(|encoded| HeaderValue::from_str(&encoded).ok());
+    encoded.unwrap_or_else(|| tag.clone())
 }
 
 pub(super) fn json_text(status: StatusCode, json: Vec<u8>) -> Response<RestBody> {
@@ -261,7 +294,7 @@ impl Failure {
             StatusCode::NOT_FOUND,
             format!(
                 "nothing is at {shown}; there are /health, /livez, /readyz, /version, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
-                 /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/undo and /mcp"
+                 /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/tree, /universes/{{id}}/undo and /mcp"
             ),
         )
     }
@@ -282,6 +315,11 @@ impl Failure {
     fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.header = Some((name, value));
         self
+    }
+
+    /// Whether a client that is still sending its request must be let to: all but one that did not send in time.
+    pub(super) fn is_heard_late(&self) -> bool {
+        self.status != StatusCode::REQUEST_TIMEOUT
     }
 
     pub(super) fn into_response(self) -> Response<RestBody> {

@@ -2,10 +2,10 @@
 //!
 //! The id of each event is its revision, so a reader that comes back with `Last-Event-ID` goes on without a gap.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::stream::BoxStream;
 use futures_util::{StreamExt as _, stream};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response, StatusCode, request};
@@ -16,40 +16,47 @@ use serde_json::json;
 use tokio::sync::watch;
 
 use super::answer::{self, Failure, RestBody};
+use super::channel::{self, Channel, Channels, Latest, Text};
 use super::{Rest, read};
-use crate::commands::{CommandService, LogEntry, ServiceError};
-use crate::store::{Entry, Revision, TailError, UniverseId};
+use crate::commands::ServiceError;
+use crate::store::{Revision, TailError, UniverseId};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 /// How long a browser waits before it comes back, in milliseconds; and the first bytes of each feed.
 const OPENING: &str = ":connected\n\nretry: 2000\n\n";
 const HEARTBEAT: Bytes = Bytes::from_static(b":heartbeat\n\n");
 
-/// The bounds of the open feeds.
+/// The open feeds.
 #[derive(Debug)]
 pub(super) struct Streams {
     heartbeat: Duration,
     closing: watch::Receiver<bool>,
+    channels: Channels,
 }
 
-/// An open feed.
+/// An open feed. Its reader holds one piece of an event, and what the connection buffers.
 struct Feed {
-    service: CommandService,
+    channel: Arc<Channel>,
+    latest: watch::Receiver<Latest>,
     id: UniverseId,
-    entries: BoxStream<'static, Result<Entry, TailError>>,
+    /// The last revision whose event was begun.
+    last: Revision,
+    /// An event of which so many bytes were given.
+    begun: Option<(Arc<Text>, usize)>,
     heartbeat: Duration,
     closing: watch::Receiver<bool>,
-    client: Client,
     _place: Held,
 }
 
 impl Streams {
     pub(super) fn new(heartbeat: Duration, closing: watch::Receiver<bool>) -> Self {
-        Self { heartbeat, closing }
+        Self {
+            heartbeat,
+            closing,
+            channels: Channels::default(),
+        }
     }
-}
 
-impl Streams {
     /// Whether the server is ending.
     pub(super) fn is_closing(&self) -> bool {
         *self.closing.borrow()
@@ -78,13 +85,15 @@ impl Rest {
             Some(wanted) => (wanted, OPENING.to_owned()),
             None => (present, OPENING.to_owned()),
         };
+        let channel = self.streams.channels.open(&self.service, &id, present);
         let feed = Feed {
-            entries: self.service.store().tail(&id, after),
-            service: self.service.clone(),
+            latest: channel.latest(),
+            channel,
             id,
+            last: after,
+            begun: None,
             heartbeat: self.streams.heartbeat,
             closing: self.streams.closing.clone(),
-            client: client.clone(),
             _place: place,
         };
         let events = stream::unfold(Some(feed), |feed| async move {
@@ -107,58 +116,65 @@ impl Rest {
 }
 
 impl Feed {
-    /// The bytes of the next event and whether more may come; `None` when the server ends or cannot read on, and then
-    /// the reader comes back with the last id it saw.
+    /// The next bytes and whether more may come; `None` when the feed ends, and then the reader comes back with the last id
+    /// it saw.
     async fn next(&mut self) -> Option<(Bytes, bool)> {
-        let entry = tokio::select! {
-            biased;
-            _ = self.closing.wait_for(|closing| *closing) => return None,
-            entry = self.entries.next() => entry?,
-            () = tokio::time::sleep(self.heartbeat) => return Some((HEARTBEAT, true)),
-        };
-        match entry {
-            // A reader that leaves as much unread as it may comes back for the rest.
-            Ok(entry) => Some((self.client.keep(event(&entry)).ok()?, true)),
-            Err(TailError::Deleted | TailError::NotFound) => {
-                let data = json!({ "id": self.id.as_str() });
-                Some((format!("event: deleted\ndata: {data}\n\n").into(), false))
+        loop {
+            if self.begun.is_some() {
+                return self.piece();
             }
-            Err(TailError::Ahead { head } | TailError::Trimmed { head, .. }) => {
-                Some((reset(head).into(), false))
+            if *self.closing.borrow() {
+                return None;
             }
-            Err(TailError::Damaged { first, last }) => {
-                self.entries = self.service.store().tail(&self.id, last);
-                Some((damaged(first, last), true))
+            let latest = *self.latest.borrow_and_update();
+            let latest = match latest {
+                Latest::At(latest) => latest,
+                Latest::Deleted => return Some((self.deleted(), false)),
+                Latest::Lost => return None,
+            };
+            if self.last < latest {
+                match self.channel.after(self.last, latest).await {
+                    Ok(text) => {
+                        self.last = Revision(self.last.0 + 1);
+                        self.begun = Some((text, 0));
+                    }
+                    Err(TailError::Deleted | TailError::NotFound) => {
+                        return Some((self.deleted(), false));
+                    }
+                    Err(TailError::Ahead { head } | TailError::Trimmed { head, .. }) => {
+                        return Some((reset(head).into(), false));
+                    }
+                    Err(TailError::Damaged { first, last }) => {
+                        self.last = last;
+                        return Some((channel::damaged(first, last), true));
+                    }
+                    Err(TailError::Unavailable) => return None,
+                }
+                continue;
             }
-            Err(TailError::Unavailable) => None,
+            tokio::select! {
+                biased;
+                _ = self.closing.wait_for(|closing| *closing) => return None,
+                changed = self.latest.changed() => changed.ok()?,
+                () = tokio::time::sleep(self.heartbeat) => return Some((HEARTBEAT, true)),
+            }
         }
     }
-}
 
-/// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
-fn event(entry: &Entry) -> Bytes {
-    let Entry { revision, body, .. } = entry;
-    let entry = match LogEntry::read(body) {
-        Ok(entry) => entry,
-        Err(error) => {
-            tracing::error!(%revision, %error, "an entry of the log cannot be read");
-            return damaged(*revision, *revision);
+    /// The next piece of the event that was begun; `None` if its text has gone.
+    fn piece(&mut self) -> Option<(Bytes, bool)> {
+        let (text, given) = self.begun.take()?;
+        let (piece, is_last) = text.piece(given)?;
+        if !is_last {
+            self.begun = Some((text, given + piece.len()));
         }
-    };
-    match entry.command {
-        Some(command) => format!("event: command\nid: {revision}\ndata: {command}\n\n").into(),
-        None => {
-            let data = json!({ "name": entry.name, "state": entry.state.is_some() });
-            format!("event: replaced\nid: {revision}\ndata: {data}\n\n").into()
-        }
+        Some((piece, true))
     }
-}
 
-/// Entries that cannot be told. The feed goes on after them, and so does a reader who comes back.
-fn damaged(first: Revision, last: Revision) -> Bytes {
-    let error = "these entries of the log are damaged; `universe-server check` says more";
-    let data = json!({ "first": first, "last": last, "error": error });
-    format!("event: damaged\nid: {last}\ndata: {data}\n\n").into()
+    fn deleted(&self) -> Bytes {
+        let data = json!({ "id": self.id.as_str() });
+        format!("event: deleted\ndata: {data}\n\n").into()
+    }
 }
 
 fn reset(present: Revision) -> String {

@@ -9,15 +9,21 @@ use http::{HeaderName, StatusCode, request};
 use http_body::Body;
 use http_body_util::BodyExt as _;
 use mcp_proto::budget::{Client, Held, Kind};
+use mcp_proto::http::Encoding;
 use mcp_proto::json::{self, Meter};
-use serde_json::Value;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use super::RestConfig;
-use super::answer::Failure;
+use super::answer::{self, Failure};
 use crate::offload;
 use crate::store::{CommandId, Revision};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The most members of a body that are read apart; three are known.
+const MAX_PARTS: usize = 64;
 
 /// Bounds what is read and judged of one request.
 #[derive(Debug)]
@@ -161,8 +167,68 @@ where
 
 /// A body as JSON.
 pub(super) fn json(body: &[u8], meter: &Meter) -> Result<Value, Failure> {
-    json::read(body, meter)
-        .map_err(|problem| Failure::bad_request(problem.replacen("the message", "the body", 1)))
+    value(body, meter).map_err(Failure::bad_request)
+}
+
+/// A body or a part of one as JSON.
+///
+/// # Errors
+/// A sentence.
+pub(super) fn value(text: &[u8], meter: &Meter) -> Result<Value, String> {
+    json::read(text, meter).map_err(|problem| problem.replacen("the message", "the body", 1))
+}
+
+/// The members of a body, with the text of one of them instead of its value. `None` if the body is not an object with
+/// that member, or anything is wrong with it: [`json`] says what.
+pub(super) fn apart<'t>(
+    body: &'t [u8],
+    member: &str,
+    meter: &Meter,
+) -> Option<(Map<String, Value>, &'t str)> {
+    let parts: Parts<'t> = serde_json::from_slice(body).ok()?;
+    let (mut members, mut text) = (Map::new(), None);
+    for (name, part) in parts.0 {
+        let is_second = if name == member {
+            text.replace(part.get()).is_some()
+        } else {
+            let value = value(part.get().as_bytes(), meter).ok()?;
+            members.insert(name, value).is_some()
+        };
+        if is_second {
+            return None;
+        }
+    }
+    Some((members, text?))
+}
+
+/// The members of an object as they stand there.
+struct Parts<'t>(Vec<(String, &'t RawValue)>);
+
+impl<'de> Deserialize<'de> for Parts<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+
+        impl<'de> Visitor<'de> for Read {
+            type Value = Parts<'de>;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Parts<'de>, A::Error> {
+                let mut parts = Vec::new();
+                while let Some(name) = members.next_key()? {
+                    if parts.len() == MAX_PARTS {
+                        return Err(A::Error::custom("too many members"));
+                    }
+                    parts.push((name, members.next_value()?));
+                }
+                Ok(Parts(parts))
+            }
+        }
+
+        deserializer.deserialize_map(Read)
+    }
 }
 
 /// The revision that `If-Match` demands; `None` when any will do (RFC 9110 §13.1.1).
@@ -197,19 +263,23 @@ pub(super) fn idempotency_key(head: &request::Parts) -> Result<Option<CommandId>
     Ok(Some(key))
 }
 
-/// Whether `If-None-Match` names this revision (RFC 9110 §13.1.2).
-pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> bool {
+/// The tag by which `If-None-Match` names this revision, if it does (RFC 9110 §13.1.2).
+pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> Option<HeaderValue> {
     let values = head
         .headers
         .get_all(IF_NONE_MATCH)
         .iter()
         .filter_map(|value| value.to_str().ok());
-    values
-        .flat_map(|value| value.split(','))
-        .map(str::trim)
-        .any(|tag| {
-            tag == "*" || revision_of_tag(tag.strip_prefix("W/").unwrap_or(tag)) == Some(revision)
-        })
+    let mut tags = values.flat_map(|value| value.split(',')).map(str::trim);
+    tags.find_map(|tag| {
+        let strong = tag.strip_prefix("W/").unwrap_or(tag);
+        match strong {
+            "*" => Some(answer::etag(revision)),
+            // In the encoding that the client has.
+            _ if revision_of_tag(strong) == Some(revision) => HeaderValue::from_str(strong).ok(),
+            _ => None,
+        }
+    })
 }
 
 /// A query parameter that must be a whole number, if it is there.
@@ -252,6 +322,9 @@ pub(super) fn revision_header(
 
 fn revision_of_tag(tag: &str) -> Option<Revision> {
     let text = tag.strip_prefix('"')?.strip_suffix('"')?;
+    // Whatever encoding it was given in, it is the same revision.
+    let encoded = |encoding: &Encoding| text.strip_suffix(encoding.as_str())?.strip_suffix('-');
+    let text = Encoding::ALL.iter().find_map(encoded).unwrap_or(text);
     let revision = text.parse().ok().map(Revision)?;
     // Tags are compared as texts: "+1" and "01" are none of ours.
     (revision.to_string() == text).then_some(revision)

@@ -1,16 +1,17 @@
 //! Universes and their commands.
 
 use http::header::{ETAG, HeaderValue, LINK, LOCATION};
-use http::{Response, StatusCode, request};
+use http::{Method, Response, StatusCode, request};
 use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use universe_core::{Command, Findings, State, Strictness};
+use universe_core::{Command, Findings, State, Strictness, TextError};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::read::{self, Received};
-use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError};
+use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError, Universe};
+use crate::offload;
 use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
@@ -66,6 +67,10 @@ impl Rest {
                 serde_json::to_vec(&UniverseRecord::summary(record))
             } else {
                 match self.service.peek(&record.meta.id).await {
+                    Ok(universe) if is_unwritten(head, &universe) => {
+                        // Where the page ends is known when it is written.
+                        return Ok(answer::json_text(StatusCode::OK, Vec::new()));
+                    }
                     Ok(universe) => answer::write(universe, Findings::default()).await,
                     // Deleted since the page was read.
                     Err(ServiceError::NotFound(_)) => continue,
@@ -167,11 +172,15 @@ impl Rest {
             Some(revision) => self.service.at(id, Revision(revision)).await?,
             None => self.service.get(id).await?,
         };
-        if read::if_none_match(head, universe.revision) {
+        if let Some(tag) = read::if_none_match(head, universe.revision) {
             let mut response = answer::empty(StatusCode::NOT_MODIFIED);
-            response
-                .headers_mut()
-                .insert(ETAG, answer::etag(universe.revision));
+            response.headers_mut().insert(ETAG, tag);
+            return Ok(response);
+        }
+        if is_unwritten(head, &universe) {
+            let mut response = answer::json_text(StatusCode::OK, Vec::new());
+            let etag = answer::etag(universe.revision);
+            response.headers_mut().insert(ETAG, etag);
             return Ok(response);
         }
         answer::universe(StatusCode::OK, universe, Findings::default()).await
@@ -238,6 +247,11 @@ impl Rest {
     }
 }
 
+/// Whether only the headers are asked for, of a body that takes long to write. They have no length then.
+fn is_unwritten(head: &request::Parts, universe: &Universe) -> bool {
+    head.method == Method::HEAD && !offload::is_small(&universe.state)
+}
+
 fn read_commands(
     body: &[u8],
     meter: &Meter,
@@ -279,14 +293,18 @@ fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
     Ok((id, revision))
 }
 
-/// Any of `{name, state, fork}`, and what is odd about it.
+/// Any of `{name, state, fork}`, and what is odd about it. The state is read one entity at a time.
 fn read_replacement(
     body: &[u8],
     meter: &Meter,
     strictness: Strictness,
 ) -> Result<(Given, Findings), Failure> {
-    let Value::Object(mut members) = read::json(body, meter)? else {
-        return Err(Failure::bad_request("the body must be a JSON object"));
+    let (mut members, state) = match read::apart(body, "state", meter) {
+        Some((members, state)) => (members, Some(state)),
+        None => match read::json(body, meter)? {
+            Value::Object(members) => (members, None),
+            _ => return Err(Failure::bad_request("the body must be a JSON object")),
+        },
     };
     let name = match members.remove("name") {
         None => None,
@@ -300,18 +318,27 @@ fn read_replacement(
         }
     };
     let mut warnings = Findings::default();
-    let state = match members.remove("state") {
+    if members.contains_key("state") || state.is_some_and(|state| !state.starts_with('{')) {
+        return Err(Failure::bad_request(
+            "state must be an object; {} is an empty universe",
+        ));
+    }
+    let state = match state {
         None => None,
-        Some(state @ Value::Object(_)) => {
-            let read = State::read_partial(state, strictness);
-            let (state, odd) = read.map_err(|findings| Failure::findings("state", &findings))?;
+        Some(text) => {
+            let used = meter.used();
+            let value = |text: &str| {
+                // That of the entity before is gone.
+                meter.go_back_to(used);
+                read::value(text.as_bytes(), meter)
+            };
+            let read = State::read_text(text, strictness, &value);
+            let (state, odd) = read.map_err(|error| match error {
+                TextError::Json(problem) => Failure::bad_request(problem),
+                TextError::Findings(findings) => Failure::findings("state", &findings),
+            })?;
             warnings = odd;
             Some(state)
-        }
-        Some(_) => {
-            return Err(Failure::bad_request(
-                "state must be an object; {} is an empty universe",
-            ));
         }
     };
     let fork = members.get("fork").map(read_fork).transpose()?;

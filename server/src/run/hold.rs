@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use tokio::task::JoinHandle;
-use universe_core::{State, Strictness};
+use universe_core::State;
 
 use super::RunError;
 use crate::care::Online;
-use crate::commands::{CommandService, ServiceError, ServiceLimits};
+use crate::commands::{CommandService, ServiceError};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::demo;
 use crate::store::sqlite::Options;
@@ -27,13 +27,7 @@ pub(super) struct Hold {
 impl Hold {
     /// Opens the store and makes the demo if that was asked for.
     pub(super) async fn open(arguments: &Arguments, config: &Config) -> Result<Self, RunError> {
-        let limits = ServiceLimits {
-            strictness: match arguments.strict {
-                true => Strictness::Strict,
-                false => Strictness::Lenient,
-            },
-            ..ServiceLimits::default()
-        };
+        let limits = arguments.limits();
         let (service, store) = match arguments.store {
             StoreKind::Memory => {
                 let store = Arc::new(MemoryStore::new(MemoryLimits::default()));

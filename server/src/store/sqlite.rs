@@ -42,7 +42,7 @@ use super::{
 };
 
 /// Most bytes of writes waiting or being written. A write that finds no room waits.
-const QUEUE_BYTES: usize = 2 * MAX_WRITE;
+const QUEUE_BYTES: usize = MAX_WRITE;
 
 /// What a write counts for at least, in bytes, so that no more than 1,024 wait.
 const MIN_SHARE: usize = QUEUE_BYTES / 1_024;

@@ -1,9 +1,9 @@
 //! Parts of a state: which entities, which of their members, a page at a time.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
-use serde_json::Value;
 use universe_core::{ChildKind, Entity, Family, State};
 
 /// Which entities of a universe are meant, and how many at once. The default is all of them.
@@ -139,31 +139,28 @@ impl Selection {
     fn fits(&self, found: &Found<'_>, name: Option<&str>) -> bool {
         let named = |name: &str| {
             let has = |text: &str| text.to_lowercase().contains(name);
-            has(found.id) || found.entity.name().is_some_and(has)
+            has(found.id) || found.entity.name().as_deref().is_some_and(has)
         };
-        let of_kind = |kind: &String| {
-            let given = found.entity.get("bodyType").and_then(Value::as_str);
-            given == Some(kind)
-        };
+        let of_kind = |kind: &String| found.entity.text("bodyType").as_deref() == Some(kind);
         name.is_none_or(named)
             && self.kind.as_ref().is_none_or(of_kind)
             && self
                 .parent
                 .as_ref()
-                .is_none_or(|parent| found.parent() == Some(parent))
+                .is_none_or(|parent| found.parent().as_deref() == Some(parent))
     }
 }
 
 impl<'s> Found<'s> {
     /// What it is in orbit around, or the group it is in.
     #[must_use]
-    pub fn parent(&self) -> Option<&'s str> {
+    pub fn parent(&self) -> Option<Cow<'s, str>> {
         match self.entity {
-            Entity::Star(star) => star.parent_id(),
-            Entity::Group(group) => group.parent_group_id(),
-            Entity::Record(record) => ["parentId", "hostStarId", "centralStarId"]
+            Entity::Star(star) => star.parent_id().map(Cow::Borrowed),
+            Entity::Group(group) => group.parent_group_id().map(Cow::Borrowed),
+            Entity::Record(_) => ["parentId", "hostStarId", "centralStarId"]
                 .iter()
-                .find_map(|member| record.get(member)?.as_str()),
+                .find_map(|member| self.entity.text(member)),
         }
     }
 

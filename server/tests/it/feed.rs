@@ -1,5 +1,7 @@
 //! The feed of a universe: order, resumption, ends, bounds.
 
+mod frozen;
+
 use std::time::Duration;
 
 use http::Request;

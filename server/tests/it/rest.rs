@@ -3,5 +3,7 @@
 mod bodies;
 mod conditions;
 mod doors;
+mod encodings;
 mod pages;
 mod table;
+mod uploads;

@@ -191,7 +191,7 @@ fn action(kind: CommandKind, given: &mut Members) -> Action {
             let members = take_members(given, "disk");
             let id = id(&members, "id");
             let record = Record {
-                members: Arc::new(members),
+                members: members.into(),
             };
             Action::AddRecord {
                 kind: disks,

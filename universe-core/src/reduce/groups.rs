@@ -63,7 +63,7 @@ impl State {
             parent: None,
             slot: None,
             children: Sequence::default(),
-            members: Arc::new(members),
+            members: members.into(),
         };
         self.groups.insert(Arc::clone(id), Arc::new(group));
         match parent {
@@ -111,7 +111,9 @@ impl State {
                 message,
             ));
         }
-        merge(Arc::make_mut(&mut group.members), payload, &TYPED);
+        group
+            .members
+            .update(|members| merge(members, payload, &TYPED));
         Ok(Event::GroupUpdated { id: Arc::clone(id) })
     }
 

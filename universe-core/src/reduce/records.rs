@@ -32,7 +32,9 @@ impl State {
             .records_mut(kind)
             .get_mut(id)
             .ok_or_else(|| not_found(kind, id))?;
-        merge(Arc::make_mut(&mut record.members), patch, &["id"]);
+        record
+            .members
+            .update(|members| merge(members, patch, &["id"]));
         let id = Arc::clone(id);
         Ok(match kind {
             RecordKind::SmallBodyField => Event::SmallBodyFieldUpdated { id },

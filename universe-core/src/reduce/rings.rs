@@ -22,7 +22,8 @@ impl State {
             _ => default_ring(star),
         };
         merge(&mut ring, patch, &[]);
-        Arc::make_mut(&mut star.members).insert("ring".to_owned(), Value::Object(ring));
+        star.members
+            .update(|members| drop(members.insert("ring".to_owned(), Value::Object(ring))));
         Ok(Event::RingUpdated {
             planet_id: Arc::clone(planet),
         })
@@ -47,7 +48,7 @@ impl State {
             ));
         }
         if let Some(star) = self.star_mut(planet) {
-            Arc::make_mut(&mut star.members).remove("ring");
+            star.members.update(|members| drop(members.remove("ring")));
         }
         Ok(Event::RingRemoved { planet_id })
     }

@@ -64,8 +64,9 @@ impl State {
         self.unlink_star(child);
         self.link_star(child, None);
         if let Some(star) = self.star_mut(child) {
-            let members = Arc::make_mut(&mut star.members);
-            members.insert("orbitalDistance".to_owned(), Value::from(0));
+            star.members.update(|members| {
+                members.insert("orbitalDistance".to_owned(), Value::from(0));
+            });
         }
         Ok(Event::StarDetached { child_id })
     }

@@ -55,7 +55,7 @@ impl State {
             parent: None,
             slot: None,
             children: Sequence::default(),
-            members: Arc::new(members),
+            members: members.into(),
         };
         self.stars.insert(Arc::clone(id), Arc::new(star));
         self.link_star(id, parent.as_ref());
@@ -85,7 +85,8 @@ impl State {
                 message,
             ));
         }
-        merge(Arc::make_mut(&mut star.members), payload, &TYPED);
+        star.members
+            .update(|members| merge(members, payload, &TYPED));
         Ok(Event::StarUpdated { id: Arc::clone(id) })
     }
 

@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::State;
-use crate::entity::{Id, Members};
+use crate::entity::{Id, LazyMembers, Members};
 
 /// How many bytes are left. `None` says that there are more than were allowed.
 struct Left(usize);
@@ -20,7 +20,7 @@ impl Left {
         for star in state.stars.values() {
             self.id(&star.id)?;
             star.children.iter().try_for_each(|id| self.id(id))?;
-            self.members(&star.members)?;
+            self.entity(&star.members)?;
         }
         for group in state.groups.values() {
             self.id(&group.id)?;
@@ -28,7 +28,7 @@ impl Left {
                 self.id(&child.id)?;
                 self.members(&child.members)?;
             }
-            self.members(&group.members)?;
+            self.entity(&group.members)?;
         }
         let records = [
             &state.belts,
@@ -37,7 +37,7 @@ impl Left {
             &state.nebulae,
         ];
         for record in records.into_iter().flat_map(|records| records.values()) {
-            self.members(&record.members)?;
+            self.entity(&record.members)?;
         }
         self.members(&state.extra)
     }
@@ -45,6 +45,13 @@ impl Left {
     /// An id stands beside its entity, too.
     fn id(&mut self, id: &Id) -> Option<()> {
         self.bytes(2 * id.len() + 8)
+    }
+
+    fn entity(&mut self, members: &LazyMembers) -> Option<()> {
+        match members.text_len() {
+            Some(bytes) => self.bytes(bytes),
+            None => self.members(members),
+        }
     }
 
     fn members(&mut self, members: &Members) -> Option<()> {

@@ -11,7 +11,7 @@ use super::sequence::Sequence;
 use super::{Records, State};
 use crate::check::{check_object, describe};
 use crate::entity::tables::UNIVERSE;
-use crate::entity::{ChildKind, Group, GroupChild, Id, Members, Record, Star};
+use crate::entity::{ChildKind, Group, GroupChild, Id, LazyMembers, Members, Record, Star};
 use crate::finding::{Findings, Path};
 use crate::member::Mode;
 use crate::warning::{self, Strictness};
@@ -95,53 +95,92 @@ impl State {
             nebulae: take_records(universe, "nebulae"),
             ..Self::default()
         };
-        state.take_stars(universe);
-        state.take_groups(universe);
+        let mut stars: Vec<_> = take_entities(universe, "stars").map(read_star).collect();
+        link_stars(&mut stars, &state.root_ids);
+        state.stars = by_id(stars, |star| Arc::clone(&star.id));
+        let mut groups: Vec<_> = take_entities(universe, "groups").map(read_group).collect();
+        state.memberships = link_groups(&mut groups, &state.root_group_ids);
+        state.groups = by_id(groups, |group| Arc::clone(&group.id));
         state
-    }
-
-    fn take_stars(&mut self, universe: &mut Members) {
-        let mut stars: Vec<Star> = take_entities(universe, "stars").map(read_star).collect();
-        let mut slots = HashMap::new();
-        for star in &stars {
-            for (slot, child) in star.children.slots() {
-                slots.insert((Some(Arc::clone(&star.id)), Arc::clone(child)), slot);
-            }
-        }
-        for (slot, root) in self.root_ids.slots() {
-            slots.insert((None, Arc::clone(root)), slot);
-        }
-        for star in &mut stars {
-            let place = (star.parent.clone(), Arc::clone(&star.id));
-            star.slot = slots.get(&place).copied();
-        }
-        self.stars = by_id(stars, |star| Arc::clone(&star.id));
-    }
-
-    fn take_groups(&mut self, universe: &mut Members) {
-        let mut groups: Vec<Group> = take_entities(universe, "groups").map(read_group).collect();
-        let mut slots = HashMap::new();
-        for group in &groups {
-            for (slot, child) in group.children.slots() {
-                let (id, group) = (Arc::clone(&child.id), Arc::clone(&group.id));
-                match child.kind {
-                    ChildKind::System => drop(self.memberships.insert((id, group), slot)),
-                    ChildKind::Group => drop(slots.insert((Some(group), id), slot)),
-                }
-            }
-        }
-        for (slot, root) in self.root_group_ids.slots() {
-            slots.insert((None, Arc::clone(root)), slot);
-        }
-        for group in &mut groups {
-            let place = (group.parent.clone(), Arc::clone(&group.id));
-            group.slot = slots.get(&place).copied();
-        }
-        self.groups = by_id(groups, |group| Arc::clone(&group.id));
     }
 }
 
-fn by_id<T>(entities: Vec<T>, id: impl Fn(&T) -> Id) -> OrdMap<Id, Arc<T>> {
+/// Notes where each body stands, in its parent's `children` or in `rootIds`. Of two entries the last one counts.
+/// Whether the bodies keep the invariants of [`State::check`].
+pub(super) fn link_stars(stars: &mut [Star], roots: &Sequence<Id>) -> bool {
+    let mut is_sound = true;
+    let mut slots = vec![None; stars.len()];
+    let index: HashMap<&str, usize> = stars.iter().map(|star| &*star.id).zip(0..).collect();
+    let mut note = |parent: Option<&Id>, slot, child: &Id| {
+        let at = index.get(&**child).copied().unwrap_or(usize::MAX);
+        match (stars.get(at), slots.get_mut(at)) {
+            (Some(star), Some(place)) if star.parent.as_ref() == parent => {
+                is_sound &= place.replace(slot).is_none();
+            }
+            _ => is_sound = false,
+        }
+    };
+    for star in stars.iter() {
+        for (slot, child) in star.children.slots() {
+            note(Some(&star.id), slot, child);
+        }
+    }
+    for (slot, root) in roots.slots() {
+        note(None, slot, root);
+    }
+    let parents = stars.iter().map(|star| star.parent.as_deref());
+    let parents: Vec<_> = parents
+        .map(|parent| parent.and_then(|id| index.get(id).copied()))
+        .collect();
+    is_sound &= index.len() == stars.len() && all_lead_to_a_root(&parents);
+    for (star, slot) in stars.iter_mut().zip(slots) {
+        is_sound &= star.parent.is_none() || slot.is_some();
+        star.slot = slot;
+    }
+    is_sound
+}
+
+/// Whether following the parents, given as places in the list, ends everywhere.
+fn all_lead_to_a_root(parents: &[Option<usize>]) -> bool {
+    // On which walk each was first reached.
+    let mut walks = vec![usize::MAX; parents.len()];
+    for start in 0..parents.len() {
+        let mut next = Some(start);
+        while let Some((at, walk)) = next.and_then(|at| Some((at, walks.get_mut(at)?))) {
+            match *walk {
+                usize::MAX => *walk = start,
+                other if other == start => return false,
+                _ => break,
+            }
+            next = parents.get(at).copied().flatten();
+        }
+    }
+    true
+}
+
+/// The same for groups, and where systems stand in them.
+pub(super) fn link_groups(groups: &mut [Group], roots: &Sequence<Id>) -> OrdMap<(Id, Id), u64> {
+    let (mut slots, mut memberships) = (HashMap::new(), OrdMap::new());
+    for group in groups.iter() {
+        for (slot, child) in group.children.slots() {
+            let (id, group) = (Arc::clone(&child.id), Arc::clone(&group.id));
+            match child.kind {
+                ChildKind::System => drop(memberships.insert((id, group), slot)),
+                ChildKind::Group => drop(slots.insert((Some(group), id), slot)),
+            }
+        }
+    }
+    for (slot, root) in roots.slots() {
+        slots.insert((None, Arc::clone(root)), slot);
+    }
+    for group in groups {
+        let place = (group.parent.clone(), Arc::clone(&group.id));
+        group.slot = slots.get(&place).copied();
+    }
+    memberships
+}
+
+pub(super) fn by_id<T>(entities: Vec<T>, id: impl Fn(&T) -> Id) -> OrdMap<Id, Arc<T>> {
     entities
         .into_iter()
         .map(|entity| (id(&entity), Arc::new(entity)))
@@ -150,17 +189,17 @@ fn by_id<T>(entities: Vec<T>, id: impl Fn(&T) -> Id) -> OrdMap<Id, Arc<T>> {
 
 // What follows reads values that the checker has passed. A value of another type reads as empty.
 
-fn read_star(mut members: Members) -> Star {
+pub(super) fn read_star(mut members: Members) -> Star {
     Star {
         id: take_id(&mut members, "id").unwrap_or_default(),
         parent: take_id(&mut members, "parentId"),
         slot: None,
         children: read_ids(members.remove("children").unwrap_or_default()),
-        members: Arc::new(members),
+        members: LazyMembers::written(members),
     }
 }
 
-fn read_group(mut members: Members) -> Group {
+pub(super) fn read_group(mut members: Members) -> Group {
     Group {
         id: take_id(&mut members, "id").unwrap_or_default(),
         parent: take_id(&mut members, "parentGroupId"),
@@ -169,7 +208,13 @@ fn read_group(mut members: Members) -> Group {
             .into_iter()
             .map(Arc::new)
             .collect(),
-        members: Arc::new(members),
+        members: LazyMembers::written(members),
+    }
+}
+
+pub(super) fn read_record(members: Members) -> Record {
+    Record {
+        members: LazyMembers::written(members),
     }
 }
 
@@ -200,12 +245,7 @@ pub(crate) fn read_records(entries: Value) -> Records {
         return Records::default();
     };
     let record = |(id, value)| match value {
-        Value::Object(members) => Some((
-            Id::from(id),
-            Record {
-                members: Arc::new(members),
-            },
-        )),
+        Value::Object(members) => Some((Id::from(id), read_record(members))),
         _ => None,
     };
     entries.into_iter().filter_map(record).collect()

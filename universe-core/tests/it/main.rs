@@ -13,5 +13,6 @@ mod ids;
 mod properties;
 mod quirks;
 mod support;
+mod text;
 mod vectors;
 mod warnings;

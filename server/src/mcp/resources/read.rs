@@ -8,9 +8,10 @@ use universe_core::Family;
 use super::{MAX_LISTED, listed};
 use crate::commands::{CommandService, Universe};
 use crate::mcp::tools::META_REVISION;
-use crate::mcp::{address, find, tree as text};
+use crate::mcp::{address, find};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
+use crate::view::tree;
 
 /// How many children an entity has before writing it is offloaded.
 const INLINE_CHILDREN: usize = 2_000;
@@ -141,8 +142,11 @@ pub(in crate::mcp) async fn outline(
     let uri = format!("{}/tree", address::universe(universe.id.as_str()));
     let meta = revision_of(&universe);
     let small = offload::is_small(&universe.state);
-    let text = offload::run(small, move || text::tree(&universe, max_entities)).await;
-    let text = text.map_err(|_| RequestError::internal())?;
+    let text = offload::run(small, move || tree::tree(&universe, 0, max_entities)).await;
+    let (mut text, omitted) = text.map_err(|_| RequestError::internal())?;
+    if omitted > 0 {
+        text.push_str(&format!("… and {omitted} more\n"));
+    }
     Ok(ResourceContents::text(uri, text)
         .with_mime_type(TEXT)
         .with_meta(meta))

@@ -1,5 +1,7 @@
 //! `find_entities`: which entities a universe has, as short rows.
 
+use std::borrow::Cow;
+
 use mcp_proto::{CallToolResult, Context, Tool, ToolError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -42,11 +44,11 @@ struct Row<'s> {
     #[serde(skip_serializing_if = "Option::is_none")]
     family: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'s str>,
+    name: Option<Cow<'s, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    kind: Option<&'s str>,
+    kind: Option<Cow<'s, str>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    parent: Option<&'s str>,
+    parent: Option<Cow<'s, str>>,
 }
 
 pub(super) fn tool() -> Tool {
@@ -107,12 +109,11 @@ fn rows(universe: &Universe, given: Arguments) -> Result<CallToolResult, ToolErr
 
 impl<'s> Row<'s> {
     fn of(found: &Found<'s>) -> Self {
-        let kind = found.entity.get("bodyType");
         Self {
             id: found.id,
             family: Some(found.family.name()).filter(|family| *family != "stars"),
             name: found.entity.name(),
-            kind: kind.and_then(Value::as_str),
+            kind: found.entity.text("bodyType"),
             parent: found.parent(),
         }
     }

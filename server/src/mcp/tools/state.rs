@@ -199,7 +199,7 @@ fn unknown_members(state: &State, members: &[String]) -> Vec<String> {
                 .into_iter()
                 .flat_map(|family| state.entities(family));
             let mut all = all.map(|(_, entity)| entity);
-            all.any(|entity| entity.get(member).is_some())
+            all.any(|entity| entity.has(member))
         };
         if known().any(|known| known.name == member) || is_used() {
             continue;

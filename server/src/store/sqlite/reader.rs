@@ -1,5 +1,7 @@
 //! What is read from the tables.
 
+use std::io::Read as _;
+
 use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
@@ -77,13 +79,13 @@ pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec
 }
 
 pub(super) fn base(connection: &Connection, id: &UniverseId) -> rusqlite::Result<Option<Base>> {
-    let sql = "SELECT rev, coalesce(at, created_at), body, sum \
+    let sql = "SELECT rev, coalesce(at, created_at), uni, sum \
                FROM universe JOIN genesis USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| {
         Ok(Base {
             revision: revision(row.get(0)?),
             at: Timestamp::from_millis(row.get(1)?),
-            body: body(row, 2, &[])?,
+            body: state(connection, "genesis", row, 2)?,
         })
     };
     connection
@@ -112,14 +114,14 @@ pub(super) fn snapshot(
     connection: &Connection,
     id: &UniverseId,
 ) -> rusqlite::Result<Option<Option<Snapshot>>> {
-    let sql = "SELECT rev, body, sum FROM universe LEFT JOIN snap USING (uni) WHERE id = ?1";
+    let sql = "SELECT rev, snap.uni, sum FROM universe LEFT JOIN snap USING (uni) WHERE id = ?1";
     let found = |row: &Row<'_>| {
         let Some(rev) = row.get::<_, Option<i64>>(0)? else {
             return Ok(None);
         };
         Ok(Some(Snapshot {
             revision: revision(rev),
-            body: body(row, 1, &[])?,
+            body: state(connection, "snap", row, 1)?,
         }))
     };
     connection
@@ -311,9 +313,30 @@ fn to_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
     })
 }
 
+/// The `body` of a table at the place that a column has, with its sum in the column after it. Large ones are not in memory
+/// twice, as a row's are. The row that is being read keeps the view of the tables as it is.
+fn state(
+    connection: &Connection,
+    table: &str,
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Bytes> {
+    let mut blob = connection.blob_open("main", table, "body", row.get(column)?, true)?;
+    let mut body = vec![0; blob.len()];
+    blob.read_exact(&mut body).map_err(|_| {
+        let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
+        rusqlite::Error::SqliteFailure(corrupt, None)
+    })?;
+    intact(body.into(), row, column, &[])
+}
+
 /// A body and its sum, in the column after it.
 fn body(row: &Row<'_>, column: usize, command: &[u8]) -> rusqlite::Result<Bytes> {
-    let body = Bytes::from(row.get::<_, Vec<u8>>(column)?);
+    intact(row.get::<_, Vec<u8>>(column)?.into(), row, column, command)
+}
+
+/// A body, if its sum in the column after it is right.
+fn intact(body: Bytes, row: &Row<'_>, column: usize, command: &[u8]) -> rusqlite::Result<Bytes> {
     let kept: Option<i64> = row.get(column + 1)?;
     if kept.is_some_and(|kept| kept != sum(command, &body)) {
         let other = "it is not what was written";

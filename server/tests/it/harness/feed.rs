@@ -32,13 +32,18 @@ where
 
     /// The next lines up to a blank one; `None` at the end.
     pub(crate) async fn block(&mut self) -> Option<String> {
+        // What was searched is not searched again: an event may have megabytes.
+        let mut searched = 0;
         loop {
-            if let Some(end) = self.buffer.windows(2).position(|pair| pair == b"\n\n") {
+            let fresh = self.buffer[searched..].windows(2);
+            if let Some(end) = fresh.into_iter().position(|pair| pair == b"\n\n") {
+                let end = searched + end;
                 let rest = self.buffer.split_off(end + 2);
                 let mut block = std::mem::replace(&mut self.buffer, rest);
                 block.truncate(end);
                 return Some(String::from_utf8(block).unwrap());
             }
+            searched = self.buffer.len().saturating_sub(1);
             let frame = soon(self.body.frame()).await?.ok()?;
             self.buffer.extend_from_slice(frame.data_ref().unwrap());
         }

@@ -21,6 +21,8 @@ pub(crate) struct Mcp {
     client: Client,
     /// `None` in the modern era.
     pub(crate) session: Option<String>,
+    /// Its `Accept-Encoding`.
+    encoding: Option<&'static str>,
 }
 
 impl Era {
@@ -59,7 +61,19 @@ impl Mcp {
             Era::Modern => None,
             Era::Legacy => Some(open_session(&mut client.connect().await).await),
         };
-        Self { client, session }
+        Self {
+            client,
+            session,
+            encoding: None,
+        }
+    }
+
+    /// The same, which takes answers in an encoding.
+    pub(crate) fn accepting(self, encoding: &'static str) -> Self {
+        Self {
+            encoding: Some(encoding),
+            ..self
+        }
     }
 
     pub(crate) fn era(&self) -> Era {
@@ -98,6 +112,7 @@ impl Mcp {
             _ => &Value::Null,
         };
         let mut headers = vec![("accept", "application/json, text/event-stream")];
+        headers.extend(self.encoding.map(|encoding| ("accept-encoding", encoding)));
         match &self.session {
             Some(session) => {
                 headers.extend([

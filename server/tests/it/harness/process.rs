@@ -35,6 +35,8 @@ pub(crate) fn binary() -> Command {
         "STRICT",
         "LOG",
         "KEEP_HISTORY",
+        "MAX_BODY",
+        "MAX_UNIVERSE",
         "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",

@@ -20,18 +20,23 @@ const SHOWN: [(&str, &str); 3] = [
     ("orbitalDistance", "distance"),
 ];
 
-/// The text so far, and how many more entities it may show.
+/// The text so far, and which entities it shows.
 struct Outline {
     text: String,
+    /// How many entities are still to be left out.
+    skip: usize,
+    /// How many it may show then.
     room: usize,
-    /// Entities that were left out.
+    /// Entities behind those.
     omitted: usize,
+    /// What is written before the next entity.
+    heading: String,
 }
 
-/// The outline of a universe, of at most `max_entities` lines of entities.
+/// The outline of a universe: the lines of at most `max` entities after the first `skip`, and how many come behind them.
 ///
 /// Time is not in it, so it changes only when something is added, changed or removed.
-pub(super) fn tree(universe: &Universe, max_entities: usize) -> String {
+pub(crate) fn tree(universe: &Universe, skip: usize, max: usize) -> (String, usize) {
     let state = &universe.state;
     let mut outline = Outline {
         text: format!(
@@ -40,8 +45,10 @@ pub(super) fn tree(universe: &Universe, max_entities: usize) -> String {
             whole(universe.id.as_str()),
             counts(state)
         ),
-        room: max_entities,
+        skip,
+        room: max,
         omitted: 0,
+        heading: String::new(),
     };
     outline.bodies(state);
     outline.groups(state);
@@ -53,11 +60,8 @@ pub(super) fn tree(universe: &Universe, max_entities: usize) -> String {
     ] {
         outline.records(state, family);
     }
-    if outline.omitted > 0 {
-        let omitted = outline.omitted;
-        outline.line(format_args!("… and {omitted} more"));
-    }
-    outline.text
+    let Outline { text, omitted, .. } = outline;
+    (text, omitted)
 }
 
 /// How many there are of each family that has any.
@@ -81,9 +85,9 @@ impl Outline {
         if state.star_count() == 0 {
             return;
         }
-        self.line(
-            "\nBodies: name [id] type, numbers to six digits; indented under what they orbit",
-        );
+        self.heading =
+            "\nBodies: name [id] type, numbers to six digits; indented under what they orbit\n"
+                .to_owned();
         let listed: HashSet<&str> = state.root_ids().collect();
         let unlisted = state
             .stars()
@@ -125,7 +129,7 @@ impl Outline {
         if state.groups().len() == 0 {
             return;
         }
-        self.line("\nGroups: name [id], with the systems and groups in them");
+        self.heading = "\nGroups: name [id], with the systems and groups in them\n".to_owned();
         let mut open: Vec<_> = state
             .root_group_ids()
             .map(|id| (ChildKind::Group, id, 0))
@@ -158,7 +162,7 @@ impl Outline {
         if records.len() == 0 {
             return;
         }
-        self.line(format_args!("\n{}: name [id]", family.name()));
+        self.heading = format!("\n{}: name [id]\n", family.name());
         for (id, record) in records {
             if self.takes() {
                 self.begin(0);
@@ -168,13 +172,19 @@ impl Outline {
         }
     }
 
-    /// Whether there is room for one more entity.
+    /// Whether the next entity is shown.
     fn takes(&mut self) -> bool {
+        if self.skip > 0 {
+            self.skip -= 1;
+            return false;
+        }
         if self.room == 0 {
             self.omitted += 1;
             return false;
         }
         self.room -= 1;
+        let heading = std::mem::take(&mut self.heading);
+        self.text.push_str(&heading);
         true
     }
 
@@ -189,12 +199,8 @@ impl Outline {
     }
 
     fn name(&mut self, entity: Entity<'_>, id: &str) {
-        let name = shown(entity.name().unwrap_or("unnamed"));
+        let name = shown(entity.name().as_deref().unwrap_or("unnamed"));
         self.push(format_args!("{name} [{}]", whole(id)));
-    }
-
-    fn line(&mut self, line: impl std::fmt::Display) {
-        self.push(format_args!("{line}\n"));
     }
 
     fn push(&mut self, text: impl std::fmt::Display) {

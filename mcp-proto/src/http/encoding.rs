@@ -1,0 +1,148 @@
+//! Compressed answers: which encoding a client takes (RFC 9110 §12.5.3), and the compressing.
+
+use std::io::{self, Write as _};
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::Response;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderValue, VARY};
+use http_body::Body as _;
+
+use super::body::ResponseBody;
+use crate::apart::apart;
+use crate::budget::Client;
+
+/// From how many bytes on an answer is worth compressing.
+const MIN: u64 = 1024;
+/// From how many bytes on compressing is work that others should not wait for: it takes about a millisecond.
+const LARGE: usize = 64 * 1024;
+/// The quickest level that makes JSON much smaller.
+const ZSTD_LEVEL: i32 = 1;
+
+/// How an answer is compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Encoding {
+    /// `gzip` (RFC 1952).
+    Gzip,
+    /// `zstd` (RFC 8878).
+    Zstd,
+}
+
+impl Encoding {
+    /// All of them, the preferred one last.
+    pub const ALL: [Self; 2] = [Self::Gzip, Self::Zstd];
+
+    /// Its name in headers.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    /// The encoding that a client likes best, by the weights of its `Accept-Encoding`. `None` where it prefers the answer
+    /// as it is, or says nothing.
+    #[must_use]
+    pub fn accepted(headers: &HeaderMap) -> Option<Self> {
+        let any = weight(headers, "*").unwrap_or(0);
+        let identity = weight(headers, "identity").unwrap_or(0);
+        let weighed = Self::ALL.map(|it| (weight(headers, it.as_str()).unwrap_or(any), it));
+        // Of equal weights the last one counts.
+        let (weight, encoding) = weighed.into_iter().max_by_key(|(weight, _)| *weight)?;
+        (weight > 0 && weight >= identity).then_some(encoding)
+    }
+
+    /// Whether a JSON text of so many bytes is compressed for those who take it.
+    #[must_use]
+    pub fn is_worth(bytes: u64) -> bool {
+        bytes >= MIN
+    }
+
+    /// A text in parts, compressed; a large one on a blocking thread, when its client may keep one busy. `None` if that
+    /// could not be done.
+    pub async fn compress(self, parts: impl Into<Vec<Bytes>>, client: &Client) -> Option<Vec<u8>> {
+        let parts = parts.into();
+        if parts.iter().map(Bytes::len).sum::<usize>() <= LARGE {
+            return self.write(&parts).ok();
+        }
+        let _turn = client.turn().await;
+        apart(move || self.write(&parts).ok()).await.flatten()
+    }
+
+    /// Says that a body is encoded so.
+    pub fn mark(self, headers: &mut HeaderMap) {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static(self.as_str()));
+    }
+
+    fn write(self, parts: &[Bytes]) -> io::Result<Vec<u8>> {
+        match self {
+            Self::Gzip => {
+                let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+                parts.iter().try_for_each(|part| encoder.write_all(part))?;
+                encoder.finish()
+            }
+            Self::Zstd => {
+                let mut encoder = zstd::Encoder::new(Vec::new(), ZSTD_LEVEL)?;
+                parts.iter().try_for_each(|part| encoder.write_all(part))?;
+                encoder.finish()
+            }
+        }
+    }
+}
+
+/// Tells caches that the answer depends on what encodings the client takes.
+pub fn vary(headers: &mut HeaderMap) {
+    headers.append(VARY, HeaderValue::from_static("accept-encoding"));
+}
+
+/// Compresses an answer that is one JSON text, where it is worth it. One for whose compressed text its client has no room
+/// stays as it is: that has room already.
+pub(super) async fn encode(
+    mut response: Response<ResponseBody>,
+    encoding: Option<(Encoding, Client)>,
+) -> Response<ResponseBody> {
+    let bytes = response.body().size_hint().exact();
+    if !bytes.is_some_and(Encoding::is_worth) {
+        return response;
+    }
+    vary(response.headers_mut());
+    let (Some((encoding, client)), Some(parts)) = (encoding, response.body().parts()) else {
+        return response;
+    };
+    let compressed = encoding.compress(parts, &client).await;
+    if let Some(Ok(text)) = compressed.map(|text| client.keep(text.into())) {
+        response.body_mut().replace(text);
+        encoding.mark(response.headers_mut());
+    }
+    response
+}
+
+/// The weight that a client gives an encoding, in thousandths, if it names it.
+fn weight(headers: &HeaderMap, name: &str) -> Option<u16> {
+    let values = headers.get_all(ACCEPT_ENCODING).iter();
+    let texts = values.filter_map(|value| value.to_str().ok());
+    let mut ranges = texts.flat_map(|text| text.split(','));
+    ranges.find_map(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        let is_it = parts.next()?.eq_ignore_ascii_case(name);
+        is_it.then(|| parts.find_map(quality).unwrap_or(1000))
+    })
+}
+
+/// The weight of `q=0.5`, in thousandths; what is not a weight is none at all (RFC 9110 §12.4.2).
+fn quality(parameter: &str) -> Option<u16> {
+    let (name, value) = parameter.split_once('=')?;
+    if !name.trim().eq_ignore_ascii_case("q") {
+        return None;
+    }
+    let weight: f64 = value.trim().parse().unwrap_or(0.0);
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "it is between 0 and 1000"
+    )]
+    Some((weight.clamp(0.0, 1.0) * 1000.0) as u16)
+}

@@ -1,0 +1,282 @@
+//! The events of universes as text: each is read and written once for all feeds.
+//!
+//! What feeds hold of large events is bounded together: the oldest texts go first, and a feed that is in the middle of one
+//! that has gone ends, so that its reader comes back for it. What is not kept is read from the log again.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use bytes::Bytes;
+use futures_util::StreamExt as _;
+use serde_json::json;
+use tokio::sync::watch;
+
+use crate::commands::{CommandService, LogEntry};
+use crate::store::{Entry, Revision, TailError, UniverseId};
+
+/// The most bytes of texts that are kept for all feeds together. The newest one is kept whatever its size.
+pub(super) const MAX_KEPT: usize = 24 << 20;
+/// The largest piece of a text that a feed is given at once: what it was given cannot be taken back.
+const PIECE: usize = 16 << 10;
+/// About how many bytes of events are read from the log at once.
+const READ_AHEAD: usize = 256 << 10;
+/// Below how many texts those that have gone are not looked for.
+const FEW: usize = 64;
+/// What a text costs besides its bytes.
+const OVERHEAD: usize = 256;
+
+/// The universes that have feeds.
+#[derive(Debug, Default)]
+pub(super) struct Channels {
+    open: Arc<Mutex<HashMap<UniverseId, Weak<Channel>>>>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// The texts that are kept, the oldest first.
+#[derive(Debug, Default)]
+struct Kept {
+    texts: VecDeque<Arc<Text>>,
+    bytes: usize,
+}
+
+/// An event as text, until it has to go.
+#[derive(Debug)]
+pub(super) struct Text(Mutex<Option<Bytes>>);
+
+/// The events of one universe.
+pub(super) struct Channel {
+    id: UniverseId,
+    service: CommandService,
+    texts: Mutex<Texts>,
+    kept: Arc<Mutex<Kept>>,
+    /// Held by the feed that reads the log for all.
+    reading: tokio::sync::Mutex<()>,
+    latest: watch::Receiver<Latest>,
+}
+
+/// The texts of a universe that are kept, and some that have gone.
+#[derive(Debug, Default)]
+struct Texts {
+    by_revision: BTreeMap<Revision, Arc<Text>>,
+    /// At how many those that have gone are taken out.
+    sweep_at: usize,
+}
+
+/// How far a universe is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Latest {
+    /// At this revision, at least.
+    At(Revision),
+    Deleted,
+    /// Its log cannot be followed further; readers come back.
+    Lost,
+}
+
+impl Channels {
+    /// The events of a universe, which was at this revision just now.
+    pub(super) fn open(
+        &self,
+        service: &CommandService,
+        id: &UniverseId,
+        head: Revision,
+    ) -> Arc<Channel> {
+        let mut open = lock(&self.open);
+        if let Some(channel) = open.get(id).and_then(Weak::upgrade) {
+            return channel;
+        }
+        open.retain(|_, channel| channel.strong_count() > 0);
+        let (sender, latest) = watch::channel(Latest::At(head));
+        let channel = Arc::new(Channel {
+            id: id.clone(),
+            service: service.clone(),
+            texts: Mutex::default(),
+            kept: Arc::clone(&self.kept),
+            reading: tokio::sync::Mutex::default(),
+            latest,
+        });
+        open.insert(id.clone(), Arc::downgrade(&channel));
+        let (followed, channels) = (Arc::downgrade(&channel), Arc::clone(&self.open));
+        let (service, id) = (service.clone(), id.clone());
+        tokio::spawn(async move {
+            let last = tokio::select! {
+                last = follow(&service, &id, head, &followed, &sender) => last,
+                () = sender.closed() => return,
+            };
+            // Before anybody is notified, so that one who comes back finds a new channel.
+            let mut open = lock(&channels);
+            if open.get(&id).is_some_and(|it| it.ptr_eq(&followed)) {
+                open.remove(&id);
+            }
+            drop(open);
+            sender.send_replace(last);
+        });
+        channel
+    }
+}
+
+/// Writes what is appended from now on, and says how far the universe is, until its log cannot be followed further.
+async fn follow(
+    service: &CommandService,
+    id: &UniverseId,
+    head: Revision,
+    channel: &Weak<Channel>,
+    latest: &watch::Sender<Latest>,
+) -> Latest {
+    let mut entries = service.store().tail(id, head);
+    loop {
+        let at = match entries.next().await {
+            Some(Ok(entry)) => {
+                let Some(channel) = channel.upgrade() else {
+                    return Latest::Lost;
+                };
+                channel.keep(&entry);
+                entry.revision
+            }
+            // Feeds find the gap themselves, and say so.
+            Some(Err(
+                TailError::Damaged { last: at, .. }
+                | TailError::Trimmed { head: at, .. }
+                | TailError::Ahead { head: at },
+            )) => {
+                entries = service.store().tail(id, at);
+                at
+            }
+            Some(Err(TailError::Deleted | TailError::NotFound)) => return Latest::Deleted,
+            Some(Err(TailError::Unavailable)) | None => return Latest::Lost,
+        };
+        latest.send_replace(Latest::At(at));
+    }
+}
+
+impl Channel {
+    /// How far the universe is, for waiting.
+    pub(super) fn latest(&self) -> watch::Receiver<Latest> {
+        self.latest.clone()
+    }
+
+    /// The event after a revision, which must exist. Reads some more, up to `latest`.
+    ///
+    /// # Errors
+    /// As for the tail of the log.
+    pub(super) async fn after(
+        &self,
+        last: Revision,
+        latest: Revision,
+    ) -> Result<Arc<Text>, TailError> {
+        let wanted = Revision(last.0 + 1);
+        if let Some(text) = self.kept(wanted) {
+            return Ok(text);
+        }
+        let _reading = self.reading.lock().await;
+        if let Some(text) = self.kept(wanted) {
+            return Ok(text);
+        }
+        let mut entries = self.service.store().tail(&self.id, last);
+        let (mut first, mut read) = (None, 0);
+        while let Some(entry) = entries.next().await {
+            match entry {
+                Ok(entry) => {
+                    read += entry.body.len();
+                    let text = self.keep(&entry);
+                    first.get_or_insert(text);
+                    if read >= READ_AHEAD || entry.revision >= latest {
+                        break;
+                    }
+                }
+                Err(error) if first.is_none() => return Err(error),
+                Err(_later) => break,
+            }
+        }
+        first.ok_or(TailError::Unavailable)
+    }
+
+    fn kept(&self, revision: Revision) -> Option<Arc<Text>> {
+        let text = lock(&self.texts)
+            .by_revision
+            .get(&revision)
+            .map(Arc::clone)?;
+        text.is_kept().then_some(text)
+    }
+
+    fn keep(&self, entry: &Entry) -> Arc<Text> {
+        let text = event(entry);
+        let bytes = text.len();
+        let text = Arc::new(Text(Mutex::new(Some(text))));
+        lock(&self.kept).push(Arc::clone(&text), bytes);
+        let mut texts = lock(&self.texts);
+        if texts.by_revision.len() >= texts.sweep_at {
+            texts.by_revision.retain(|_, text| text.is_kept());
+            texts.sweep_at = 2 * texts.by_revision.len() + FEW;
+        }
+        texts.by_revision.insert(entry.revision, Arc::clone(&text));
+        text
+    }
+}
+
+impl Kept {
+    fn push(&mut self, text: Arc<Text>, bytes: usize) {
+        self.texts.push_back(text);
+        self.bytes += bytes + OVERHEAD;
+        while self.bytes > MAX_KEPT
+            && self.texts.len() > 1
+            && let Some(oldest) = self.texts.pop_front()
+        {
+            let gone = lock(&oldest.0).take();
+            self.bytes -= gone.map_or(0, |text| text.len()) + OVERHEAD;
+        }
+    }
+}
+
+impl Text {
+    /// What follows the first `begin` bytes, as much of it as is given at once, and whether that is all. `None` if the
+    /// text has gone.
+    pub(super) fn piece(&self, begin: usize) -> Option<(Bytes, bool)> {
+        let text = lock(&self.0);
+        let text = text.as_ref()?;
+        if begin == 0 && text.len() <= PIECE {
+            return Some((text.clone(), true));
+        }
+        let rest = text.get(begin..)?;
+        // A copy: a slice would keep the whole.
+        let piece = rest.get(..PIECE).unwrap_or(rest);
+        Some((Bytes::copy_from_slice(piece), piece.len() == rest.len()))
+    }
+
+    fn is_kept(&self) -> bool {
+        lock(&self.0).is_some()
+    }
+}
+
+/// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
+fn event(entry: &Entry) -> Bytes {
+    let Entry { revision, body, .. } = entry;
+    let entry = match LogEntry::read(body) {
+        Ok(entry) => entry,
+        Err(error) => {
+            tracing::error!(%revision, %error, "an entry of the log cannot be read");
+            return damaged(*revision, *revision);
+        }
+    };
+    match entry.command {
+        Some(command) => {
+            let head = format!("event: command\nid: {revision}\ndata: ");
+            [&head, command.get(), "\n\n"].concat().into()
+        }
+        None => {
+            let data = json!({ "name": entry.name, "state": entry.state.is_some() });
+            format!("event: replaced\nid: {revision}\ndata: {data}\n\n").into()
+        }
+    }
+}
+
+/// Entries that cannot be told. The feed goes on after them, and so does a reader who comes back.
+pub(super) fn damaged(first: Revision, last: Revision) -> Bytes {
+    let error = "these entries of the log are damaged; `universe-server check` says more";
+    let data = json!({ "first": first, "last": last, "error": error });
+    format!("event: damaged\nid: {last}\ndata: {data}\n\n").into()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Nothing panics while it holds one of them.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,74 @@
+//! `GET /universes/{id}/tree`: a universe as an outline, a page at a time.
+
+use http::header::{CONTENT_TYPE, ETAG, HeaderValue, LINK};
+use http::{Response, StatusCode, request};
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+
+use super::Rest;
+use super::answer::{self, Failure, RestBody};
+use super::read;
+use crate::offload;
+use crate::store::{Revision, UniverseId};
+use crate::view::tree::tree;
+
+/// How many entities a page has, unless it is asked for otherwise.
+const DEFAULT_LIMIT: u64 = 500;
+/// The most entities of one page.
+const MAX_LIMIT: u64 = 10_000;
+
+impl Rest {
+    /// The outline as text, with `limit` and `cursor`. All pages are of the revision that the first one had.
+    pub(super) async fn tree(
+        &self,
+        head: &request::Parts,
+        id: &UniverseId,
+    ) -> Result<Response<RestBody>, Failure> {
+        let limit = read::number(head, "limit")?.unwrap_or(DEFAULT_LIMIT);
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            let error = format!("limit must be a number from 1 to {MAX_LIMIT}");
+            return Err(Failure::bad_request(error));
+        }
+        let cursor = match read::query(head, "cursor") {
+            None => None,
+            Some(cursor) => Some(read_cursor(&cursor).ok_or_else(|| {
+                Failure::bad_request(
+                    "cursor must be the one of a Link header that this server gave",
+                )
+            })?),
+        };
+        let present = self.service.get(id).await?;
+        let (universe, skip) = match cursor {
+            Some((revision, skip)) if revision != present.revision => {
+                (self.service.at(id, revision).await?, skip)
+            }
+            Some((_, skip)) => (present, skip),
+            None => (present, 0),
+        };
+        let revision = universe.revision;
+        let small = offload::is_small(&universe.state);
+        let room = usize::try_from(limit).unwrap_or(usize::MAX);
+        let written = offload::run(small, move || tree(&universe, skip, room)).await;
+        let (text, omitted) = written.map_err(|error| Failure::internal(&error))?;
+        let mut response = answer::json_text(StatusCode::OK, text.into_bytes());
+        let headers = response.headers_mut();
+        let text = HeaderValue::from_static("text/plain; charset=utf-8");
+        headers.insert(CONTENT_TYPE, text);
+        headers.insert(ETAG, answer::etag(revision));
+        if omitted > 0 {
+            let cursor = format!("{revision}.{}", skip.saturating_add(room));
+            let id = utf8_percent_encode(id.as_str(), NON_ALPHANUMERIC);
+            let next =
+                format!("</universes/{id}/tree?limit={limit}&cursor={cursor}>; rel=\"next\"");
+            if let Ok(next) = HeaderValue::from_str(&next) {
+                headers.insert(LINK, next);
+            }
+        }
+        Ok(response)
+    }
+}
+
+/// A revision, and how many entities were on the pages before.
+fn read_cursor(cursor: &str) -> Option<(Revision, usize)> {
+    let (revision, skip) = cursor.split_once('.')?;
+    Some((Revision(revision.parse().ok()?), skip.parse().ok()?))
+}

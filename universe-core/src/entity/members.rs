@@ -1,0 +1,269 @@
+//! The members of an entity, kept as JSON text until something looks into them.
+//!
+//! A universe of 100,000 bodies is read, kept and written many times as often as each of its bodies is looked at. As
+//! text its members take a quarter of the memory, and neither reading nor writing the universe parses them.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Deref, Range};
+use std::sync::{Arc, OnceLock};
+
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::ser::{Error as _, Serialize, Serializer};
+use serde_json::value::RawValue;
+
+use super::{Id, Members};
+
+/// Members that are parsed when they are first looked at, and stay parsed then. Cheap to clone.
+#[derive(Debug, Clone)]
+pub(crate) struct LazyMembers(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    /// `None` for what was given as a map.
+    text: Option<Part>,
+    read: OnceLock<Members>,
+}
+
+/// A piece of a text, which lives as long as any piece of it.
+#[derive(Debug, Clone)]
+pub(crate) struct Part {
+    whole: Arc<String>,
+    range: Range<usize>,
+}
+
+impl Part {
+    /// This piece of `whole`; `None` if it is not one.
+    pub(crate) fn of(whole: &Arc<String>, piece: &str) -> Option<Self> {
+        let begin = piece.as_ptr().addr().checked_sub(whole.as_ptr().addr())?;
+        let part = Self {
+            whole: Arc::clone(whole),
+            range: begin..begin.checked_add(piece.len())?,
+        };
+        (part.whole.get(part.range.clone()) == Some(piece)).then_some(part)
+    }
+
+    fn as_str(&self) -> &str {
+        // It was found to be within the text.
+        self.whole.get(self.range.clone()).unwrap_or_default()
+    }
+}
+
+impl LazyMembers {
+    /// Members that were written as a JSON object, without its braces and without white space between them.
+    pub(crate) fn from_text(text: Part) -> Self {
+        Self(Arc::new(Inner {
+            text: Some(text),
+            read: OnceLock::new(),
+        }))
+    }
+
+    /// The members as text, and not as a map: for a universe that is kept and hardly looked at.
+    pub(crate) fn written(members: Members) -> Self {
+        let text = serde_json::to_string(&members).ok().map(|mut text| {
+            text.shrink_to_fit();
+            Arc::new(text)
+        });
+        let inner = text.as_ref().and_then(|text| without_braces(text));
+        let part = text.as_ref().zip(inner);
+        match part.and_then(|(text, inner)| Part::of(text, inner)) {
+            Some(part) => Self::from_text(part),
+            // Its keys are strings and its numbers come from JSON, so this is not reached.
+            None => members.into(),
+        }
+    }
+
+    /// Changes the members; what shares them keeps them as they were.
+    pub(crate) fn update(&mut self, change: impl FnOnce(&mut Members)) {
+        let mut members = (**self).clone();
+        change(&mut members);
+        *self = members.into();
+    }
+
+    /// How many bytes the text has, if there is one.
+    pub(crate) fn text_len(&self) -> Option<usize> {
+        self.0.text.as_ref().map(|text| text.range.len())
+    }
+
+    /// A member that is text. Does not parse the others, and keeps nothing.
+    pub(crate) fn text_of(&self, member: &str) -> Option<Cow<'_, str>> {
+        match self.unread() {
+            Some(members) => text_in(members, member),
+            None => self.get(member)?.as_str().map(Cow::Borrowed),
+        }
+    }
+
+    /// Whether there is such a member. Parses and keeps nothing.
+    pub(crate) fn has(&self, member: &str) -> bool {
+        match self.unread() {
+            Some(members) => find(members, member).is_some(),
+            None => self.contains_key(member),
+        }
+    }
+
+    /// The text, as long as nothing has looked into it.
+    fn unread(&self) -> Option<&str> {
+        match self.0.read.get() {
+            Some(_) => None,
+            None => self.0.text.as_ref().map(Part::as_str),
+        }
+    }
+
+    /// Writes an entity: its id, these members, its parent under the name that it has there, and its children.
+    pub(crate) fn serialize_between<S: Serializer>(
+        &self,
+        serializer: S,
+        id: &Id,
+        parent: (&str, &Option<Id>),
+        children: &impl Serialize,
+    ) -> Result<S::Ok, S::Error> {
+        let wrong = S::Error::custom::<serde_json::Error>;
+        let mut text = Vec::with_capacity(self.text_len().unwrap_or(512) + 128);
+        text.extend_from_slice(b"{\"id\":");
+        serde_json::to_writer(&mut text, id).map_err(wrong)?;
+        text.push(b',');
+        let written;
+        let members = match &self.0.text {
+            Some(members) => members.as_str(),
+            None => {
+                written = serde_json::to_string(&**self).map_err(wrong)?;
+                without_braces(&written).unwrap_or_default()
+            }
+        };
+        text.extend_from_slice(members.as_bytes());
+        if !members.is_empty() {
+            text.push(b',');
+        }
+        serde_json::to_writer(&mut text, parent.0).map_err(wrong)?;
+        text.push(b':');
+        serde_json::to_writer(&mut text, parent.1).map_err(wrong)?;
+        text.extend_from_slice(b",\"children\":");
+        serde_json::to_writer(&mut text, children).map_err(wrong)?;
+        text.push(b'}');
+        let text = String::from_utf8(text).map_err(S::Error::custom)?;
+        RawValue::from_string(text)
+            .map_err(wrong)?
+            .serialize(serializer)
+    }
+}
+
+impl From<Members> for LazyMembers {
+    fn from(members: Members) -> Self {
+        Self(Arc::new(Inner {
+            text: None,
+            read: members.into(),
+        }))
+    }
+}
+
+impl Deref for LazyMembers {
+    type Target = Members;
+
+    fn deref(&self) -> &Members {
+        let Inner { text, read } = &*self.0;
+        // The text was read as JSON, or written from a map, before it was kept.
+        let parse =
+            |text: &Part| serde_json::from_str(&with_braces(text.as_str())).unwrap_or_default();
+        read.get_or_init(|| text.as_ref().map_or_else(Members::new, parse))
+    }
+}
+
+/// Equal as JSON.
+impl PartialEq for LazyMembers {
+    fn eq(&self, other: &Self) -> bool {
+        let same_text = match (&self.0.text, &other.0.text) {
+            (Some(text), Some(other)) => text.as_str() == other.as_str(),
+            _ => false,
+        };
+        Arc::ptr_eq(&self.0, &other.0) || same_text || **self == **other
+    }
+}
+
+impl Serialize for LazyMembers {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0.text {
+            Some(text) => RawValue::from_string(with_braces(text.as_str()))
+                .map_err(S::Error::custom)?
+                .serialize(serializer),
+            None => (**self).serialize(serializer),
+        }
+    }
+}
+
+/// Text in JSON: a piece of it, unless escapes had to be resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Text<'t>(pub(crate) Cow<'t, str>);
+
+impl<'de> Deserialize<'de> for Text<'de> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Read;
+
+        impl<'de> Visitor<'de> for Read {
+            type Value = Text<'de>;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("text")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+        }
+
+        deserializer.deserialize_str(Read)
+    }
+}
+
+/// The members of an object as text, without the braces around them.
+pub(crate) fn without_braces(object: &str) -> Option<&str> {
+    object.strip_prefix('{')?.strip_suffix('}')
+}
+
+fn with_braces(members: &str) -> String {
+    ["{", members, "}"].concat()
+}
+
+/// A member that is text, among members without braces.
+pub(crate) fn text_in<'t>(members: &'t str, member: &str) -> Option<Cow<'t, str>> {
+    let text = find(members, member)?;
+    // A piece of the members, unless escapes have to be resolved.
+    match text.strip_prefix('"')?.strip_suffix('"')? {
+        plain if !plain.contains('\\') => Some(Cow::Borrowed(plain)),
+        _ => serde_json::from_str(text).ok().map(Cow::Owned),
+    }
+}
+
+/// The JSON text of a member, among members without braces.
+fn find<'t>(members: &'t str, member: &str) -> Option<&'t str> {
+    let object = with_braces(members);
+    let mut json = serde_json::Deserializer::from_str(&object);
+    let found = json.deserialize_map(Find(member)).ok().flatten()?;
+    let begin = found.as_ptr().addr() - object.as_ptr().addr() - 1;
+    members.get(begin..begin + found.len())
+}
+
+struct Find<'m>(&'m str);
+
+impl<'de> Visitor<'de> for Find<'_> {
+    type Value = Option<&'de str>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut found = None;
+        while let Some(Text(name)) = members.next_key()? {
+            if name == self.0 {
+                found = Some(members.next_value::<&'de RawValue>()?.get());
+            } else {
+                members.next_value::<IgnoredAny>()?;
+            }
+        }
+        Ok(found)
+    }
+}
