@@ -35,7 +35,7 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response, request};
 use http_body::Body;
 
-use crate::budget::Client;
+use crate::budget::{Client, Usage};
 use crate::json::Meter;
 use crate::jsonrpc::Message;
 use crate::legacy::http::Legacy;
@@ -143,6 +143,12 @@ impl StreamableHttpService {
     #[must_use]
     pub fn client(&self, head: &request::Parts) -> Client {
         self.0.endpoint.client(head)
+    }
+
+    /// How much clients hold of what is bounded, and how often a bound was met.
+    #[must_use]
+    pub fn usage(&self) -> Vec<Usage> {
+        self.0.endpoint.usage()
     }
 
     /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's
