@@ -6,6 +6,7 @@ mod answer;
 mod cors;
 mod events;
 mod history;
+mod metrics;
 mod read;
 mod universes;
 
@@ -46,6 +47,8 @@ pub struct RestConfig {
     pub body_timeout: Duration,
     /// How often a quiet feed gets a comment line. 15 s by default.
     pub heartbeat: Duration,
+    /// Whether `/metrics` is there. It is by default.
+    pub metrics: bool,
 }
 
 /// The REST endpoints over a command service.
@@ -67,6 +70,7 @@ enum Route {
     Live,
     Ready,
     Version,
+    Metrics,
     Universes,
     Universe(UniverseId),
     Commands(UniverseId),
@@ -138,6 +142,7 @@ impl Rest {
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
             ("GET", Route::Ready) => self.ready().await,
             ("GET", Route::Version) => Ok(answer::version()),
+            ("GET", Route::Metrics) => self.metrics().await,
             ("GET", Route::Universes) => self.list(head).await,
             ("POST", Route::Universes) => {
                 self.create(head, self.reading.body(head, body, client).await?)
@@ -184,6 +189,7 @@ pub(crate) fn route_name(path: &str) -> &'static str {
         Ok(Route::Live) => "/livez",
         Ok(Route::Ready) => "/readyz",
         Ok(Route::Version) => "/version",
+        Ok(Route::Metrics) => "/metrics",
         Ok(Route::Universes) => "/universes",
         Ok(Route::Universe(_)) => "/universes/{id}",
         Ok(Route::Commands(_)) => "/universes/{id}/commands",
@@ -201,6 +207,7 @@ impl Route {
             | Self::Live
             | Self::Ready
             | Self::Version
+            | Self::Metrics
             | Self::Events(_)
             | Self::History(_) => "GET, HEAD, OPTIONS",
             Self::Universes => "GET, HEAD, POST, OPTIONS",
@@ -227,6 +234,7 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("livez"), None, ..) => Route::Live,
         (Some("readyz"), None, ..) => Route::Ready,
         (Some("version"), None, ..) => Route::Version,
+        (Some("metrics"), None, ..) => Route::Metrics,
         (Some("universes"), None, ..) => Route::Universes,
         (Some("universes"), Some(id), None, _) => Route::Universe(universe_id(id)?),
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
@@ -255,6 +263,7 @@ impl Default for RestConfig {
             max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
+            metrics: true,
         }
     }
 }

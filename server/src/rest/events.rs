@@ -18,6 +18,7 @@ use tokio::sync::watch;
 use super::answer::{self, Failure, RestBody};
 use super::{Rest, read};
 use crate::commands::{CommandService, LogEntry, ServiceError};
+use crate::metrics::Reader;
 use crate::store::{Entry, Revision, TailError, UniverseId};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -41,6 +42,7 @@ struct Feed {
     closing: watch::Receiver<bool>,
     client: Client,
     _place: Held,
+    _reader: Reader,
 }
 
 impl Streams {
@@ -86,6 +88,7 @@ impl Rest {
             closing: self.streams.closing.clone(),
             client: client.clone(),
             _place: place,
+            _reader: Reader::open(),
         };
         let events = stream::unfold(Some(feed), |feed| async move {
             let mut feed = feed?;
