@@ -130,6 +130,9 @@ impl Rest {
         client.may_answer()?;
         let _call = client.hold(Kind::Calls, 1)?;
         let route = route(head.uri.path())?;
+        if let Some(known) = route.parameters(&head.method) {
+            read::known_parameters(head, known)?;
+        }
         // HEAD is GET whose body the connection leaves out.
         let method = if head.method == Method::HEAD {
             &Method::GET
@@ -201,6 +204,20 @@ pub(crate) fn route_name(path: &str) -> &'static str {
 }
 
 impl Route {
+    /// The query parameters that a request may have; `None` where any are passed over, as those of probes are.
+    fn parameters(&self, method: &Method) -> Option<&'static [&'static str]> {
+        let reads = method == Method::GET || method == Method::HEAD;
+        match self {
+            Self::Health | Self::Live | Self::Ready | Self::Version | Self::Metrics => None,
+            _ if method == Method::OPTIONS => None,
+            Self::Universes if reads => Some(&["limit", "cursor", "view"]),
+            Self::Universe(_) if reads => Some(&["revision"]),
+            Self::History(_) => Some(&["after", "limit"]),
+            Self::Commands(_) => Some(&["result"]),
+            Self::Universes | Self::Universe(_) | Self::Events(_) | Self::Undo(_) => Some(&[]),
+        }
+    }
+
     fn methods(&self) -> &'static str {
         match self {
             Self::Health
