@@ -39,7 +39,8 @@ pub struct Arguments {
     #[command(subcommand)]
     pub verb: Option<Verb>,
 
-    /// A file in TOML with options, named as here without the dashes: listen = "localhost:3001".
+    /// A file in TOML with options, named as here without the dashes: listen = "localhost:3001". Paths in it begin at its
+    /// folder.
     #[arg(long, env = "UNIVERSE_CONFIG", global = true, value_name = "FILE")]
     pub config: Option<PathBuf>,
 
@@ -81,21 +82,21 @@ pub struct Arguments {
 
     /// Holds the demo universe "sol", the solar system, if there is none yet.
     #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
-        default_missing_value = "true", default_value = "false", hide_default_value = true, value_name = "true|false",
-        value_parser = BoolishValueParser::new())]
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub demo: bool,
 
     /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
     #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
-        default_missing_value = "true", default_value = "false", hide_default_value = true, value_name = "true|false",
-        value_parser = BoolishValueParser::new())]
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub stdio: bool,
 
     /// Adds tools beyond the three that are required, so that a model can do by tools all that REST can do: list, make,
     /// rename and delete universes, find entities, send several commands at once, read the history.
     #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
-        default_missing_value = "true", default_value = "false", hide_default_value = true, value_name = "true|false",
-        value_parser = BoolishValueParser::new())]
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub extra_tools: bool,
 
     /// How the log on stderr is written. It has a line for each request: who asked for what, how it went and how long it
@@ -110,8 +111,8 @@ pub struct Arguments {
     /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
     /// with warnings.
     #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
-        default_missing_value = "true", default_value = "false", hide_default_value = true, value_name = "true|false",
-        value_parser = BoolishValueParser::new())]
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub strict: bool,
 
     /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.

@@ -7,7 +7,9 @@ use std::io::{self, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory as _, FromArgMatches as _};
+use clap::{
+    Arg, ArgAction, ArgMatches, Command, CommandFactory as _, FromArgMatches as _, ValueHint,
+};
 use serde::Serialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -48,7 +50,8 @@ pub fn read(
     arguments: impl IntoIterator<Item = OsString>,
 ) -> Result<(Arguments, Settings), ConfigError> {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let mut command = Arguments::command();
+    let original = Arguments::command();
+    let mut command = original.clone();
     let matches = command.clone().get_matches_from(&arguments);
     let file = matches.get_one::<PathBuf>(FILE).cloned();
     let mut given = BTreeMap::new();
@@ -61,7 +64,7 @@ pub fn read(
     }
     let matches = command.clone().get_matches_from(&arguments);
     let read = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    let settings = options(&command).map(|arg| setting(arg, &matches, file.as_deref(), &given));
+    let settings = options(&original).map(|arg| setting(arg, &matches, file.as_deref(), &given));
     Ok((read, Settings(settings.collect())))
 }
 
@@ -125,7 +128,7 @@ fn setting(
     }
 }
 
-/// What a file says, by the ids of options.
+/// What a file says, by the ids of options. Its paths begin at its folder.
 fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, Given>, ConfigError> {
     let wrong = |line: Option<usize>, problem: String| ConfigError::File {
         place: match line {
@@ -161,6 +164,14 @@ fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, Given>, 
         };
         let values = values(arg, &value)
             .map_err(|problem| wrong(Some(line), format!("{name}: {problem}")))?;
+        let values = match arg.get_value_hint() {
+            ValueHint::AnyPath | ValueHint::DirPath | ValueHint::FilePath => {
+                let folder = file.parent().unwrap_or(Path::new(""));
+                let at = |value: &String| folder.join(value).to_string_lossy().into_owned();
+                values.iter().map(at).collect()
+            }
+            _ => values,
+        };
         judge(arg, &values).map_err(|problem| wrong(Some(line), problem))?;
         given.insert(arg.get_id().to_string(), Given { line, values });
     }
@@ -204,7 +215,8 @@ fn judge(arg: &Arg, values: &[String]) -> Result<(), String> {
             let told = error.to_string();
             let first = told.split("\n\n").next().unwrap_or_default();
             let first = first.strip_prefix("error: ").unwrap_or(first);
-            Err(first.replace("--", "").replace('\n', " "))
+            let words: Vec<_> = first.split_whitespace().collect();
+            Err(words.join(" ").replace("'--", "'"))
         }
     }
 }
