@@ -11,6 +11,7 @@
 mod bound;
 mod over;
 mod turns;
+mod usage;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -24,6 +25,7 @@ pub use bound::{Bound, BudgetConfig};
 pub use over::Over;
 pub use turns::Turn;
 use turns::Turns;
+pub use usage::Usage;
 
 /// Below how many accounts those that are not used any more are not looked for.
 const FEW: usize = 64;
@@ -36,6 +38,8 @@ pub(crate) struct Budget(Arc<Shared>);
 struct Shared {
     bounds: [Bound; KINDS],
     held: [AtomicUsize; KINDS],
+    /// How often each bound was met.
+    refused: [AtomicUsize; KINDS],
     accounts: Mutex<Accounts>,
 }
 
@@ -123,6 +127,7 @@ impl Budget {
         Self(Arc::new(Shared {
             bounds: of_kinds,
             held: Default::default(),
+            refused: Default::default(),
             accounts: Mutex::default(),
         }))
     }
@@ -238,11 +243,7 @@ impl Account {
         let is_alone = |before| alone && before <= bound.little();
         if held > share && !is_alone(before) {
             own.fetch_sub(amount, Ordering::Relaxed);
-            return Err(Over {
-                kind,
-                is_share: share < bound.total,
-                max: share,
-            });
+            return Err(self.over(kind, share < bound.total, share));
         }
         // The last tenth is for those that hold next to nothing, unless one client may have all.
         let total = match held <= bound.little() || share >= bound.total {
@@ -252,11 +253,7 @@ impl Account {
         let before = all.fetch_add(amount, Ordering::Relaxed);
         if before.saturating_add(amount) > total && !is_alone(before) {
             self.give(kind, amount);
-            return Err(Over {
-                kind,
-                is_share: false,
-                max: bound.total,
-            });
+            return Err(self.over(kind, false, bound.total));
         }
         Ok(())
     }
@@ -267,21 +264,26 @@ impl Account {
             return Ok(());
         };
         let share = self.share(bound);
-        let over = |is_share, max| {
-            Err(Over {
-                kind,
-                is_share,
-                max,
-            })
-        };
         let own = own.load(Ordering::Relaxed);
         if own > share / 2 {
-            return over(share < bound.total, share);
+            return Err(self.over(kind, share < bound.total, share));
         }
         if own > bound.little() && all.load(Ordering::Relaxed) > bound.total - bound.total / 10 {
-            return over(false, bound.total);
+            return Err(self.over(kind, false, bound.total));
         }
         Ok(())
+    }
+
+    /// A refusal, counted.
+    fn over(&self, kind: Kind, is_share: bool, max: usize) -> Over {
+        if let Some(refused) = self.budget.refused.get(kind.index()) {
+            refused.fetch_add(1, Ordering::Relaxed);
+        }
+        Over {
+            kind,
+            is_share,
+            max,
+        }
     }
 
     fn is_over(&self, kind: Kind) -> bool {

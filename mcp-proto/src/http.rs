@@ -37,7 +37,7 @@ use futures_util::future::BoxFuture;
 use http::{Request, Response, request};
 use http_body::Body;
 
-use crate::budget::Client;
+use crate::budget::{Client, Usage};
 use crate::json::Meter;
 use crate::jsonrpc::Message;
 use crate::legacy::http::Legacy;
@@ -166,6 +166,12 @@ impl StreamableHttpService {
     pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
         let client = self.client(head);
         reading::discard(body, &head.headers, &self.0.endpoint.config, &client).await;
+    }
+
+    /// How much clients hold of what is bounded, and how often a bound was met.
+    #[must_use]
+    pub fn usage(&self) -> Vec<Usage> {
+        self.0.endpoint.usage()
     }
 
     /// Ends every listening stream at once; calls go on. For shutting down: without it, open streams hold up hyper's

@@ -228,7 +228,9 @@ pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 pub use schema::{Finding, SchemaError};
 pub use seal::Keys;
-pub use server::{BuildError, InputConfig, Server, ServerBuilder, WeakServer};
+pub use server::{
+    BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, WeakServer,
+};
 pub use skill::{
     MAX_SKILL_BYTES, MAX_SKILL_FILES, Skill, SkillEntry, SkillError, SkillResource, SkillUriError,
     Skills, SkillsConfig,

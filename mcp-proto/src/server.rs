@@ -8,6 +8,7 @@ mod dispatch;
 mod listen;
 mod lists;
 mod method;
+mod operation;
 pub(crate) mod rounds;
 mod run;
 mod shown;
@@ -47,6 +48,7 @@ use rounds::Rounds;
 pub use builder::{BuildError, ServerBuilder};
 pub(crate) use changes::{Changes, Interest, Listener};
 pub(crate) use method::Method;
+pub use operation::{Operation, OperationError};
 pub use rounds::InputConfig;
 
 /// A server of the Model Context Protocol: cheap to clone, shared by every transport and connection. Nothing of it
@@ -84,6 +86,7 @@ struct Inner {
     writers: Arc<Semaphore>,
     page_size: usize,
     list_cache: Option<CacheHint>,
+    observer: Option<operation::Observer>,
 }
 
 type SubscribeCheck =
@@ -120,6 +123,7 @@ impl Server {
         let span = span(&request, &context);
         let server: Weak<Inner> = Arc::downgrade(&self.0);
         context.server = Some(server);
+        let begun = self.0.begun(&request);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
             .instrument(span)
@@ -128,6 +132,7 @@ impl Server {
             tracing::error!(request_id = %id, "a request panicked");
             Err(ErrorObject::internal())
         });
+        self.0.observe(begun, &outcome);
         Response {
             id: Some(id),
             outcome,

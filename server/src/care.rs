@@ -218,6 +218,14 @@ fn present(inspector: &Inspector) -> Result<(), CareError> {
     }
 }
 
+/// Whether there is a data directory of the present format.
+///
+/// # Errors
+/// What is wrong with it.
+pub(crate) fn is_present(dir: &Path) -> Result<(), CareError> {
+    present(&Inspector::open(dir)?)
+}
+
 /// Writes a file under another name and gives it its own when it is whole and on the disk. There must be none.
 fn write_new(
     file: &Path,

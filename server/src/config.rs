@@ -1,5 +1,7 @@
 //! What was given on the command line and in the environment → what it means.
 
+mod settings;
+
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
 use std::path::PathBuf;
 
@@ -11,10 +13,12 @@ use mcp_proto::stdio::StdioConfig;
 use service_host::LogFormat;
 use universe_core::Strictness;
 
-use crate::care::Verb;
+use crate::cli::Verb;
 use crate::commands::{Keep, ServiceLimits};
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
+
+pub use settings::{Settings, read};
 
 /// The largest body and the largest universe that can be asked for. Both together, and what is written along with them,
 /// fit into one write of the store; a body fits into what one client may have of the memory for requests.
@@ -34,12 +38,18 @@ const DEFAULT_PORT: u16 = 3001;
 #[command(
     name = "universe-server",
     version,
-    after_help = "Exit codes: 0 done, 1 not done (stderr says why), 2 wrong arguments, 3 `check` found damage."
+    after_help = "Exit codes: 0 done, 1 not done (stderr says why), 2 wrong arguments, 3 `check` found damage or `diff` differences.\nAn option \
+                  counts before its variable in the environment, that before --config, that before the default."
 )]
 pub struct Arguments {
-    /// What to do with the data instead of serving it.
+    /// What to do instead of serving.
     #[command(subcommand)]
     pub verb: Option<Verb>,
+
+    /// A file in TOML with options, named as here without the dashes: listen = "localhost:3001". Paths in it begin at its
+    /// folder.
+    #[arg(long, env = "UNIVERSE_CONFIG", global = true, value_name = "FILE")]
+    pub config: Option<PathBuf>,
 
     /// The address to listen on, such as 127.0.0.1:3001 (the default) or localhost:3001; port 0 picks a free one. Not
     /// together with --stdio.
@@ -78,16 +88,22 @@ pub struct Arguments {
     pub keep_history: Keep,
 
     /// Holds the demo universe "sol", the solar system, if there is none yet.
-    #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "UNIVERSE_DEMO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub demo: bool,
 
     /// Serves MCP on stdin and stdout instead of listening. If another server uses the data directory, joins it.
-    #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "UNIVERSE_STDIO", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub stdio: bool,
 
     /// Adds tools beyond the three that are required, so that a model can do by tools all that REST can do: list, make,
     /// rename and delete universes, find entities, send several commands at once, read the history.
-    #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "UNIVERSE_EXTRA_TOOLS", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub extra_tools: bool,
 
     /// How the log on stderr is written. It has a line for each request: who asked for what, how it went and how long it
@@ -118,9 +134,15 @@ pub struct Arguments {
     )]
     pub max_universe: ByteSize,
 
+    /// Whether the figures of the server are at /metrics: requests, commands, universes, feeds, memory.
+    #[arg(long, env = "UNIVERSE_METRICS", default_value = "on", value_enum)]
+    pub metrics: Switch,
+
     /// Refuses what is odd about commands and states, such as unknown members and a negative mass, instead of taking it
     /// with warnings.
-    #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::SetTrue, value_parser = BoolishValueParser::new())]
+    #[arg(long, env = "UNIVERSE_STRICT", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub strict: bool,
 
     /// A web origin besides loopback whose pages may call, such as `https://app.example`; * for any. Repeatable.
@@ -162,9 +184,26 @@ pub enum StoreKind {
     Memory,
 }
 
+/// Whether something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    /// It is.
+    On,
+    /// It is not.
+    Off,
+}
+
 /// Arguments that cannot be meant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
+    /// The file with options cannot be meant.
+    #[error("{place}: {problem}")]
+    File {
+        /// The file and the line.
+        place: String,
+        /// What is wrong, and what would be right.
+        problem: String,
+    },
     /// Listening to the network without saying under which name.
     #[error(
         "{0} is reachable from other machines: name the hosts it is called by with --allowed-host (or * for any), \
@@ -232,6 +271,7 @@ impl Arguments {
             hosts,
             origins,
             max_body_bytes: bytes(self.max_body),
+            metrics: self.metrics == Switch::On,
             ..RestConfig::default()
         };
         Ok(Config {

@@ -65,8 +65,13 @@ impl App {
 
     /// Ends every feed and listening stream at once; calls go on.
     pub fn close(&self) {
-        self.0.closing.send_replace(true);
+        self.end_feeds();
         self.0.mcp.close();
+    }
+
+    /// Ends every feed at once.
+    pub(crate) fn end_feeds(&self) {
+        self.0.closing.send_replace(true);
     }
 }
 

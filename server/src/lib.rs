@@ -1,11 +1,14 @@
 //! The universe server: star-system universes over REST and MCP, on one durable command service.
 
 pub mod care;
+pub mod cli;
+pub mod client;
 pub mod commands;
 pub mod config;
 pub mod demo;
 pub mod http;
 pub mod mcp;
+mod metrics;
 mod offload;
 mod requests;
 pub mod rest;

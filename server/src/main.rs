@@ -2,13 +2,19 @@
 
 use std::process::ExitCode;
 
-use clap::Parser as _;
-use universe_server::config::Arguments;
+use service_host::{LogFormat, block_on, log_to_stderr_as};
+use universe_server::config;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    service_host::log_to_stderr_as("info", arguments.log);
-    service_host::block_on("universe-server", async {
-        universe_server::run::run(arguments).await
+    let read = config::read(std::env::args_os());
+    let (filter, format) = match &read {
+        Ok((arguments, _)) if arguments.verb.is_none() => ("info", arguments.log),
+        Ok((arguments, _)) => ("warn", arguments.log),
+        Err(_) => ("warn", LogFormat::Text),
+    };
+    log_to_stderr_as(filter, format);
+    block_on("universe-server", async {
+        let (arguments, settings) = read?;
+        universe_server::run::run(arguments, settings).await
     })
 }

@@ -14,6 +14,7 @@ mod updates;
 use mcp_proto::{BuildError, Server};
 
 use crate::commands::CommandService;
+use crate::requests;
 
 pub use tools::ToolSet;
 
@@ -62,6 +63,7 @@ fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, 
     let changing = service.clone();
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
+        .observe(|operation| requests::operation(&operation))
         .instructions(instructions(whence));
     let builder = prompts::add(resources::add(tools::add(builder, set)), whence);
     let server = completion::add(builder).build()?;

@@ -1,4 +1,5 @@
-//! One line in the log for each request: who asked for what, and how it went. Never what was in it.
+//! What is kept of each request: a line in the log, who asked for what and how it went, never what was in it; and its part
+//! in the figures.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -8,7 +9,9 @@ use std::time::Instant;
 use http::{Request, Response};
 use http_body::Body;
 use mcp_proto::http::Peer;
-use mcp_proto::{CallToolResult, ToolError};
+use mcp_proto::{CallToolResult, Operation, ToolError};
+
+use crate::metrics;
 
 tokio::task_local! {
     /// The tool that the HTTP request calls, once it does.
@@ -76,6 +79,11 @@ pub(crate) async fn call(
     result
 }
 
+/// Counts a request of MCP, over HTTP or on pipes.
+pub(crate) fn operation(operation: &Operation<'_>) {
+    metrics::operation(operation);
+}
+
 impl Asked {
     fn log<R: Body>(self, response: &Response<R>, tool: Option<&str>) {
         let Self {
@@ -86,6 +94,7 @@ impl Asked {
             start,
         } = self;
         let (status, micros) = (response.status().as_u16(), micros(start));
+        metrics::request(&method, route, status, start.elapsed());
         // A stream has no size of its own; its line is about its beginning.
         let bytes = response.body().size_hint().exact();
         tracing::info!(target: "request", id, client, %method, route, tool, status, micros, bytes);

@@ -7,6 +7,7 @@ mod channel;
 mod cors;
 mod events;
 mod history;
+mod metrics;
 mod read;
 mod tree;
 mod universes;
@@ -49,6 +50,8 @@ pub struct RestConfig {
     pub body_timeout: Duration,
     /// How often a quiet feed gets a comment line. 15 s by default.
     pub heartbeat: Duration,
+    /// Whether `/metrics` is there. It is by default.
+    pub metrics: bool,
 }
 
 /// The REST endpoints over a command service.
@@ -70,6 +73,7 @@ enum Route {
     Live,
     Ready,
     Version,
+    Metrics,
     Universes,
     Universe(UniverseId),
     Commands(UniverseId),
@@ -140,6 +144,9 @@ impl Rest {
         client.may_answer()?;
         let _call = client.hold(Kind::Calls, 1)?;
         let route = route(head.uri.path())?;
+        if let Some(known) = route.parameters(&head.method) {
+            read::known_parameters(head, known)?;
+        }
         // HEAD is GET whose body the connection leaves out.
         let method = if head.method == Method::HEAD {
             &Method::GET
@@ -152,6 +159,7 @@ impl Rest {
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
             ("GET", Route::Ready) => self.ready().await,
             ("GET", Route::Version) => Ok(answer::version()),
+            ("GET", Route::Metrics) => self.metrics().await,
             ("GET", Route::Universes) => self.list(head).await,
             ("POST", Route::Universes) => {
                 self.create(head, self.reading.body(head, body, client).await?)
@@ -199,6 +207,7 @@ pub(crate) fn route_name(path: &str) -> &'static str {
         Ok(Route::Live) => "/livez",
         Ok(Route::Ready) => "/readyz",
         Ok(Route::Version) => "/version",
+        Ok(Route::Metrics) => "/metrics",
         Ok(Route::Universes) => "/universes",
         Ok(Route::Universe(_)) => "/universes/{id}",
         Ok(Route::Commands(_)) => "/universes/{id}/commands",
@@ -211,12 +220,28 @@ pub(crate) fn route_name(path: &str) -> &'static str {
 }
 
 impl Route {
+    /// The query parameters that a request may have; `None` where any are passed over, as those of probes are.
+    fn parameters(&self, method: &Method) -> Option<&'static [&'static str]> {
+        let reads = method == Method::GET || method == Method::HEAD;
+        match self {
+            Self::Health | Self::Live | Self::Ready | Self::Version | Self::Metrics => None,
+            _ if method == Method::OPTIONS => None,
+            Self::Universes if reads => Some(&["limit", "cursor", "view"]),
+            Self::Universe(_) if reads => Some(&["revision"]),
+            Self::History(_) => Some(&["after", "limit"]),
+            Self::Tree(_) => Some(&["limit", "cursor"]),
+            Self::Commands(_) => Some(&["result"]),
+            Self::Universes | Self::Universe(_) | Self::Events(_) | Self::Undo(_) => Some(&[]),
+        }
+    }
+
     fn methods(&self) -> &'static str {
         match self {
             Self::Health
             | Self::Live
             | Self::Ready
             | Self::Version
+            | Self::Metrics
             | Self::Events(_)
             | Self::History(_)
             | Self::Tree(_) => "GET, HEAD, OPTIONS",
@@ -244,6 +269,7 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("livez"), None, ..) => Route::Live,
         (Some("readyz"), None, ..) => Route::Ready,
         (Some("version"), None, ..) => Route::Version,
+        (Some("metrics"), None, ..) => Route::Metrics,
         (Some("universes"), None, ..) => Route::Universes,
         (Some("universes"), Some(id), None, _) => Route::Universe(universe_id(id)?),
         (Some("universes"), Some(id), Some("commands"), None) => Route::Commands(universe_id(id)?),
@@ -273,6 +299,7 @@ impl Default for RestConfig {
             max_body_memory: MAX_TREE_BYTES,
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
+            metrics: true,
         }
     }
 }

@@ -15,7 +15,9 @@ use mcp_proto::BuildError;
 use service_host::stop_signal;
 
 use crate::care::CareError;
-use crate::config::{Arguments, ConfigError};
+use crate::cli::Verb;
+use crate::client::ClientError;
+use crate::config::{Arguments, ConfigError, Settings};
 use crate::store::sqlite::OpenError;
 
 pub use share::SOCKET;
@@ -45,6 +47,9 @@ pub enum RunError {
     /// What was to be done with the data was not done.
     #[error(transparent)]
     Care(#[from] CareError),
+    /// What was to be done with universes was not done.
+    #[error(transparent)]
+    Client(#[from] ClientError),
     /// Another server uses the data directory and does not take this one in.
     #[error(
         "another server uses the data directory {dir}, and cannot be joined at {socket}: {error}"
@@ -65,7 +70,7 @@ pub enum RunError {
     Build(#[from] BuildError),
     /// The disk or the database failed, and nothing more can be kept.
     #[error(
-        "the store has failed and takes no more; the log says why: mend that and start the server again"
+        "the store has failed and takes no more; the log says why: repair that and start the server again"
     )]
     Store,
     /// Signals, stdin or stdout failed.
@@ -77,9 +82,12 @@ pub enum RunError {
 ///
 /// # Errors
 /// [`RunError`] when it cannot start or go on.
-pub async fn run(arguments: Arguments) -> Result<ExitCode, RunError> {
-    if let Some(verb) = arguments.verb {
-        return Ok(verb.run(&arguments.data_dir).await?);
+pub async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, RunError> {
+    if let Some(verb) = arguments.verb.clone() {
+        if let Verb::CheckConfig { .. } = verb {
+            arguments.config()?;
+        }
+        return verb.run(&arguments.data_dir, &settings).await;
     }
     let config = arguments.config()?;
     if arguments.stdio {

@@ -105,6 +105,12 @@ pub trait UniverseLog: Send + Sync {
     /// [`ReadError::Unavailable`] alone.
     fn list(&self, page: Page) -> BoxFuture<'_, Result<Vec<Record>, ReadError>>;
 
+    /// How many universes there are.
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`] alone.
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>>;
+
     /// The body that the log begins with.
     ///
     /// # Errors

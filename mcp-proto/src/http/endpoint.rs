@@ -4,7 +4,7 @@ use http::request;
 
 use super::config::HttpConfig;
 use super::peer::Peer;
-use crate::budget::{Budget, Client, ClientName};
+use crate::budget::{Budget, Client, ClientName, Usage};
 use crate::context::Principal;
 use crate::server::Server;
 
@@ -27,6 +27,10 @@ impl Endpoint {
             unknown: budget.client(ClientName::Unknown),
             budget,
         }
+    }
+
+    pub(super) fn usage(&self) -> Vec<Usage> {
+        self.budget.usage()
     }
 
     /// The client that a request comes from.

@@ -15,6 +15,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use super::changes::{DEFAULT_MAX_LISTENERS, Matcher};
+use super::operation::{Observer, Operation};
 use super::{InputConfig, SubscribeCheck};
 use crate::cache::CacheHint;
 use crate::completion::CompletionRegistry;
@@ -63,6 +64,7 @@ pub struct ServerBuilder<S> {
     page_size: usize,
     list_cache: Option<CacheHint>,
     max_listeners: usize,
+    observer: Option<Observer>,
     error: Option<BuildError>,
 }
 
@@ -134,6 +136,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             page_size: DEFAULT_PAGE_SIZE,
             list_cache: None,
             max_listeners: DEFAULT_MAX_LISTENERS,
+            observer: None,
             error: None,
         }
     }
@@ -436,6 +439,12 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// whatever this says.
     pub fn list_cache(mut self, hint: CacheHint) -> Self {
         self.list_cache = Some(hint);
+        self
+    }
+
+    /// Tells `observer` of each request that was answered. Cancelled ones have no answer. It must not block.
+    pub fn observe(mut self, observer: impl Fn(Operation<'_>) + Send + Sync + 'static) -> Self {
+        self.observer = Some(Box::new(observer));
         self
     }
 

@@ -214,6 +214,11 @@ impl ToolRegistry {
         self.tools.is_empty()
     }
 
+    /// Whether there is a tool of this name.
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.shown(name).is_some()
+    }
+
     /// The parameters of a tool that headers repeat; none for a tool that is not known.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
         let mirrored = self

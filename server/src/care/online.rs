@@ -74,8 +74,8 @@ impl Request {
     /// Has the server that holds the directory do it. Gives what it tells, or `None` if there is no server.
     pub(super) async fn ask(&self, dir: &Path) -> Result<Option<String>, CareError> {
         let stream = match share::care(dir).await {
-            Ok(stream) => stream,
-            Err(error) if is_nobody(&error) => return Ok(None),
+            Ok(Some(stream)) => stream,
+            Ok(None) => return Ok(None),
             Err(error) => return Err(CareError::Server(error.to_string())),
         };
         let answer = self.send(stream).await;
@@ -109,14 +109,6 @@ impl Request {
         stream.take(MAX_ANSWER).read_to_end(&mut answer).await?;
         Ok(answer)
     }
-}
-
-/// Whether nobody is there.
-fn is_nobody(error: &io::Error) -> bool {
-    matches!(
-        error.kind(),
-        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
-    )
 }
 
 impl Online {

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::StreamExt as _;
@@ -15,6 +15,7 @@ use super::batch::{Batch, Outcome, Rules, reduce};
 use super::load::{Loaded, load};
 use super::writers::Place;
 use super::{Change, CommandService, Processed, Replacement, Request, ServiceError, Universe};
+use crate::metrics;
 use crate::store::{
     Append, AppendError, CommandId, DeleteError, Revision, Snapshot, TailError, UniverseId,
     UniverseLog,
@@ -149,7 +150,12 @@ impl Writer {
             if !batch.entries.is_empty() {
                 self.place.latest.set(None);
             }
-            match self.append(&batch).await {
+            let start = Instant::now();
+            let appended = self.append(&batch).await;
+            if !batch.entries.is_empty() {
+                metrics::appended(start.elapsed());
+            }
+            match appended {
                 Ok(()) => return self.commit(jobs.drain(..batch.outcomes.len()).collect(), batch),
                 // Somebody else wrote: read what, and judge the jobs anew.
                 Err(AppendError::Conflict { .. }) => self.loaded = None,
@@ -269,7 +275,8 @@ impl Writer {
                 (Job::Read { reply }, Outcome::Read) => {
                     drop(reply.send(Ok(batch.universe.clone())))
                 }
-                (Job::Process { reply, .. }, Outcome::Processed(processed)) => {
+                (Job::Process { reply, request }, Outcome::Processed(processed)) => {
+                    metrics::commands("done", request.commands.len());
                     drop(reply.send(Ok(Done::Now(Box::new(processed)))))
                 }
                 (Job::Process { reply, .. }, Outcome::Landed(revision)) => {
@@ -278,7 +285,12 @@ impl Writer {
                 (Job::Replace { reply, .. }, Outcome::Replaced(universe)) => {
                     drop(reply.send(Ok(universe)))
                 }
-                (job, Outcome::Failed(error)) => job.fail(error),
+                (job, Outcome::Failed(error)) => {
+                    if let Job::Process { request, .. } = &job {
+                        metrics::commands("refused", request.commands.len());
+                    }
+                    job.fail(error);
+                }
                 (job, _) => job.fail(ServiceError::Internal),
             }
         }

@@ -19,6 +19,7 @@ use super::answer::{self, Failure, RestBody};
 use super::channel::{self, Channel, Channels, Latest, Text};
 use super::{Rest, read};
 use crate::commands::ServiceError;
+use crate::metrics::Reader;
 use crate::store::{Revision, TailError, UniverseId};
 
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
@@ -46,6 +47,7 @@ struct Feed {
     heartbeat: Duration,
     closing: watch::Receiver<bool>,
     _place: Held,
+    _reader: Reader,
 }
 
 impl Streams {
@@ -95,6 +97,7 @@ impl Rest {
             heartbeat: self.streams.heartbeat,
             closing: self.streams.closing.clone(),
             _place: place,
+            _reader: Reader::open(),
         };
         let events = stream::unfold(Some(feed), |feed| async move {
             let mut feed = feed?;

@@ -290,6 +290,26 @@ pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, F
         .map_err(|_| Failure::bad_request(format!("{name} must be a whole number")))
 }
 
+/// Refuses query parameters that mean nothing here.
+pub(super) fn known_parameters(head: &request::Parts, known: &[&str]) -> Result<(), Failure> {
+    let query = head.uri.query().unwrap_or_default();
+    let mut given = form_urlencoded::parse(query.as_bytes());
+    let Some((unknown, _)) = given.find(|(name, _)| !known.contains(&name.as_ref())) else {
+        return Ok(());
+    };
+    let shown: String = unknown.chars().take(80).collect();
+    let hint = match known {
+        [] => "; there are none here".to_owned(),
+        known => match universe_core::nearest::hint(&unknown, known.iter().copied()) {
+            none if none.is_empty() => format!("; there are {}", known.join(", ")),
+            hint => hint,
+        },
+    };
+    Err(Failure::bad_request(format!(
+        "{shown:?} is not a query parameter of this path{hint}"
+    )))
+}
+
 /// The last value of a query parameter.
 pub(super) fn query(head: &request::Parts, name: &str) -> Option<String> {
     let query = head.uri.query().unwrap_or_default();

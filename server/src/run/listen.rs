@@ -14,6 +14,7 @@ use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config, StoreKind};
 use crate::http::{App, MCP_PATH};
 use crate::mcp;
+use crate::metrics;
 use crate::store::sqlite::OpenError;
 
 /// How long a holder that has promised the directory may take to finish what it has begun, beyond [`PATIENCE`].
@@ -33,20 +34,20 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     };
     let url = url(arguments, address);
     let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
-    let shared = match hold.online() {
-        Some(online) => {
-            let (dir, server) = (&config.data_dir, server.clone());
-            share::start(dir, server, config.stdio, Tenure::Keeps, online)
-        }
-        None => None,
-    };
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
     let app = App::new(
         hold.service.clone(),
-        StreamableHttpService::with_config(server, config.mcp),
+        StreamableHttpService::with_sessions(server.clone(), config.mcp, metrics::sessions()),
         config.rest,
     );
+    let shared = match hold.online() {
+        Some(online) => {
+            let (dir, app) = (&config.data_dir, app.clone());
+            share::start(dir, server, config.stdio, Tenure::Keeps, online, app)
+        }
+        None => None,
+    };
     greet(arguments, &config.data_dir, address, url.as_deref());
     let mut failed = false;
     let shutdown = async {

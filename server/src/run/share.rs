@@ -1,7 +1,8 @@
 //! Sharing one data directory: other processes reach the server that holds it by a Unix socket in the directory.
 //!
 //! What is spoken there is MCP in lines, after a first line that is private to these processes and told from MCP byte
-//! for byte: one that [joins](join), or one that [asks for the directory](ask_for_directory).
+//! for byte: one that [joins](join), one that [asks for the directory](ask_for_directory), one that asks for its
+//! [care](care), or one that goes on in [HTTP](rest).
 
 mod wire;
 
@@ -12,6 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
 use mcp_proto::Server;
 use mcp_proto::stdio::{self, StdioConfig};
 use service_host::UntilStopped;
@@ -23,6 +26,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::care::Online;
+use crate::http::App;
 use wire::First;
 
 pub(super) use wire::LEAVING;
@@ -65,6 +69,7 @@ struct Host {
     config: StdioConfig,
     tenure: Tenure,
     online: Online,
+    app: App,
     closing: CancellationToken,
     asked: CancellationToken,
 }
@@ -76,6 +81,7 @@ pub(super) fn start(
     config: StdioConfig,
     tenure: Tenure,
     online: Online,
+    app: App,
 ) -> Option<Shared> {
     let (closing, asked) = (CancellationToken::new(), CancellationToken::new());
     let host = Host {
@@ -83,6 +89,7 @@ pub(super) fn start(
         config,
         tenure,
         online,
+        app,
         closing: closing.clone(),
         asked: asked.clone(),
     };
@@ -112,14 +119,40 @@ pub(super) async fn join(dir: &Path) -> io::Result<UnixStream> {
     Ok(stream)
 }
 
-/// The stream to the server that holds the directory, once that listens to a request about the care of the data.
+/// The stream to the server that holds the directory, once that listens to a request about the care of the data. `None` if
+/// there is no server.
 ///
 /// # Errors
-/// As for [`join`]; `NotFound` or `ConnectionRefused` if there is no server.
-pub(crate) async fn care(dir: &Path) -> io::Result<UnixStream> {
-    let mut stream = greet(dir, wire::CARE).await?;
+/// As for [`join`].
+pub(crate) async fn care(dir: &Path) -> io::Result<Option<UnixStream>> {
+    if_any(dir, wire::CARE).await
+}
+
+/// The stream to the server that holds the directory, once that answers requests of HTTP on it. `None` if there is no
+/// server.
+///
+/// # Errors
+/// As for [`join`].
+pub(crate) async fn rest(dir: &Path) -> io::Result<Option<UnixStream>> {
+    if_any(dir, wire::REST).await
+}
+
+async fn if_any(dir: &Path, line: &[u8]) -> io::Result<Option<UnixStream>> {
+    let mut stream = match greet(dir, line).await {
+        Ok(stream) => stream,
+        Err(error) if is_nobody(&error) => return Ok(None),
+        Err(error) => return Err(error),
+    };
     wire::accepted(&mut stream, ANSWER_TIME).await?;
-    Ok(stream)
+    Ok(Some(stream))
+}
+
+/// Whether nobody is there.
+fn is_nobody(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+    )
 }
 
 /// Asks the holder to let go of the directory and says whether it will.
@@ -189,6 +222,7 @@ impl Host {
             }
         }
         drop(listener);
+        self.app.end_feeds();
         // Still ours: the directory's lock is held until the store is closed, which comes later.
         if let Err(error) = std::fs::remove_file(&path) {
             tracing::debug!(%error, "the socket was gone already");
@@ -214,6 +248,10 @@ impl Host {
                 served = self.online.serve(stream) => served,
             };
         }
+        if let First::Rest = first {
+            stream.write_all(wire::ACCEPTED).await?;
+            return self.serve_rest(stream).await;
+        }
         let (reader, mut writer) = stream.into_split();
         let rest = match first {
             First::Handover if self.tenure == Tenure::Yields => {
@@ -227,7 +265,7 @@ impl Host {
                 rest
             }
             First::Other(rest) => rest,
-            First::Care => return Ok(()),
+            First::Care | First::Rest => return Ok(()),
         };
         let input = UntilStopped::new(io::Cursor::new(rest).chain(reader), self.closing);
         stdio::serve(self.server, input, &mut writer, self.config).await?;
@@ -235,6 +273,22 @@ impl Host {
             writer.write_all(LEAVING).await?;
         }
         Ok(())
+    }
+
+    /// Answers requests until the other end goes or this one ends, and then the one that is being answered.
+    async fn serve_rest(self, stream: UnixStream) -> io::Result<()> {
+        let mut http = http1::Builder::new();
+        http.timer(TokioTimer::new());
+        let connection = http.serve_connection(TokioIo::new(stream), self.app);
+        let mut connection = std::pin::pin!(connection);
+        let ended = tokio::select! {
+            ended = &mut connection => ended,
+            () = self.closing.cancelled() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        ended.map_err(io::Error::other)
     }
 }
 

@@ -8,6 +8,7 @@
 use std::io;
 use std::time::Duration;
 
+use mcp_proto::StreamableHttpService;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -16,6 +17,7 @@ use super::relay::{Client, End};
 use super::share::{self, Tenure};
 use super::{PATIENCE, RETRY_PAUSE, RunError, stop_signal};
 use crate::config::{Arguments, Config};
+use crate::http::App;
 use crate::mcp;
 use crate::store::sqlite::OpenError;
 
@@ -93,11 +95,16 @@ async fn serve(
     client: &mut Client,
 ) -> Result<End, RunError> {
     let server = mcp::stdio_server(hold.service.clone(), arguments.tools())?;
+    let app = App::new(
+        hold.service.clone(),
+        StreamableHttpService::with_config(server.clone(), config.mcp.clone()),
+        config.rest.clone(),
+    );
     let shared = match hold.online() {
         Some(online) => {
             tracing::info!(dir = %config.data_dir.display(), "holding the data directory");
             let (dir, server) = (&config.data_dir, server.clone());
-            share::start(dir, server, config.stdio, Tenure::Yields, online)
+            share::start(dir, server, config.stdio, Tenure::Yields, online, app)
         }
         None => None,
     };

@@ -295,6 +295,10 @@ impl UniverseLog for MemoryStore {
         async move { Ok(self.list_now(&page)) }.boxed()
     }
 
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+        async move { Ok(self.shelf().universes.len() as u64) }.boxed()
+    }
+
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
         let id = id.clone();
         async move { self.read_now(&id, |universe| universe.base.clone()) }.boxed()

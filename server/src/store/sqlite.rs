@@ -294,6 +294,10 @@ impl UniverseLog for SqliteStore {
             .boxed()
     }
 
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+        self.read(reader::count).boxed()
+    }
+
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
         self.find(id.clone(), reader::base).boxed()
     }

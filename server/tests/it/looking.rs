@@ -28,6 +28,158 @@ async fn probes_and_the_version_are_answered() {
     assert!(revisions.contains(&json!("2026-07-28")) && revisions.contains(&json!("2025-11-25")));
 }
 
+/// The value of a sample; 0 if there is none.
+fn sample(text: &str, key: &str) -> f64 {
+    let value = |line: &str| line.strip_prefix(key)?.strip_prefix(' ')?.parse().ok();
+    text.lines().find_map(value).unwrap_or_default()
+}
+
+#[tokio::test]
+async fn figures_are_counted_over_rest_and_mcp() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--demo"]).await;
+    let client = server.client;
+    client.command("sol", &tick()).await;
+    let reply = client
+        .post("/universes/sol/commands", &json!([tick(), tick()]))
+        .await;
+    assert_eq!(reply.status, 200);
+    let refused = json!({"type": "removeStar", "id": "secret-star"});
+    assert_eq!(
+        client
+            .post("/universes/sol/commands", &refused)
+            .await
+            .status,
+        422
+    );
+    client.get("/universes/secret-id").await;
+    client.get("/secret-path").await;
+    client.call("SECRET", "/universes", &[], &Value::Null).await;
+    for era in Era::BOTH {
+        let mcp = Mcp::new(client, era).await;
+        mcp.command("sol", &tick()).await;
+        mcp.refusal("get_universe_state", json!({"universeId": "secret-id"}))
+            .await;
+        mcp.error(
+            "tools/call",
+            json!({"name": "secret-tool", "arguments": {}}),
+        )
+        .await;
+        mcp.error("secret/method", json!({})).await;
+    }
+    let feed = client.feed("sol", None).await;
+    let reply = client.get("/metrics").await;
+    let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    assert_eq!(reply.header("content-type"), media);
+    let text = String::from_utf8(reply.body.to_vec()).unwrap();
+    assert!(
+        text.ends_with("# EOF\n") && !text.contains("secret"),
+        "{text}"
+    );
+    let http = "http_server_request_duration_seconds_count{http_request_method=";
+    let mcp = "mcp_server_operation_duration_seconds_count{mcp_method_name=";
+    let rows = [
+        ("universe_commands_total{outcome=\"done\"}".to_owned(), 5.0),
+        (
+            "universe_commands_total{outcome=\"refused\"}".to_owned(),
+            1.0,
+        ),
+        (
+            "universe_store_append_duration_seconds_count".to_owned(),
+            4.0,
+        ),
+        ("universe_universes".to_owned(), 1.0),
+        ("universe_feed_readers".to_owned(), 1.0),
+        ("universe_budget_used{bound=\"listeners\"}".to_owned(), 1.0),
+        (
+            "universe_budget_limit{bound=\"listeners\"}".to_owned(),
+            20_000.0,
+        ),
+        ("mcp_server_sessions".to_owned(), 1.0),
+        (
+            format!(
+                "{http}\"POST\",http_route=\"/universes/{{id}}/commands\",http_response_status_code=\"200\",error_type=\"\"}}"
+            ),
+            2.0,
+        ),
+        (
+            format!(
+                "{http}\"POST\",http_route=\"/universes/{{id}}/commands\",http_response_status_code=\"422\",error_type=\"\"}}"
+            ),
+            1.0,
+        ),
+        (
+            format!(
+                "{http}\"GET\",http_route=\"unknown\",http_response_status_code=\"404\",error_type=\"\"}}"
+            ),
+            1.0,
+        ),
+        (
+            format!(
+                "{http}\"_OTHER\",http_route=\"/universes\",http_response_status_code=\"405\",error_type=\"\"}}"
+            ),
+            1.0,
+        ),
+        (
+            format!(
+                "{mcp}\"tools/call\",gen_ai_tool_name=\"send_universe_command\",error_type=\"\"}}"
+            ),
+            2.0,
+        ),
+        (
+            format!(
+                "{mcp}\"tools/call\",gen_ai_tool_name=\"get_universe_state\",error_type=\"tool_error\"}}"
+            ),
+            2.0,
+        ),
+        (
+            format!("{mcp}\"tools/call\",gen_ai_tool_name=\"\",error_type=\"-32602\"}}"),
+            2.0,
+        ),
+        (
+            format!("{mcp}\"_OTHER\",gen_ai_tool_name=\"\",error_type=\"-32601\"}}"),
+            1.0,
+        ),
+    ];
+    for (key, value) in rows {
+        assert!(
+            (sample(&text, &key) - value).abs() < 1e-9,
+            "{key} is not {value}: {text}"
+        );
+    }
+    assert!(
+        sample(&text, "process_resident_memory_bytes") > 1e6,
+        "{text}"
+    );
+    drop(feed);
+    soon(async {
+        let gone = async || {
+            let text = client.get("/metrics").await.body;
+            sample(std::str::from_utf8(&text).unwrap(), "universe_feed_readers") < 0.5
+        };
+        while !gone().await {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn figures_can_be_left_out() {
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--metrics", "off"]).await;
+    let reply = server.client.get("/metrics").await;
+    assert_eq!(reply.status, 404);
+    assert!(reply.error().starts_with("nothing is at /metrics"));
+    let foreign = [("host", "elsewhere.example")];
+    let server = Server::with(dir.path().join("other").as_path(), &[]).await;
+    let reply = server
+        .client
+        .call("GET", "/metrics", &foreign, &Value::Null)
+        .await;
+    assert_eq!(reply.status, 403, "it is behind the same door");
+}
+
 /// What the log says of requests, as JSON, one object a line.
 fn requests(log: &str) -> Vec<Value> {
     let lines = log

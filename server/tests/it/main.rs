@@ -3,6 +3,8 @@
 
 mod care;
 mod cli;
+mod client;
+mod config;
 mod crash;
 mod demo;
 mod feed;

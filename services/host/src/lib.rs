@@ -14,6 +14,6 @@ mod watch;
 
 pub use door::{Door, DoorError};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
-pub use log::{LogFormat, log_to_stderr, log_to_stderr_as, say};
+pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
 pub use run::{Host, HostError, UntilStopped, block_on, stop_signal};
 pub use watch::{Changes, Depth, WatchError, Watcher};

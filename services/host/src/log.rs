@@ -59,6 +59,28 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
     }
 }
 
+/// A text without characters that a terminal obeys, as names from outside may have: control characters and those that
+/// turn the direction of what follows are replaced by U+FFFD, all but the end of a line and the tabulator.
+#[must_use]
+pub fn visible(text: &str) -> String {
+    let visible = |c: char| match c {
+        '\n' | '\t' => c,
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c if c.is_control() => '\u{fffd}',
+        c => c,
+    };
+    text.chars().map(visible).collect()
+}
+
+/// How many lines of the log were dropped because it is read too slowly.
+#[must_use]
+pub fn dropped_lines() -> usize {
+    let dropped = writing()
+        .as_ref()
+        .map(|writer| writer.errors.dropped_lines());
+    dropped.unwrap_or_default()
+}
+
 /// Says something to the person who started the program, on stderr, after what was logged before it. Where nobody reads
 /// stderr any longer, it is lost.
 pub fn say(text: &str) {
@@ -90,10 +112,7 @@ pub(crate) async fn tell_losses() {
     let mut before = 0;
     loop {
         reports.tick().await;
-        let dropped = writing()
-            .as_ref()
-            .map(|writer| writer.errors.dropped_lines());
-        let more = dropped.unwrap_or_default().saturating_sub(before);
+        let more = dropped_lines().saturating_sub(before);
         if more > 0 {
             before += more;
             tracing::warn!(

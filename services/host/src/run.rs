@@ -157,7 +157,7 @@ pub fn block_on<E: Error>(
     main: impl Future<Output = Result<ExitCode, E>>,
 ) -> ExitCode {
     let fail = |error: &dyn Error| {
-        log::say(&format!("{program}: {error}"));
+        log::say(&format!("{program}: {}", log::visible(&error.to_string())));
         ExitCode::FAILURE
     };
     process::raise_file_limit();

@@ -66,6 +66,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             writers: Arc::new(Semaphore::new(writers())),
             page_size: self.page_size,
             list_cache: self.list_cache,
+            observer: self.observer,
         };
         let unfit = |error: ErrorObject| BuildError::Server(error.message);
         inner.ready.discover = Some(discover.map_err(unfit)?.shared());

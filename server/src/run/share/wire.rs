@@ -20,6 +20,10 @@ pub(super) const HANDOVER: &[u8] =
 pub(super) const CARE: &[u8] =
     b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/care\"}\n";
 
+/// Asks to be served REST over HTTP/1.1 from the answer on.
+pub(super) const REST: &[u8] =
+    b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"method\":\"universe/rest\"}\n";
+
 /// The answer to any of them.
 pub(super) const ACCEPTED: &[u8] = b"{\"jsonrpc\":\"2.0\",\"id\":\"universe\",\"result\":{}}\n";
 
@@ -42,6 +46,8 @@ pub(super) enum First {
     Handover,
     /// With [`CARE`].
     Care,
+    /// With [`REST`].
+    Rest,
     /// With none of them; all that came.
     Other(Vec<u8>),
 }
@@ -56,10 +62,13 @@ pub(super) async fn first(stream: &mut UnixStream) -> io::Result<First> {
         if seen == CARE {
             return Ok(First::Care);
         }
+        if seen == REST {
+            return Ok(First::Rest);
+        }
         if seen.starts_with(JOIN) {
             return Ok(First::Join(seen.split_off(JOIN.len())));
         }
-        let known = [JOIN, HANDOVER, CARE];
+        let known = [JOIN, HANDOVER, CARE, REST];
         let open = known.iter().any(|line| line.starts_with(&seen));
         if !open || stream.read_buf(&mut seen).await? == 0 {
             return Ok(First::Other(seen));

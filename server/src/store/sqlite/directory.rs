@@ -177,9 +177,15 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
     // Offsets: "Database File Format", section 1.3.
     let (found, application) = (be_i32(&header, 60), be_i32(&header, 68));
     if !header.starts_with(MAGIC) || application != Some(schema::APPLICATION_ID) {
+        let help = match database == dir.join(DATABASE) {
+            true => {
+                "; if it was one, `universe-server restore FILE --replace` puts a backup in its place"
+            }
+            false => "",
+        };
         return Err(unreadable(
             dir,
-            &format_args!("{DATABASE} is not a store of universes"),
+            &format_args!("{DATABASE} is not a store of universes{help}"),
         ));
     }
     match found {

@@ -123,9 +123,7 @@ impl Inspector {
     /// # Errors
     /// [`Unreadable`].
     pub fn universes(&self) -> Result<u64, Unreadable> {
-        let sql = "SELECT count(*) FROM universe";
-        let count: i64 = self.connection.query_row(sql, [], |row| row.get(0))?;
-        Ok(count.cast_unsigned())
+        Ok(reader::count(&self.connection)?)
     }
 
     /// Everything as it is now, for as long as the view is kept. A long one lets the server's write-ahead log grow.

@@ -64,6 +64,12 @@ pub(super) fn landed(
         .optional()
 }
 
+pub(super) fn count(connection: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT count(*) FROM universe";
+    let count: i64 = connection.query_row(sql, [], |row| row.get(0))?;
+    Ok(count.cast_unsigned())
+}
+
 pub(super) fn list(connection: &Connection, page: &Page) -> rusqlite::Result<Vec<Record>> {
     let limit = i64::try_from(page.limit.min(MAX_PAGE)).unwrap_or(i64::MAX);
     // Nothing compares higher than a blob, so this is before every universe.

@@ -249,6 +249,10 @@ impl UniverseLog for Faulty {
         }
     }
 
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+        self.inner.count()
+    }
+
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
         match self.readable() {
             Ok(()) => self.inner.base(id),

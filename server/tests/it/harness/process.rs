@@ -40,6 +40,10 @@ pub(crate) fn binary() -> Command {
         "EXTRA_TOOLS",
         "ALLOWED_ORIGIN",
         "ALLOWED_HOST",
+        "TRUSTED_PROXY",
+        "METRICS",
+        "CONFIG",
+        "URL",
     ];
     for setting in settings {
         command.env_remove(format!("UNIVERSE_{setting}"));

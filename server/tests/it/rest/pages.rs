@@ -1,6 +1,6 @@
 //! The list of universes, page by page.
 
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::harness::{Client, Local, Reply};
 
@@ -115,6 +115,14 @@ async fn wrong_parameters_are_told() {
             "cursor must be the one of a Link header that this server gave",
         ),
         ("view=brief", "view must be full or summary"),
+        (
+            "limit=500&unknown=1",
+            "\"unknown\" is not a query parameter of this path; there are limit, cursor, view",
+        ),
+        (
+            "limt=5",
+            "\"limt\" is not a query parameter of this path; did you mean limit?",
+        ),
     ];
     for (query, told) in rows {
         let reply = server.client.get(&format!("/universes?{query}")).await;
@@ -124,11 +132,23 @@ async fn wrong_parameters_are_told() {
             "{query}"
         );
     }
-    let reply = server.client.get("/universes?limit=500&unknown=1").await;
-    assert_eq!(
-        (reply.status, reply.json()),
-        (200, Value::Array(Vec::new()))
-    );
+    let id = server.client.create("a", json!({})).await;
+    let rows = [
+        ("GET", "?revison=1", "did you mean revision?"),
+        ("PUT", "?revision=1", "there are none here"),
+        ("GET", "/history?afer=1", "did you mean after?"),
+        ("GET", "/events?after=1", "there are none here"),
+        ("POST", "/commands?results=events", "did you mean result?"),
+        ("POST", "/undo?revision=1", "there are none here"),
+    ];
+    for (method, path, told) in rows {
+        let path = format!("/universes/{id}{path}");
+        let reply = server.client.call(method, &path, &[], &json!({})).await;
+        assert_eq!(reply.status, 400, "{method} {path}");
+        assert!(reply.error().ends_with(told), "{reply:?}");
+    }
+    // Probes are asked with whatever a balancer adds.
+    assert_eq!(server.client.get("/livez?probe=1").await.status, 200);
 }
 
 #[tokio::test]

@@ -149,7 +149,8 @@ async fn a_newer_format_is_refused() {
 #[test]
 fn what_is_not_a_store_is_refused() {
     let dir = TempDir::new().unwrap();
-    let sentence = "cannot be used: universes.db is not a store of universes";
+    let sentence = "cannot be used: universes.db is not a store of universes; if it was one, \
+                    `universe-server restore FILE --replace` puts a backup in its place";
     fs::write(dir.path().join("universes.db"), "my diary").unwrap();
     refused(dir.path(), sentence);
     fs::remove_file(dir.path().join("universes.db")).unwrap();
@@ -175,7 +176,8 @@ async fn a_damaged_store_is_refused_and_not_made_worse() {
     fs::write(&file, &bytes[..50]).unwrap();
     refused(
         dir.path(),
-        "cannot be used: universes.db is not a store of universes",
+        "cannot be used: universes.db is not a store of universes; if it was one, \
+                    `universe-server restore FILE --replace` puts a backup in its place",
     );
 }
 

@@ -1,0 +1,90 @@
+//! What is told of each request that was answered, for those who count and measure.
+
+use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+
+use super::Inner;
+use crate::jsonrpc::{ErrorObject, Payload, Request};
+
+/// How many bytes a failure of a tool has at the most: larger results are not looked at for one.
+const FAILURE_BYTES: usize = 64 * 1024;
+
+/// A request that was answered. The names are those that the server knows, so there are few of them.
+#[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
+pub struct Operation<'o> {
+    /// The method; `_OTHER` if there is none of that name.
+    pub method: &'o str,
+    /// The tool of a `tools/call`, if there is one of that name.
+    pub tool: Option<&'o str>,
+    /// How long it took until the answer could be sent. That of a listen is as long as the listen.
+    pub duration: Duration,
+    /// Why it failed.
+    pub error: Option<OperationError>,
+}
+
+/// Why a request failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum OperationError {
+    /// The code of its JSON-RPC error.
+    Code(i64),
+    /// Its tool said so (`isError`).
+    Tool,
+}
+
+/// Who is told.
+pub(super) type Observer = Box<dyn Fn(Operation<'_>) + Send + Sync>;
+
+/// A request that is being answered.
+pub(super) struct Begun {
+    method: String,
+    tool: Option<String>,
+    start: Instant,
+}
+
+impl Inner {
+    /// Remembers a request, if somebody is to be told of it.
+    pub(super) fn begun(&self, request: &Request) -> Option<Begun> {
+        self.observer.as_ref()?;
+        let tool = request.params.get("name").and_then(|name| name.as_str());
+        let tool = tool.filter(|tool| request.method == "tools/call" && self.tools.has(tool));
+        Some(Begun {
+            method: request.method.clone(),
+            tool: tool.map(str::to_owned),
+            start: Instant::now(),
+        })
+    }
+
+    /// Tells of its answer.
+    pub(super) fn observe(&self, begun: Option<Begun>, outcome: &Result<Payload, ErrorObject>) {
+        let (Some(observer), Some(begun)) = (&self.observer, begun) else {
+            return;
+        };
+        let error = match outcome {
+            Err(error) => Some(OperationError::Code(error.code)),
+            Ok(payload) => {
+                let failed = begun.tool.is_some() && is_failure(payload.as_str());
+                failed.then_some(OperationError::Tool)
+            }
+        };
+        let is_known = error != Some(OperationError::Code(ErrorObject::METHOD_NOT_FOUND));
+        observer(Operation {
+            method: if is_known { &begun.method } else { "_OTHER" },
+            tool: begun.tool.as_deref(),
+            duration: begun.start.elapsed(),
+            error,
+        });
+    }
+}
+
+fn is_failure(result: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Result {
+        #[serde(default, rename = "isError")]
+        is_error: bool,
+    }
+    result.len() <= FAILURE_BYTES
+        && serde_json::from_str(result).is_ok_and(|Result { is_error }| is_error)
+}

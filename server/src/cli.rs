@@ -1,0 +1,73 @@
+//! What the program is asked to do instead of serving.
+
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{CommandFactory as _, Subcommand};
+use clap_complete::Shell;
+
+use crate::care;
+use crate::client;
+use crate::config::{Arguments, Settings};
+use crate::run::RunError;
+
+/// A verb.
+#[derive(Debug, Clone, Subcommand)]
+#[non_exhaustive]
+pub enum Verb {
+    /// What people do with universes.
+    #[command(flatten)]
+    Client(client::Verb),
+    /// Care of the data.
+    #[command(flatten)]
+    Care(care::Verb),
+    /// Shows every option as it would be used, and where it is from: a flag, the environment, the file or the default.
+    CheckConfig {
+        /// Writes JSON instead of text for people.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Writes the completions of a shell to stdout.
+    Completions {
+        /// The shell.
+        shell: Shell,
+    },
+    /// Writes the manual page to stdout, or into a directory with a page for each verb.
+    Man {
+        /// The directory.
+        dir: Option<PathBuf>,
+    },
+}
+
+impl Verb {
+    /// Does it to a data directory.
+    ///
+    /// # Errors
+    /// [`RunError`], a sentence for the person who asked.
+    pub(crate) async fn run(self, dir: &Path, settings: &Settings) -> Result<ExitCode, RunError> {
+        match self {
+            Self::Client(verb) => return Ok(verb.run(dir).await?),
+            Self::Care(verb) => return Ok(verb.run(dir).await?),
+            Self::CheckConfig { json } => settings.show(json)?,
+            Self::Completions { shell } => {
+                let mut script = Vec::new();
+                clap_complete::generate(
+                    shell,
+                    &mut Arguments::command(),
+                    "universe-server",
+                    &mut script,
+                );
+                io::stdout().lock().write_all(&script)?;
+            }
+            Self::Man { dir: None } => {
+                clap_mangen::Man::new(Arguments::command()).render(&mut io::stdout().lock())?;
+            }
+            Self::Man { dir: Some(dir) } => {
+                std::fs::create_dir_all(&dir)?;
+                clap_mangen::generate_to(Arguments::command(), &dir)?;
+            }
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+}

@@ -1,0 +1,119 @@
+//! Verbs for people: what the universes are, what happens to them, and changing them; against a server, by its URL or by
+//! the socket in its data directory, or against a data directory that no server uses.
+
+mod connection;
+mod diff;
+mod entities;
+mod feed;
+mod get;
+mod list;
+mod print;
+mod send;
+mod top;
+mod watch;
+
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand};
+
+use crate::care::CareError;
+use connection::Connection;
+
+/// The exit code of `diff` when it found differences.
+pub const DIFFERENT: u8 = 3;
+
+/// What people do with universes.
+#[derive(Debug, Clone, Subcommand)]
+#[non_exhaustive]
+pub enum Verb {
+    /// Lists the universes, the newest first.
+    List(list::Arguments),
+    /// Shows a universe, or some of its entities, as it is or was.
+    Get(get::Arguments),
+    /// Sends commands to a universe.
+    Send(send::Arguments),
+    /// Follows what happens to a universe; goes on without a gap when the server was away.
+    Watch(watch::Arguments),
+    /// Shows what differs between two universes, or between two revisions of one. Exits with 3 if something does.
+    Diff(diff::Arguments),
+    /// Shows what a server does: commands and requests a second, its universes by activity, its listeners and memory.
+    Top(top::Arguments),
+}
+
+/// Where the universes are, and how they are shown.
+#[derive(Debug, Clone, Args)]
+pub struct Common {
+    /// The server, such as `http://127.0.0.1:3001`; without TLS. By default the one that uses the data directory, or that
+    /// directory itself.
+    #[arg(long, env = "UNIVERSE_URL", value_name = "URL")]
+    url: Option<String>,
+
+    /// Writes JSON instead of text for people.
+    #[arg(long)]
+    json: bool,
+}
+
+/// Why it was not done, in a sentence.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClientError {
+    /// The data directory cannot be used, or stdin or stdout.
+    #[error(transparent)]
+    Care(#[from] CareError),
+    /// There is no server where one is needed.
+    #[error("no server uses the data directory {0}: start one, or name one with --url")]
+    NoServer(String),
+    /// The server cannot be reached, or went away.
+    #[error("{place}: {problem}")]
+    Server {
+        /// Where it should be.
+        place: String,
+        /// What went wrong.
+        problem: String,
+    },
+    /// The server's own word.
+    #[error("{problem}")]
+    Refused {
+        /// The status of HTTP.
+        status: u16,
+        /// Its sentence.
+        problem: String,
+    },
+    /// What was given cannot be meant.
+    #[error("{0}")]
+    Given(String),
+}
+
+impl Verb {
+    /// Does it. `dir` is the data directory, for where no URL is given.
+    ///
+    /// # Errors
+    /// [`ClientError`], a sentence for the person who asked.
+    pub async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+        let done = match self {
+            Self::List(arguments) => arguments.run(dir).await,
+            Self::Get(arguments) => arguments.run(dir).await,
+            Self::Send(arguments) => arguments.run(dir).await,
+            Self::Watch(arguments) => arguments.run(dir).await,
+            Self::Diff(arguments) => arguments.run(dir).await,
+            Self::Top(arguments) => arguments.run(dir).await,
+        };
+        match done {
+            // Whoever reads stdout has seen enough.
+            Err(ClientError::Care(CareError::Io(error)))
+                if error.kind() == io::ErrorKind::BrokenPipe =>
+            {
+                Ok(ExitCode::SUCCESS)
+            }
+            done => done,
+        }
+    }
+}
+
+impl From<io::Error> for ClientError {
+    fn from(error: io::Error) -> Self {
+        Self::Care(error.into())
+    }
+}

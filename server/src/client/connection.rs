@@ -1,0 +1,391 @@
+//! The way to the universes: HTTP over TCP, over the socket of a data directory, or without a connection where no server
+//! uses the directory. In all three the same REST answers.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HOST};
+use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt as _, Full, Limited};
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper_util::rt::TokioIo;
+use mcp_proto::StreamableHttpService;
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout};
+
+use super::{ClientError, Common};
+use crate::care::{CareError, is_present};
+use crate::commands::{CommandService, ServiceLimits};
+use crate::http::App;
+use crate::mcp::{self, ToolSet};
+use crate::rest::RestConfig;
+use crate::run::share;
+use crate::store::sqlite::{OpenError, Options};
+use crate::store::{SqliteStore, UniverseId};
+
+/// The largest answer, in bytes: several times what a universe may take.
+const MAX_ANSWER: usize = 512 << 20;
+
+/// How long a server may take to accept a connection, and to answer a request.
+const CONNECT_TIME: Duration = Duration::from_secs(5);
+const ANSWER_TIME: Duration = Duration::from_secs(120);
+
+/// How long to wait for a directory that another process is about to leave, or to serve.
+const PATIENCE: Duration = Duration::from_secs(5);
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
+
+/// How many names are looked through for the nearest.
+const NAMES: usize = 500;
+
+/// The body of an answer that is read as it comes.
+pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
+
+/// The way to the universes of one place.
+pub(super) struct Connection {
+    way: Way,
+    sender: Option<SendRequest<Full<Bytes>>>,
+}
+
+enum Way {
+    /// The authority of a URL, and the path that its own paths begin with.
+    Url { authority: String, base: String },
+    /// The socket in a data directory.
+    Socket(PathBuf),
+    /// A data directory that this process holds.
+    Here(Box<Here>),
+}
+
+struct Here {
+    app: App,
+    service: CommandService,
+    store: Arc<SqliteStore>,
+}
+
+/// An answer that was not refused.
+pub(super) struct Reply {
+    pub(super) headers: HeaderMap,
+    pub(super) body: Bytes,
+}
+
+/// What a list tells of a universe.
+#[derive(Debug, Clone, Deserialize, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Summary {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) revision: u64,
+    pub(super) created_at: String,
+    pub(super) updated_at: String,
+}
+
+impl Connection {
+    /// Finds the way: the URL, else the server that uses the directory, else the directory.
+    pub(super) async fn open(common: &Common, dir: &Path) -> Result<Self, ClientError> {
+        match Self::to_server(common, dir).await {
+            Err(ClientError::NoServer(_)) => Self::alone(dir).await,
+            found => found,
+        }
+    }
+
+    /// The same where only a server will do.
+    pub(super) async fn to_server(common: &Common, dir: &Path) -> Result<Self, ClientError> {
+        let way = match &common.url {
+            Some(url) => read_url(url)?,
+            None => Way::Socket(dir.to_owned()),
+        };
+        let mut connection = Self { way, sender: None };
+        connection.connect().await?;
+        Ok(connection)
+    }
+
+    /// Holds the directory itself. One that a process is just leaving, or beginning to serve, is waited for.
+    async fn alone(dir: &Path) -> Result<Self, ClientError> {
+        let at = dir.to_owned();
+        let looked = tokio::task::spawn_blocking(move || is_present(&at)).await;
+        looked.map_err(io::Error::other)??;
+        let start = Instant::now();
+        loop {
+            let at = dir.to_owned();
+            let opened =
+                tokio::task::spawn_blocking(move || SqliteStore::open(&at, Options::default()));
+            match opened.await.map_err(io::Error::other)? {
+                Ok(store) => return Self::here(store),
+                Err(OpenError::InUse { .. }) if start.elapsed() < PATIENCE => {
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+                Err(error) => return Err(CareError::Open(error).into()),
+            }
+            let way = Way::Socket(dir.to_owned());
+            let mut connection = Self { way, sender: None };
+            match connection.connect().await {
+                Ok(()) => return Ok(connection),
+                Err(ClientError::NoServer(_)) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    fn here(store: SqliteStore) -> Result<Self, ClientError> {
+        let store = Arc::new(store);
+        let service = CommandService::new(Arc::clone(&store) as Arc<_>, ServiceLimits::default());
+        let server = mcp::server(service.clone(), ToolSet::Core, None);
+        let mcp = StreamableHttpService::new(server.map_err(io::Error::other)?);
+        let app = App::new(service.clone(), mcp, RestConfig::default());
+        let here = Here {
+            app,
+            service,
+            store,
+        };
+        Ok(Self {
+            way: Way::Here(Box::new(here)),
+            sender: None,
+        })
+    }
+
+    /// Frees the directory, if this process holds it.
+    pub(super) async fn close(self) -> Result<(), ClientError> {
+        if let Way::Here(here) = self.way {
+            here.service.close().await;
+            let closed = tokio::task::spawn_blocking(move || here.store.close()).await;
+            closed.map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    /// Asks and reads the answer as JSON.
+    pub(super) async fn get<T: DeserializeOwned>(&mut self, path: &str) -> Result<T, ClientError> {
+        let reply = self.ask(Method::GET, path, &[], Bytes::new()).await?;
+        self.read(&reply.body)
+    }
+
+    /// An answer as JSON.
+    pub(super) fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
+        serde_json::from_slice(body).map_err(|problem| {
+            self.failed(&format_args!(
+                "its answer is not one of a universe server: {problem}"
+            ))
+        })
+    }
+
+    /// Asks and reads the answer whole. An unknown universe is answered with the nearest names.
+    pub(super) async fn ask(
+        &mut self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Result<Reply, ClientError> {
+        let asked = async {
+            let (head, body) = self.open_body(method, path, headers, body).await?;
+            let body = self.whole(body).await?;
+            Ok::<_, ClientError>((head, body))
+        };
+        let (head, body) = match timeout(ANSWER_TIME, asked).await {
+            Ok(answered) => answered?,
+            Err(_) => return Err(self.failed(&"it did not answer in time")),
+        };
+        match head.status.is_success() {
+            true => Ok(Reply {
+                headers: head.headers,
+                body,
+            }),
+            false => Err(refusal(head.status, &body)),
+        }
+    }
+
+    /// Asks for a feed; its body comes as it happens.
+    pub(super) async fn feed(
+        &mut self,
+        path: &str,
+        headers: &[(&str, &str)],
+    ) -> Result<Body, ClientError> {
+        let asked = self.open_body(Method::GET, path, headers, Bytes::new());
+        let (head, body) = match timeout(CONNECT_TIME + CONNECT_TIME, asked).await {
+            Ok(answered) => answered?,
+            Err(_) => return Err(self.failed(&"it did not answer in time")),
+        };
+        // A feed has its connection for itself.
+        self.sender = None;
+        match head.status.is_success() {
+            true => Ok(body),
+            false => Err(refusal(head.status, &self.whole(body).await?)),
+        }
+    }
+
+    /// A hint at the universes whose ids or names are near.
+    pub(super) async fn hint(&mut self, id: &UniverseId) -> String {
+        let path = format!("/universes?view=summary&limit={NAMES}");
+        let Ok(known) = self.get::<Vec<Summary>>(&path).await else {
+            return String::new();
+        };
+        let named = known
+            .iter()
+            .find(|known| known.name.eq_ignore_ascii_case(id.as_str()));
+        if let Some(named) = named {
+            return format!("; did you mean {} ({})?", named.id, named.name);
+        }
+        let ids = known.iter().map(|known| known.id.as_str());
+        match (universe_core::nearest::hint(id.as_str(), ids), known.len()) {
+            (_, 0) => "; there are no universes".to_owned(),
+            (hint, _) if hint.is_empty() => {
+                "; `universe-server list` shows what there is".to_owned()
+            }
+            (hint, _) => hint,
+        }
+    }
+
+    /// Adds the nearest names to the refusal of a universe that there is not.
+    pub(super) async fn explain(&mut self, error: ClientError, id: &UniverseId) -> ClientError {
+        match error {
+            ClientError::Refused {
+                status: 404,
+                problem,
+            } if problem.starts_with("universe not found") => {
+                let hint = self.hint(id).await;
+                ClientError::Refused {
+                    status: 404,
+                    problem: format!("{problem}{hint}"),
+                }
+            }
+            error => error,
+        }
+    }
+
+    async fn whole(&self, body: Body) -> Result<Bytes, ClientError> {
+        let read = Limited::new(body, MAX_ANSWER).collect().await;
+        Ok(read.map_err(|problem| self.failed(&problem))?.to_bytes())
+    }
+
+    async fn open_body(
+        &mut self,
+        method: Method,
+        path: &str,
+        headers: &[(&str, &str)],
+        body: Bytes,
+    ) -> Result<(http::response::Parts, Body), ClientError> {
+        let (host, base) = match &self.way {
+            Way::Url { authority, base } => (authority.as_str(), base.as_str()),
+            Way::Socket(_) | Way::Here(_) => ("localhost", ""),
+        };
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{base}{path}"))
+            .header(HOST, host);
+        if !body.is_empty() {
+            request = request.header(CONTENT_TYPE, "application/json");
+        }
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        let request = request.body(Full::new(body));
+        let request = request.map_err(|problem| ClientError::Given(problem.to_string()))?;
+        if let Way::Here(here) = &self.way {
+            let (head, body) = here.app.handle(request).await.into_parts();
+            return Ok((head, body.map_err(Into::into).boxed_unsync()));
+        }
+        let is_open = match &mut self.sender {
+            Some(sender) => sender.ready().await.is_ok(),
+            None => false,
+        };
+        if !is_open {
+            self.connect().await?;
+        }
+        let Some(sender) = &mut self.sender else {
+            return Err(self.failed(&"the connection was lost"));
+        };
+        let answered = sender.send_request(request).await;
+        let answered = answered.map_err(|error| self.failed(&error))?;
+        let (head, body) = answered.into_parts();
+        Ok((head, body.map_err(Into::into).boxed_unsync()))
+    }
+
+    async fn connect(&mut self) -> Result<(), ClientError> {
+        let connected = match &self.way {
+            Way::Here(_) => return Ok(()),
+            Way::Url { authority, .. } => {
+                let stream = timeout(CONNECT_TIME, TcpStream::connect(authority.as_str())).await;
+                let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
+                let stream = stream.map_err(|error| self.failed(&error))?;
+                handshake(stream).await
+            }
+            Way::Socket(dir) => {
+                let stream = share::rest(dir).await;
+                match stream.map_err(|error| self.failed(&error))? {
+                    Some(stream) => handshake(stream).await,
+                    None => return Err(ClientError::NoServer(dir.display().to_string())),
+                }
+            }
+        };
+        self.sender = Some(connected.map_err(|error| self.failed(&error))?);
+        Ok(())
+    }
+
+    fn failed(&self, problem: &dyn std::fmt::Display) -> ClientError {
+        let place = match &self.way {
+            Way::Url { authority, .. } => format!("http://{authority}"),
+            Way::Socket(dir) => format!("the server that uses {}", dir.display()),
+            Way::Here(_) => "the data directory".to_owned(),
+        };
+        ClientError::Server {
+            place,
+            problem: problem.to_string(),
+        }
+    }
+}
+
+/// The path of a universe.
+pub(super) fn path_of(id: &UniverseId) -> String {
+    let id = utf8_percent_encode(id.as_str(), NON_ALPHANUMERIC);
+    format!("/universes/{id}")
+}
+
+async fn handshake(
+    stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
+) -> hyper::Result<SendRequest<Full<Bytes>>> {
+    let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+    // What ends it is told by the request that it carries.
+    tokio::spawn(connection);
+    Ok(sender)
+}
+
+fn read_url(url: &str) -> Result<Way, ClientError> {
+    let wrong = || {
+        ClientError::Given(format!(
+            "--url {url:?} is not the URL of a server: it is such as http://127.0.0.1:3001, without TLS"
+        ))
+    };
+    let read: Uri = url.parse().map_err(|_| wrong())?;
+    let authority = read.authority().ok_or_else(wrong)?;
+    if read.scheme_str() != Some("http") || read.query().is_some() {
+        return Err(wrong());
+    }
+    let authority = match authority.port() {
+        Some(_) => authority.to_string(),
+        None => format!("{authority}:80"),
+    };
+    let base = read.path().trim_end_matches('/').to_owned();
+    Ok(Way::Url { authority, base })
+}
+
+/// What a server says against a request.
+fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
+    let told: Option<Value> = serde_json::from_slice(body).ok();
+    let told = told.as_ref().and_then(|told| told.get("error")?.as_str());
+    let problem = match told {
+        Some(told) => told.to_owned(),
+        None => format!("the server answered {status}"),
+    };
+    ClientError::Refused {
+        status: status.as_u16(),
+        problem,
+    }
+}

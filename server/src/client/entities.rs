@@ -1,0 +1,74 @@
+//! A universe as it was read, and its entities.
+
+use bytes::Bytes;
+use http::Method;
+use serde::Deserialize;
+use serde_json::Value;
+use universe_core::State;
+
+use super::connection::path_of;
+use super::{ClientError, Connection};
+use crate::store::UniverseId;
+
+/// A universe at a revision.
+pub(super) struct Universe {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) revision: u64,
+    pub(super) state: State,
+}
+
+#[derive(Deserialize)]
+struct Told {
+    id: String,
+    name: String,
+    revision: u64,
+    state: Value,
+}
+
+/// The record of a universe as REST tells it, at a revision or as it is.
+pub(super) async fn record(
+    connection: &mut Connection,
+    id: &UniverseId,
+    revision: Option<u64>,
+) -> Result<Bytes, ClientError> {
+    let mut path = path_of(id);
+    if let Some(revision) = revision {
+        path = format!("{path}?revision={revision}");
+    }
+    match connection.ask(Method::GET, &path, &[], Bytes::new()).await {
+        Ok(reply) => Ok(reply.body),
+        Err(error) => Err(connection.explain(error, id).await),
+    }
+}
+
+/// The same, read.
+pub(super) async fn universe(
+    connection: &mut Connection,
+    id: &UniverseId,
+    revision: Option<u64>,
+) -> Result<Universe, ClientError> {
+    let body = record(connection, id, revision).await?;
+    let told: Told = connection.read(&body)?;
+    let state = State::from_partial(told.state);
+    let state = state.map_err(|findings| ClientError::Given(findings.to_string()))?;
+    Ok(Universe {
+        id: told.id,
+        name: told.name,
+        revision: told.revision,
+        state,
+    })
+}
+
+impl Universe {
+    /// A line about it.
+    pub(super) fn headline(&self) -> String {
+        format!(
+            "{} {:?}, revision {}, time {} s",
+            self.id,
+            self.name,
+            self.revision,
+            self.state.time()
+        )
+    }
+}

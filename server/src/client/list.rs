@@ -1,0 +1,59 @@
+//! `list`
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use bytes::Bytes;
+use clap::Args;
+use http::Method;
+use http::header::LINK;
+
+use super::connection::Summary;
+use super::{ClientError, Common, Connection, print};
+
+/// How many universes a page has.
+const PAGE: usize = 500;
+
+#[derive(Debug, Clone, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Arguments {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+        let mut connection = Connection::open(&self.common, dir).await?;
+        let listed = all(&mut connection).await;
+        connection.close().await?;
+        let listed = listed?;
+        if self.common.json {
+            print::json(&listed)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if listed.is_empty() {
+            print::lines("there are no universes")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let row = |it: Summary| [it.id, it.name, it.revision.to_string(), it.updated_at];
+        let rows: Vec<_> = listed.into_iter().map(row).collect();
+        print::lines(&print::table(["ID", "NAME", "REVISION", "UPDATED"], &rows))?;
+        Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// All universes, page by page.
+pub(super) async fn all(connection: &mut Connection) -> Result<Vec<Summary>, ClientError> {
+    let mut listed = Vec::new();
+    let mut path = format!("/universes?view=summary&limit={PAGE}");
+    loop {
+        let reply = connection
+            .ask(Method::GET, &path, &[], Bytes::new())
+            .await?;
+        listed.extend(connection.read::<Vec<Summary>>(&reply.body)?);
+        let link = reply.headers.get(LINK).and_then(|link| link.to_str().ok());
+        match link.and_then(|link| link.strip_prefix('<')?.split_once('>')) {
+            Some((next, _)) => path = next.to_owned(),
+            None => return Ok(listed),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! `send`
+
+use std::fs::File;
+use std::io::{self, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use bytes::Bytes;
+use clap::Args;
+use http::Method;
+use serde_json::value::RawValue;
+use serde_json::{Deserializer, Value};
+use tokio::sync::mpsc;
+
+use super::connection::path_of;
+use super::{ClientError, Common, Connection, print};
+use crate::care::CareError;
+use crate::commands::MAX_COMMANDS;
+use crate::store::UniverseId;
+
+/// How many commands are read ahead.
+const AHEAD: usize = 16;
+
+#[derive(Debug, Clone, Args)]
+pub struct Arguments {
+    /// The universe's id.
+    id: UniverseId,
+
+    /// A command as JSON, such as '{"type":"tick","dt":86400}'; or a file with commands, - for stdin, one after another.
+    /// An array of commands is done whole or not at all.
+    #[arg(required = true, value_name = "COMMAND|FILE|-")]
+    commands: Vec<String>,
+
+    /// Does all commands or none of them; at most 1,000.
+    #[arg(long)]
+    atomic: bool,
+
+    /// Only if the universe is at this revision and nobody else's commands come in between.
+    #[arg(long, value_name = "N")]
+    expect: Option<u64>,
+
+    /// An idempotency key: within 24 hours the same commands under the same key are done once. The second command has
+    /// KEY.2, and so on.
+    #[arg(long, value_name = "KEY")]
+    key: Option<String>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+/// A command, or what is wrong with where it should be.
+type Given = Result<Box<RawValue>, ClientError>;
+
+impl Arguments {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+        let mut connection = Connection::open(&self.common, dir).await?;
+        let sent = self.send(&mut connection).await;
+        connection.close().await?;
+        match sent {
+            Ok(()) => Ok(ExitCode::SUCCESS),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn send(&self, connection: &mut Connection) -> Result<(), ClientError> {
+        let mut given = read_all(self.commands.clone());
+        if self.atomic {
+            let mut commands = Vec::new();
+            while let Some(command) = given.recv().await {
+                commands.push(command?);
+                if commands.len() > MAX_COMMANDS {
+                    let problem = format!("--atomic takes at most {MAX_COMMANDS} commands");
+                    return Err(ClientError::Given(problem));
+                }
+            }
+            let body = serde_json::to_vec(&commands).map_err(io::Error::from)?;
+            self.post(connection, body, self.expect, 1).await?;
+            return Ok(());
+        }
+        let mut expect = self.expect;
+        let mut number = 0;
+        while let Some(command) = given.recv().await {
+            number += 1;
+            let body = command?.get().as_bytes().to_vec();
+            let revision = self.post(connection, body, expect, number).await;
+            let revision = revision.map_err(|error| match (error, number) {
+                (ClientError::Refused { status, problem }, 2..) => ClientError::Refused {
+                    status,
+                    problem: format!("command {number}: {problem}; those before it are done"),
+                },
+                (error, _) => error,
+            })?;
+            expect = expect.and(revision);
+        }
+        Ok(())
+    }
+
+    /// Sends a body and shows the answer. Gives the new revision.
+    async fn post(
+        &self,
+        connection: &mut Connection,
+        body: Vec<u8>,
+        expect: Option<u64>,
+        number: usize,
+    ) -> Result<Option<u64>, ClientError> {
+        let path = format!("{}/commands?result=changes", path_of(&self.id));
+        let expect = expect.map(|revision| format!("\"{revision}\""));
+        let key = self.key.as_ref().map(|key| match number {
+            1 => key.clone(),
+            number => format!("{key}.{number}"),
+        });
+        let headers = [("if-match", expect), ("idempotency-key", key)];
+        let headers: Vec<_> = headers
+            .iter()
+            .filter_map(|(name, value)| Some((*name, value.as_deref()?)))
+            .collect();
+        let posted = connection
+            .ask(Method::POST, &path, &headers, Bytes::from(body))
+            .await;
+        let reply = match posted {
+            Ok(reply) => reply,
+            Err(error) => return Err(connection.explain(error, &self.id).await),
+        };
+        let answer: Value = connection.read(&reply.body)?;
+        match self.common.json {
+            true => print::json(&answer)?,
+            false => print::lines(&told(&answer))?,
+        }
+        Ok(answer.get("revision").and_then(Value::as_u64))
+    }
+}
+
+/// An answer in words.
+fn told(answer: &Value) -> String {
+    let number = |member: &str| answer.get(member).cloned().unwrap_or_default();
+    let mut told = format!("revision {}, time {} s", number("revision"), number("time"));
+    let families = |at: &str| answer.pointer(at).and_then(Value::as_object).cloned();
+    let mut names = Vec::new();
+    for (family, entities) in families("/changes").unwrap_or_default() {
+        if family == "removed" || family == "omitted" {
+            continue;
+        }
+        for id in entities.as_object().into_iter().flatten().map(|(id, _)| id) {
+            names.push(format!("{family}/{id}"));
+        }
+    }
+    for (family, ids) in families("/changes/removed").unwrap_or_default() {
+        for id in ids
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+        {
+            names.push(format!("-{family}/{id}"));
+        }
+    }
+    for (family, count) in families("/changes/omitted").unwrap_or_default() {
+        names.push(format!("{count} more of {family}"));
+    }
+    if !names.is_empty() {
+        told = format!("{told}; {}", names.join(", "));
+    }
+    let warnings = answer.get("warnings").and_then(Value::as_array);
+    for warning in warnings.into_iter().flatten() {
+        let text = |member: &str| warning.get(member).and_then(Value::as_str).unwrap_or("");
+        told = format!("{told}\n  warning: {}: {}", text("path"), text("message"));
+    }
+    told
+}
+
+/// Reads the commands, a few ahead of who takes them, on a thread that may block.
+fn read_all(sources: Vec<String>) -> mpsc::Receiver<Given> {
+    let (sender, receiver) = mpsc::channel(AHEAD);
+    tokio::task::spawn_blocking(move || {
+        for source in sources {
+            let goes_on = match source.as_str() {
+                "-" => read("stdin", io::stdin().lock(), &sender),
+                text if text.trim_start().starts_with(['{', '[']) => {
+                    read("the command", text.as_bytes(), &sender)
+                }
+                name => match File::open(name) {
+                    Ok(file) => read(name, BufReader::new(file), &sender),
+                    Err(error) => {
+                        let file = PathBuf::from(name);
+                        let error = CareError::File { file, error };
+                        sender
+                            .blocking_send(Err(error.into()))
+                            .is_ok_and(|()| false)
+                    }
+                },
+            };
+            if !goes_on {
+                return;
+            }
+        }
+    });
+    receiver
+}
+
+/// Reads one value after another. Says whether to go on.
+fn read(name: &str, source: impl Read, sender: &mpsc::Sender<Given>) -> bool {
+    for value in Deserializer::from_reader(source).into_iter::<Box<RawValue>>() {
+        let given = value.map_err(|problem| {
+            ClientError::Given(format!(
+                "{name}: {problem}; commands as JSON were expected, such as {{\"type\":\"tick\",\"dt\":86400}}"
+            ))
+        });
+        let is_wrong = given.is_err();
+        if sender.blocking_send(given).is_err() || is_wrong {
+            return false;
+        }
+    }
+    true
+}

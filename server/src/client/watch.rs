@@ -1,0 +1,151 @@
+//! `watch`
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use bytes::Bytes;
+use clap::Args;
+use http::Method;
+use http::header::ETAG;
+use serde_json::{Value, json};
+
+use super::connection::path_of;
+use super::feed::{Event, Feed};
+use super::{ClientError, Common, Connection, print};
+use crate::store::UniverseId;
+
+/// How long to wait before a server that went away is looked for again.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// How many characters of a command are shown.
+const SHOWN: usize = 160;
+
+#[derive(Debug, Clone, Args)]
+pub struct Arguments {
+    /// The universe's id.
+    id: UniverseId,
+
+    /// Begins after this revision; 0 is the whole history. By default with what happens from now on.
+    #[arg(long, value_name = "N")]
+    after: Option<u64>,
+
+    /// Ends after so many events.
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+
+    #[command(flatten)]
+    common: Common,
+}
+
+impl Arguments {
+    pub(super) async fn run(self, dir: &Path) -> Result<ExitCode, ClientError> {
+        let mut connection = Connection::to_server(&self.common, dir).await?;
+        let mut last = match self.after {
+            Some(after) => after,
+            None => match head(&mut connection, &self.id).await {
+                Ok(head) => head,
+                Err(error) => return Err(connection.explain(error, &self.id).await),
+            },
+        };
+        let mut told = 0;
+        let mut away = false;
+        loop {
+            if self.count.is_some_and(|count| told >= count) {
+                return Ok(ExitCode::SUCCESS);
+            }
+            let path = format!("{}/events", path_of(&self.id));
+            let opened = connection
+                .feed(&path, &[("last-event-id", &last.to_string())])
+                .await;
+            let broken = match opened {
+                Ok(body) => {
+                    if away {
+                        service_host::say(&format!("going on after revision {last}"));
+                    }
+                    away = false;
+                    let mut feed = Feed::new(body);
+                    loop {
+                        match feed.next().await {
+                            Ok(Some(event)) => {
+                                last = event.id.unwrap_or(last);
+                                self.tell(&event)?;
+                                told += 1;
+                                if event.kind == "deleted" || self.count == Some(told) {
+                                    return Ok(ExitCode::SUCCESS);
+                                }
+                            }
+                            Ok(None) => break "the feed has ended".to_owned(),
+                            Err(broken) => break broken,
+                        }
+                    }
+                }
+                // It is being started or stopped, or has too much to do.
+                Err(
+                    error @ (ClientError::Server { .. }
+                    | ClientError::NoServer(_)
+                    | ClientError::Refused {
+                        status: 429 | 503, ..
+                    }),
+                ) => error.to_string(),
+                Err(error) => return Err(connection.explain(error, &self.id).await),
+            };
+            if !away {
+                service_host::say(&format!(
+                    "{}; waiting for it",
+                    service_host::visible(&broken)
+                ));
+                away = true;
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    fn tell(&self, event: &Event) -> Result<(), ClientError> {
+        let data: Value = serde_json::from_str(&event.data).unwrap_or_default();
+        if self.common.json {
+            let line = json!({ "revision": event.id, "event": event.kind, "data": data });
+            return Ok(print::json(&line)?);
+        }
+        let revision = event.id.map_or("-".to_owned(), |id| id.to_string());
+        let what = match (event.kind.as_str(), data) {
+            ("command", Value::Object(mut command)) => {
+                let kind = command.remove("type").unwrap_or_default();
+                let rest = Value::Object(command).to_string();
+                format!("{} {}", kind.as_str().unwrap_or("?"), cut(&rest))
+            }
+            (kind, data) => format!("{kind} {}", cut(&data.to_string())),
+        };
+        Ok(print::lines(&format!(
+            "{revision}  {}",
+            print::one_line(&what)
+        ))?)
+    }
+}
+
+/// The revision that a universe is at.
+async fn head(connection: &mut Connection, id: &UniverseId) -> Result<u64, ClientError> {
+    let path = path_of(id);
+    // A refusal of HEAD has no words.
+    let reply = match connection.ask(Method::HEAD, &path, &[], Bytes::new()).await {
+        Ok(reply) => reply,
+        Err(ClientError::Refused { status: 404, .. }) => {
+            let problem = format!("universe not found: {id}");
+            return Err(ClientError::Refused {
+                status: 404,
+                problem,
+            });
+        }
+        Err(error) => return Err(error),
+    };
+    let tag = reply.headers.get(ETAG).and_then(|tag| tag.to_str().ok());
+    let revision = tag.and_then(|tag| tag.trim_matches('"').parse().ok());
+    revision.ok_or_else(|| ClientError::Given("the server names no revision".to_owned()))
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}

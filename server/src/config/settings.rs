@@ -1,0 +1,222 @@
+//! Where the value of each option is from. A flag goes before the environment, that before the file, that before the
+//! default. The options of the command line are the one list of them: the file has the same names without the dashes.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::parser::ValueSource;
+use clap::{
+    Arg, ArgAction, ArgMatches, Command, CommandFactory as _, FromArgMatches as _, ValueHint,
+};
+use serde::Serialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::{Arguments, ConfigError};
+
+/// The largest file, in bytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// The option that names the file, and those that do not belong in one.
+const FILE: &str = "config";
+const NOT_IN_FILES: [&str; 3] = [FILE, "help", "version"];
+
+/// Every option as it is used.
+#[derive(Debug, Clone)]
+pub struct Settings(Vec<Setting>);
+
+/// An option.
+#[derive(Debug, Clone, Serialize)]
+struct Setting {
+    option: String,
+    values: Vec<String>,
+    source: String,
+}
+
+/// The values that a file has for an option, and its line.
+#[derive(Debug)]
+struct Given {
+    line: usize,
+    values: Vec<String>,
+}
+
+/// Reads the command line, the environment, and the file that one of them names.
+///
+/// # Errors
+/// What is wrong with the file. Wrong arguments, `--help` and `--version` end the program, as clap has it.
+pub fn read(
+    arguments: impl IntoIterator<Item = OsString>,
+) -> Result<(Arguments, Settings), ConfigError> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let original = Arguments::command();
+    let mut command = original.clone();
+    let matches = command.clone().get_matches_from(&arguments);
+    let file = matches.get_one::<PathBuf>(FILE).cloned();
+    let mut given = BTreeMap::new();
+    if let Some(file) = &file {
+        given = read_file(file, &command)?;
+        for (id, Given { values, .. }) in &given {
+            let values = values.clone();
+            command = command.mut_arg(id, |arg| arg.default_values(values));
+        }
+    }
+    let matches = command.clone().get_matches_from(&arguments);
+    let read = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let settings = options(&original).map(|arg| setting(arg, &matches, file.as_deref(), &given));
+    Ok((read, Settings(settings.collect())))
+}
+
+impl Settings {
+    /// Writes them to stdout.
+    ///
+    /// # Errors
+    /// The system's word.
+    pub(crate) fn show(&self, json: bool) -> io::Result<()> {
+        let mut out = io::stdout().lock();
+        if json {
+            return writeln!(out, "{}", serde_json::to_string_pretty(&self.0)?);
+        }
+        let width = self.0.iter().map(|it| it.option.len()).max().unwrap_or(0);
+        for Setting {
+            option,
+            values,
+            source,
+        } in &self.0
+        {
+            let line = match values.is_empty() {
+                true => format!("{option:width$}  -  # {source}"),
+                false => format!("{option:width$}  {}  # {source}", values.join(", ")),
+            };
+            writeln!(out, "{}", service_host::visible(&line))?;
+        }
+        Ok(())
+    }
+}
+
+/// The options that a file may have.
+fn options(command: &Command) -> impl Iterator<Item = &Arg> {
+    let named = command
+        .get_arguments()
+        .filter(|arg| arg.get_long().is_some());
+    named.filter(|arg| !NOT_IN_FILES.contains(&arg.get_id().as_str()))
+}
+
+fn setting(
+    arg: &Arg,
+    matches: &ArgMatches,
+    file: Option<&Path>,
+    given: &BTreeMap<String, Given>,
+) -> Setting {
+    let id = arg.get_id().as_str();
+    let raw = matches.get_raw(id).into_iter().flatten();
+    let values = raw.map(|value| value.to_string_lossy().into_owned());
+    let source = match (matches.value_source(id), given.get(id), file) {
+        (Some(ValueSource::CommandLine), ..) => "flag".to_owned(),
+        (Some(ValueSource::EnvVariable), ..) => {
+            let name = arg.get_env().unwrap_or_default();
+            format!("environment {}", name.to_string_lossy())
+        }
+        (_, Some(Given { line, .. }), Some(file)) => format!("{}:{line}", file.display()),
+        _ => "default".to_owned(),
+    };
+    Setting {
+        option: arg.get_long().unwrap_or_default().to_owned(),
+        values: values.collect(),
+        source,
+    }
+}
+
+/// What a file says, by the ids of options. Its paths begin at its folder.
+fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, Given>, ConfigError> {
+    let wrong = |line: Option<usize>, problem: String| ConfigError::File {
+        place: match line {
+            Some(line) => format!("{}:{line}", file.display()),
+            None => file.display().to_string(),
+        },
+        problem,
+    };
+    let mut text = String::new();
+    std::fs::File::open(file)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_string(&mut text))
+        .map_err(|error| wrong(None, error.to_string()))?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(wrong(None, format!("it has more than {MAX_BYTES} bytes")));
+    }
+    let line = |at: usize| {
+        let before = text.get(..at).unwrap_or(&text);
+        before.matches('\n').count() + 1
+    };
+    let table = DeTable::parse(&text).map_err(|error| {
+        let at = error.span().map(|span| line(span.start));
+        wrong(at, error.message().to_owned())
+    })?;
+    let mut given = BTreeMap::new();
+    for (key, value) in table.into_inner() {
+        let (line, name) = (line(key.span().start), key.into_inner());
+        let known = |arg: &&Arg| arg.get_long() == Some(name.as_ref());
+        let Some(arg) = options(command).find(known) else {
+            let names = options(command).filter_map(Arg::get_long);
+            let hint = universe_core::nearest::hint(&name, names);
+            let problem = format!("there is no option {name:?}{hint}");
+            return Err(wrong(Some(line), problem));
+        };
+        let values = values(arg, &value)
+            .map_err(|problem| wrong(Some(line), format!("{name}: {problem}")))?;
+        let values = match arg.get_value_hint() {
+            ValueHint::AnyPath | ValueHint::DirPath | ValueHint::FilePath => {
+                let folder = file.parent().unwrap_or(Path::new(""));
+                let at = |value: &String| folder.join(value).to_string_lossy().into_owned();
+                values.iter().map(at).collect()
+            }
+            _ => values,
+        };
+        judge(arg, &values).map_err(|problem| wrong(Some(line), problem))?;
+        given.insert(arg.get_id().to_string(), Given { line, values });
+    }
+    Ok(given)
+}
+
+/// A value of the file as the command line would have it.
+fn values(arg: &Arg, value: &Spanned<DeValue<'_>>) -> Result<Vec<String>, String> {
+    let text = |value: &DeValue<'_>| match value {
+        DeValue::String(text) => Some(text.to_string()),
+        DeValue::Integer(number) => Some(number.to_string()),
+        DeValue::Boolean(is) => Some(is.to_string()),
+        _ => None,
+    };
+    match value.get_ref() {
+        DeValue::Array(list) if matches!(arg.get_action(), ArgAction::Append) => {
+            let list = list.iter().map(|value| text(value.get_ref()));
+            let list: Option<Vec<_>> = list.collect();
+            list.ok_or_else(|| "a list of texts was expected".to_owned())
+        }
+        value => match text(value) {
+            Some(text) => Ok(vec![text]),
+            None if matches!(arg.get_action(), ArgAction::Append) => {
+                Err("a text or a list of texts was expected".to_owned())
+            }
+            None => Err("a text, a whole number, true or false was expected".to_owned()),
+        },
+    }
+}
+
+/// Refuses what the option would refuse on the command line, in its words.
+fn judge(arg: &Arg, values: &[String]) -> Result<(), String> {
+    let long = arg.get_long().unwrap_or_default();
+    let judging = Command::new("file")
+        .no_binary_name(true)
+        .arg(arg.clone().global(false));
+    let given = values.iter().map(|value| format!("--{long}={value}"));
+    match judging.try_get_matches_from(given) {
+        Ok(_) => Ok(()),
+        Err(error) => {
+            let told = error.to_string();
+            let first = told.split("\n\n").next().unwrap_or_default();
+            let first = first.strip_prefix("error: ").unwrap_or(first);
+            let words: Vec<_> = first.split_whitespace().collect();
+            Err(words.join(" ").replace("'--", "'"))
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The figures of this process, as Prometheus reads them. Names are those of the OpenTelemetry conventions for HTTP and
+//! MCP where there are any. No label has values from outside: routes are templates, tools and methods those that there are.
+
+use std::fmt;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, LazyLock};
+use std::time::{Duration, SystemTime};
+
+use http::Method;
+use mcp_proto::budget::Usage;
+use mcp_proto::{MemorySessions, Operation, OperationError};
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::metrics::info::Info;
+use prometheus_client::registry::{Registry, Unit};
+
+/// The media type of what [`render`] gives.
+pub(crate) const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// Bounds of the buckets in seconds, as the conventions advise: for requests of HTTP, and for operations of MCP.
+const HTTP_BUCKETS: [f64; 14] = [
+    0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1.0, 2.5, 5.0, 7.5, 10.0,
+];
+const MCP_BUCKETS: [f64; 14] = [
+    0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0,
+];
+/// Of appends to the log: an fsync takes between a tenth of a millisecond and seconds.
+const APPEND_BUCKETS: [f64; 13] = [
+    0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 5.0,
+];
+
+/// One set for the process, which is what is looked at.
+static METRICS: LazyLock<Metrics> = LazyLock::new(Metrics::new);
+
+type Durations<L> = Family<L, Histogram, fn() -> Histogram>;
+
+struct Metrics {
+    registry: Registry,
+    http: Durations<HttpLabels>,
+    mcp: Durations<McpLabels>,
+    commands: Family<OutcomeLabels, Counter>,
+    append: Histogram,
+    universes: Gauge,
+    readers: Gauge,
+    sessions: Gauge,
+    open_sessions: Arc<MemorySessions>,
+    used: Family<BoundLabels, Gauge>,
+    limit: Family<BoundLabels, Gauge>,
+    refused: Family<BoundLabels, Counter>,
+    dropped_lines: Counter,
+    memory: Gauge,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct HttpLabels {
+    http_request_method: &'static str,
+    http_route: &'static str,
+    http_response_status_code: u32,
+    error_type: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct McpLabels {
+    mcp_method_name: String,
+    gen_ai_tool_name: String,
+    error_type: String,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct OutcomeLabels {
+    outcome: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct BoundLabels {
+    bound: &'static str,
+}
+
+/// A feed that is read; it is counted until this is dropped.
+pub(crate) struct Reader(());
+
+/// Counts a request over HTTP. The duration of a stream is that of its beginning.
+pub(crate) fn request(method: &Method, route: &'static str, status: u16, duration: Duration) {
+    let labels = HttpLabels {
+        http_request_method: known(method),
+        http_route: route,
+        http_response_status_code: status.into(),
+        error_type: match status {
+            500.. => status.to_string(),
+            _ => String::new(),
+        },
+    };
+    let histogram = METRICS.http.get_or_create(&labels);
+    histogram.observe(duration.as_secs_f64());
+}
+
+/// Counts a request of MCP.
+pub(crate) fn operation(operation: &Operation<'_>) {
+    let labels = McpLabels {
+        mcp_method_name: operation.method.to_owned(),
+        gen_ai_tool_name: operation.tool.unwrap_or_default().to_owned(),
+        error_type: match operation.error {
+            None => String::new(),
+            Some(OperationError::Code(code)) => code.to_string(),
+            Some(_) => "tool_error".to_owned(),
+        },
+    };
+    let histogram = METRICS.mcp.get_or_create(&labels);
+    histogram.observe(operation.duration.as_secs_f64());
+}
+
+/// Counts commands by their outcome.
+pub(crate) fn commands(outcome: &'static str, count: usize) {
+    let labels = OutcomeLabels { outcome };
+    METRICS.commands.get_or_create(&labels).inc_by(count as u64);
+}
+
+/// Counts a batch that the store has taken, or not.
+pub(crate) fn appended(duration: Duration) {
+    METRICS.append.observe(duration.as_secs_f64());
+}
+
+/// The store of sessions that is counted.
+pub(crate) fn sessions() -> Arc<MemorySessions> {
+    Arc::clone(&METRICS.open_sessions)
+}
+
+/// Everything as text. What others know is given.
+pub(crate) fn render(universes: Option<u64>, usage: &[Usage]) -> Result<String, fmt::Error> {
+    let metrics = &*METRICS;
+    if let Some(universes) = universes {
+        metrics.universes.set(universes.cast_signed());
+    }
+    metrics.sessions.set(signed(metrics.open_sessions.len()));
+    for usage in usage {
+        let labels = BoundLabels {
+            bound: usage.kind.name(),
+        };
+        metrics.used.get_or_create(&labels).set(signed(usage.held));
+        metrics.limit.get_or_create(&labels).set(signed(usage.max));
+        let refused = metrics.refused.get_or_create(&labels);
+        refused
+            .inner()
+            .store(usage.refused as u64, Ordering::Relaxed);
+    }
+    let dropped = service_host::dropped_lines() as u64;
+    metrics
+        .dropped_lines
+        .inner()
+        .store(dropped, Ordering::Relaxed);
+    metrics.memory.set(resident_bytes().unwrap_or_default());
+    let mut text = String::new();
+    text::encode(&mut text, &metrics.registry)?;
+    Ok(text)
+}
+
+impl Reader {
+    pub(crate) fn open() -> Self {
+        METRICS.readers.inc();
+        Self(())
+    }
+}
+
+impl Drop for Reader {
+    fn drop(&mut self) {
+        METRICS.readers.dec();
+    }
+}
+
+impl Metrics {
+    fn new() -> Self {
+        let metrics = Self {
+            registry: Registry::default(),
+            http: Family::new_with_constructor(|| Histogram::new(HTTP_BUCKETS)),
+            mcp: Family::new_with_constructor(|| Histogram::new(MCP_BUCKETS)),
+            commands: Family::default(),
+            append: Histogram::new(APPEND_BUCKETS),
+            universes: Gauge::default(),
+            readers: Gauge::default(),
+            sessions: Gauge::default(),
+            open_sessions: Arc::default(),
+            used: Family::default(),
+            limit: Family::default(),
+            refused: Family::default(),
+            dropped_lines: Counter::default(),
+            memory: Gauge::default(),
+        };
+        metrics.registered()
+    }
+
+    fn registered(mut self) -> Self {
+        let all = &mut self.registry;
+        let (seconds, bytes) = (|| Unit::Seconds, || Unit::Bytes);
+        all.register_with_unit(
+            "http_server_request_duration",
+            "Time until a response began",
+            seconds(),
+            self.http.clone(),
+        );
+        all.register_with_unit(
+            "mcp_server_operation_duration",
+            "Time until a request of MCP was answered, over HTTP and on pipes",
+            seconds(),
+            self.mcp.clone(),
+        );
+        all.register(
+            "universe_commands",
+            "Commands by their outcome: done and durable, or refused",
+            self.commands.clone(),
+        );
+        all.register_with_unit(
+            "universe_store_append_duration",
+            "Time until a batch of commands was durable",
+            seconds(),
+            self.append.clone(),
+        );
+        all.register("universe_universes", "Universes", self.universes.clone());
+        all.register(
+            "universe_feed_readers",
+            "Open feeds of REST",
+            self.readers.clone(),
+        );
+        all.register(
+            "mcp_server_sessions",
+            "Sessions of the older revisions of MCP over HTTP",
+            self.sessions.clone(),
+        );
+        all.register(
+            "universe_budget_used",
+            "What clients make the server hold: places, or bytes of memory",
+            self.used.clone(),
+        );
+        all.register(
+            "universe_budget_limit",
+            "What they may make it hold",
+            self.limit.clone(),
+        );
+        all.register(
+            "universe_budget_refusals",
+            "Requests that were refused for a bound",
+            self.refused.clone(),
+        );
+        all.register(
+            "universe_log_dropped_lines",
+            "Lines of the log that were dropped since it is read too slowly",
+            self.dropped_lines.clone(),
+        );
+        all.register_with_unit(
+            "process_resident_memory",
+            "Memory of the process",
+            bytes(),
+            self.memory.clone(),
+        );
+        let started = Gauge::<i64>::default();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let since = since.map_or(0, |since| since.as_secs().cast_signed());
+        started.set(since);
+        all.register_with_unit(
+            "process_start_time",
+            "When the process began, since 1970",
+            seconds(),
+            started,
+        );
+        let version = Info::new(vec![("version", env!("CARGO_PKG_VERSION"))]);
+        all.register("universe_server", "The program", version);
+        self
+    }
+}
+
+/// The methods that have a name here; others have none in common.
+fn known(method: &Method) -> &'static str {
+    match *method {
+        Method::GET => "GET",
+        Method::HEAD => "HEAD",
+        Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::DELETE => "DELETE",
+        Method::OPTIONS => "OPTIONS",
+        _ => "_OTHER",
+    }
+}
+
+fn signed(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
+/// The memory of the process, where the system tells it.
+fn resident_bytes() -> Option<i64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: i64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1024)
+}

@@ -1,0 +1,25 @@
+//! `GET /metrics`: the figures of the process as text.
+
+use http::header::{CONTENT_TYPE, HeaderValue};
+use http::{Response, StatusCode};
+
+use super::Rest;
+use super::answer::{self, Failure, RestBody};
+use crate::metrics::{CONTENT, render};
+
+impl Rest {
+    /// Everything that is counted, in the text format of OpenMetrics, which Prometheus reads.
+    pub(super) async fn metrics(&self) -> Result<Response<RestBody>, Failure> {
+        if !self.config.metrics {
+            return Err(Failure::unknown_path("/metrics"));
+        }
+        // A store that does not work must not hide the other figures.
+        let universes = self.service.store().count().await.ok();
+        let text = render(universes, &self.mcp.usage());
+        let text = text.map_err(|error| Failure::internal(&error))?;
+        let mut response = answer::json_text(StatusCode::OK, text.into_bytes());
+        let content = HeaderValue::from_static(CONTENT);
+        response.headers_mut().insert(CONTENT_TYPE, content);
+        Ok(response)
+    }
+}
