@@ -36,6 +36,11 @@ async fn a_torn_write_is_there_wholly_or_not_at_all() {
     log.create(meta(&sol, 1), Bytes::from_static(b"genesis"))
         .await
         .unwrap();
+    // A reader of what is there now: while it reads, nothing later leaves the write-ahead log.
+    let reader = rusqlite::Connection::open(subject.dir.path().join("universes.db")).unwrap();
+    reader
+        .execute_batch("BEGIN; SELECT count(*) FROM universe;")
+        .unwrap();
     for batch in 0..20 {
         let entries = (1..=BATCH).map(|n| entry((batch * BATCH + n).to_string()));
         let append = after(batch * BATCH, entries.collect());
