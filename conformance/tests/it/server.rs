@@ -109,6 +109,10 @@ impl UniverseLog for FailingStore {
         self.0.list(page)
     }
 
+    fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
+        self.0.count()
+    }
+
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {
         self.0.base(id)
     }
