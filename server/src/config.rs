@@ -134,6 +134,18 @@ pub struct Arguments {
     )]
     pub max_universe: ByteSize,
 
+    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process needs
+    /// its own on top, up to 128 KiB for each connection, four times the universes in use, and for moments as much
+    /// again.
+    #[arg(
+        long,
+        env = "UNIVERSE_MAX_MEMORY",
+        default_value = "512MiB",
+        value_name = "SIZE",
+        value_parser = service_host::memory
+    )]
+    pub max_memory: ByteSize,
+
     /// Whether the figures of the server are at /metrics: requests, commands, universes, feeds, memory.
     #[arg(long, env = "UNIVERSE_METRICS", default_value = "on", value_enum)]
     pub metrics: Switch,
@@ -260,7 +272,7 @@ impl Arguments {
         }
         let hosts = self.hosts()?;
         let origins = self.origins()?;
-        let mut mcp = HttpConfig::default();
+        let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
@@ -271,6 +283,7 @@ impl Arguments {
             hosts,
             origins,
             max_body_bytes: bytes(self.max_body),
+            max_body_memory: mcp.max_body_memory,
             metrics: self.metrics == Switch::On,
             ..RestConfig::default()
         };

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use super::forwarded::Proxies;
-use crate::budget::BudgetConfig;
+use crate::budget::{Bound, BudgetConfig};
 use crate::json::MAX_TREE_BYTES;
 use crate::legacy::http::config::LegacyConfig;
 
@@ -87,6 +87,26 @@ impl Default for HttpConfig {
             budget: BudgetConfig::default(),
             legacy: LegacyConfig::default(),
         }
+    }
+}
+
+impl HttpConfig {
+    /// How much memory clients may make a server hold by default, in bytes: 512 MiB.
+    pub const MEMORY: usize = 512 * 1024 * 1024;
+
+    /// Sets the bounds in bytes so that they fit into so much memory: half of it for requests, a quarter for answers that
+    /// are not read yet, an eighth for events that are kept; the rest is for what is too small to be counted. One client
+    /// may have half of each, and one message at most what one client may have for requests.
+    ///
+    /// A process needs more: its own, up to 128 KiB for each connection, what its application keeps, and what its
+    /// allocator has not given back yet, which under an attack of large messages was as much again.
+    #[must_use]
+    pub fn memory(mut self, bytes: usize) -> Self {
+        self.budget.request_bytes = Bound::of(bytes / 2);
+        self.budget.answer_bytes = Bound::of(bytes / 4);
+        self.legacy.kept_bytes = Bound::of(bytes / 8);
+        self.max_body_memory = self.budget.request_bytes.share.min(MAX_TREE_BYTES);
+        self
     }
 }
 

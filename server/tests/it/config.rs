@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::harness::Server;
@@ -76,7 +76,7 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(help.contains(&format!("--{name}")), "{name}");
         assert!(!["config", "help", "version"].contains(&name));
     }
-    assert_eq!(config.as_array().unwrap().len(), 15);
+    assert_eq!(config.as_array().unwrap().len(), 16);
 }
 
 #[tokio::test]
@@ -187,4 +187,24 @@ async fn completions_and_manual_pages_name_verbs_and_options() {
     }
     let help = std::fs::read_to_string(pages.join("universe-server-send.1")).unwrap();
     assert!(help.contains("atomic"), "{help}");
+}
+
+#[tokio::test]
+async fn the_memory_for_clients_is_an_option() {
+    let wrong = run(binary().args(["--max-memory", "1MiB"])).await;
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(
+        wrong.stderr.contains("from 32.0 MiB to 1.0 TiB"),
+        "{}",
+        wrong.stderr
+    );
+    // Few bytes, and some 20 MB once they are read.
+    let bomb = json!({ "name": "u", "state": { "stars": vec![json!({ "": 0 }); 30_000] } });
+    for (memory, status) in [("32MiB", 429), ("512MiB", 400)] {
+        let dir = TempDir::new().unwrap();
+        let server = Server::with(dir.path(), &["--max-memory", memory]).await;
+        let reply = server.client.post("/universes", &bomb).await;
+        assert_eq!(reply.status, status, "{memory}: {}", reply.error());
+        server.client.create("small", json!({})).await;
+    }
 }

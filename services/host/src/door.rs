@@ -4,11 +4,16 @@ use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+use bytesize::ByteSize;
 use clap::Args;
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
 /// The most bytes of a token: more does not fit into the header that shows it.
 const TOKEN_BYTES: u64 = 4_096;
+
+/// The least and the most that clients may be given.
+const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
+const MOST_MEMORY: ByteSize = ByteSize::tib(1);
 
 /// Where the server is reached: on stdin and stdout unless it is told to listen.
 #[derive(Debug, Clone, Default, Args)]
@@ -34,6 +39,11 @@ pub struct Door {
     /// `X-Forwarded-For` says which client calls, so that each has its own share. Repeatable.
     #[arg(long, value_delimiter = ',', value_name = "ADDRESS")]
     pub trusted_proxy: Vec<String>,
+
+    /// How much memory clients may make the server hold, such as 64MiB; one client at most half of it. The process needs
+    /// its own on top, up to 128 KiB for each connection, and for moments as much again. 512MiB by default.
+    #[arg(long, value_name = "SIZE", value_parser = memory)]
+    pub max_memory: Option<ByteSize>,
 
     /// A file whose first line is the bearer token that HTTP clients must show. Needed to listen beyond loopback; on
     /// loopback every local program may call without one. Never asked for on stdin and stdout.
@@ -76,6 +86,20 @@ pub enum DoorError {
     },
 }
 
+/// How much memory clients may make a server hold, given with or without a unit.
+///
+/// # Errors
+/// What it may be, in a sentence for the person who gave it.
+pub fn memory(text: &str) -> Result<ByteSize, String> {
+    let size = text.parse().ok();
+    let size = size.filter(|size| (LEAST_MEMORY..=MOST_MEMORY).contains(size));
+    size.ok_or_else(|| {
+        format!(
+            "a size is a number with a unit, such as 256MiB: from {LEAST_MEMORY} to {MOST_MEMORY}"
+        )
+    })
+}
+
 impl Door {
     /// The address to listen on; `None` for stdin and stdout.
     #[must_use]
@@ -98,6 +122,10 @@ impl Door {
             true if address.ip().is_loopback() => Hosts::Loopback,
             true => return Err(DoorError::NeedsHost(address)),
         };
+        if let Some(memory) = self.max_memory {
+            let memory = usize::try_from(memory.as_u64()).unwrap_or(usize::MAX);
+            *config = std::mem::take(config).memory(memory);
+        }
         if self.token_file.is_none() && !address.ip().is_loopback() {
             return Err(DoorError::NeedsToken(address));
         }

@@ -12,7 +12,7 @@ mod run;
 mod snippet;
 mod watch;
 
-pub use door::{Door, DoorError};
+pub use door::{Door, DoorError, memory};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
 pub use run::{Host, HostError, UntilStopped, block_on, stop_signal};
