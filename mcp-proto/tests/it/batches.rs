@@ -276,6 +276,39 @@ async fn the_calls_of_a_batch_run_side_by_side_and_within_the_bounds_of_all_call
 }
 
 #[tokio::test]
+async fn large_batches_of_one_client_are_all_answered() {
+    let service = service();
+    let text = "n".repeat(100_000);
+    let messages = json!([
+        request(1, "tools/call", &say(&text)),
+        request(2, "tools/call", &say(&text)),
+    ]);
+    let mut running = Vec::new();
+    for accept in [
+        "application/json",
+        "text/event-stream",
+        "application/json, text/event-stream",
+    ] {
+        for _ in 0..3 {
+            let session = session_of(&service, BATCHES).await;
+            let (service, raw) = (
+                service.clone(),
+                batch(&session, &messages).set("accept", accept),
+            );
+            running.push(tokio::spawn(async move { raw.send(&service).await }));
+        }
+    }
+    for answer in running {
+        let answer = answer.await.unwrap();
+        assert_eq!(answer.status, 200);
+        assert_eq!(
+            String::from_utf8_lossy(&answer.body).matches(&text).count(),
+            2
+        );
+    }
+}
+
+#[tokio::test]
 async fn every_other_revision_and_era_refuses_batches() {
     let service = service();
     let messages = json!([ping(1)]);

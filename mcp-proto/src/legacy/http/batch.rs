@@ -66,7 +66,7 @@ impl Legacy {
                 .map_err(|broken| (Rejection::from(broken.error), broken.id))
         };
         let (messages, arrived) = text.parse(config.max_body_memory, read).await?;
-        let Arrived { mut held, turn: _ } = arrived;
+        let Arrived { mut held, turn } = arrived;
         let mut taken = Taken::default();
         for message in messages {
             match message {
@@ -105,7 +105,7 @@ impl Legacy {
             let held = held.take();
             calls.push(self.begin(session, request, extensions, entered, held, accepts));
         }
-        self.respond_to_batch(accepts, client, session, calls, taken)
+        self.respond_to_batch(accepts, client, session, calls, taken, turn)
             .await
             .map_err(|rejection| (rejection, None))
     }
@@ -138,6 +138,7 @@ impl Legacy {
         session: &Session,
         mut calls: Calls,
         taken: Taken,
+        turn: LongTurn,
     ) -> Result<Response<ResponseBody>, Rejection> {
         let Taken {
             mut answers, any, ..
@@ -151,7 +152,9 @@ impl Legacy {
             return stream(calls, answers, None);
         }
         let mut held = HeldAnswers(client.hold(Kind::AnswerBytes, 0)?);
-        while let Some(step) = LongTurn::of(client).await.begin(calls.next()).await {
+        // A client has few turns: the one that the reading took is used up before the next is waited for.
+        let mut next = turn.begin(calls.next()).await;
+        while let Some(step) = next {
             match step {
                 Step::Answer(answer) => answers.push(held.add(answer)),
                 // Nothing is sent for it.
@@ -160,6 +163,7 @@ impl Legacy {
                 // The client takes JSON alone: there is no way to tell it.
                 Step::Said(_) | Step::Release(_) | Step::Quiet => {}
             }
+            next = LongTurn::of(client).await.begin(calls.next()).await;
         }
         if answers.is_empty() {
             return Ok(accepted());
