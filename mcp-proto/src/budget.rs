@@ -225,6 +225,12 @@ impl Client {
         self.0.share(bound)
     }
 
+    /// The most of a kind that it may hold, at the best of times.
+    pub(crate) fn most(&self, kind: Kind) -> usize {
+        let counts = self.0.counts(kind);
+        counts.map_or(usize::MAX, |(bound, ..)| self.0.share(bound))
+    }
+
     /// Whether it belongs to that budget.
     pub(crate) fn is_of(&self, budget: &Budget) -> bool {
         Arc::ptr_eq(&self.0.budget, &budget.0)

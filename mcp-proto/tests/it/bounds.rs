@@ -14,7 +14,10 @@ use mcp_proto::http::{HttpConfig, Peer, Proxies};
 use mcp_proto::{MemorySessions, MemorySessionsConfig, StreamableHttpService};
 use serde_json::json;
 
-use crate::common::{PATIENCE, Raw, builder, call, open_session, probe, say, server};
+use crate::common::{
+    PATIENCE, Raw, builder, call, open_session, probe, request, say, server, with_meta,
+};
+use crate::resume::session_of;
 
 async fn ping(service: &StreamableHttpService, session: &str) -> u16 {
     let reply = Raw::legacy(session, "ping", &json!({})).send(service).await;
@@ -199,6 +202,16 @@ async fn a_client_that_has_its_share_leaves_the_rest_to_others() {
         .await;
     assert_eq!(refused.status(), 429);
     assert_eq!(refused.headers()["retry-after"], "1");
+    // So is a batch of which no call finds a place.
+    let session = session_of(&service, "2025-03-26").await;
+    let calls = json!([
+        request(1, "tools/call", &say("x")),
+        request(2, "ping", &json!({}))
+    ]);
+    let batch = Raw::post(calls.to_string()).set("mcp-session-id", &session);
+    let refused = service.handle(from(greedy, batch)).await;
+    assert_eq!(refused.status(), 429);
+    assert_eq!(refused.headers()["retry-after"], "1");
     let served = service
         .handle(from(other, Raw::modern("tools/call", say("x"))))
         .await;
@@ -208,12 +221,7 @@ async fn a_client_that_has_its_share_leaves_the_rest_to_others() {
         events.expect("dropped").await;
     }
     // Listens for nothing count too.
-    let listen = || {
-        Raw::modern(
-            "subscriptions/listen",
-            serde_json::json!({"notifications": {}}),
-        )
-    };
+    let listen = || Raw::modern("subscriptions/listen", json!({"notifications": {}}));
     let mut open = Vec::new();
     for _ in 0..2 {
         let response = service.handle(from(greedy, listen())).await;
@@ -298,4 +306,18 @@ async fn calls_of_all_clients_are_bounded_together() {
             .status,
         200
     );
+}
+
+#[tokio::test]
+async fn a_message_that_costs_more_than_a_share_is_too_large_and_not_too_early() {
+    let mut config = HttpConfig::default();
+    config.budget.request_bytes = Bound::of(1 << 20);
+    let service = StreamableHttpService::with_config(server(), config);
+    let costly = with_meta(json!({ "x": vec![json!({ "": 0 }); 2_000] }));
+    for address in [[127, 0, 0, 1], [127, 0, 0, 2]] {
+        let refused = service
+            .handle(from(address, Raw::modern("tools/list", costly.clone())))
+            .await;
+        assert_eq!(refused.status(), 413);
+    }
 }

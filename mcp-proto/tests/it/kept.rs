@@ -79,14 +79,14 @@ async fn the_ring_keeps_the_last_events_and_always_the_answer() {
         ),
         (256, 1 << 20)
     );
-    config.legacy.max_kept_bytes_per_stream = 64 * 1024;
+    config.legacy.max_kept_bytes_per_stream = 72 * 1024;
     let service = StreamableHttpService::with_config(server, config);
     let session = open_session(&service).await;
     for (messages, bytes, wanted) in [
         (1_000, 1, 256..=256),
         // The answer alone is more than all that is kept.
         (1_000, 100_000, 1..=1),
-        // Some 200 bytes for each message.
+        // Some 250 bytes for each message.
         (250, 30_000, 100..=200),
     ] {
         let params = arguments("much", &json!({"messages": messages, "bytes": bytes}));

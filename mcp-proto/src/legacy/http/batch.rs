@@ -8,7 +8,7 @@ use http::{Response, StatusCode, request};
 use super::calls::Calls;
 use super::exchange::Step;
 use super::{Entered, Legacy};
-use crate::budget::{Client, Held, Kind};
+use crate::budget::{Client, Held, Kind, Over};
 use crate::http::answer::{accepted, json};
 use crate::http::body::{ResponseBody, size};
 use crate::http::head::{Accepts, SESSION_ID};
@@ -31,6 +31,8 @@ struct Taken {
     ids: HashSet<RequestId>,
     /// Whether any message was one to take.
     any: bool,
+    /// Why a call was refused that its client might send again later.
+    over: Option<Over>,
 }
 
 impl Legacy {
@@ -76,7 +78,11 @@ impl Legacy {
                             taken.any = true;
                             taken.entered.push((request, entered));
                         }
-                        Err(error) => {
+                        Err(rejection) => {
+                            if let Rejection::Over(over) = rejection {
+                                taken.over.get_or_insert(over);
+                            }
+                            let error = rejection.error();
                             let refused = RpcResponse::error(Some(request.id), error);
                             taken.answers.push(refused);
                         }
@@ -92,6 +98,9 @@ impl Legacy {
                 }
                 Err(broken) => taken.answers.push(broken.into()),
             }
+        }
+        if let (Some(over), false) = (taken.over, taken.any) {
+            return Err((over.into(), None));
         }
         // Again: whoever ended the session before its calls were entered did not find them. A batch that is refused
         // here has begun none.
@@ -116,19 +125,18 @@ impl Legacy {
         request: &Request,
         client: &Client,
         ids: &mut HashSet<RequestId>,
-    ) -> Result<Entered, ErrorObject> {
+    ) -> Result<Entered, Rejection> {
         if request.method == "initialize" {
-            return Err(not_in_batch("initialize"));
+            return Err(not_in_batch("initialize").into());
         }
         if ModernMeta::is_claimed(&request.params) {
-            return Err(not_in_batch("a request of 2026-07-28"));
+            return Err(not_in_batch("a request of 2026-07-28").into());
         }
         if !ids.insert(request.id.clone()) {
             let problem = format!("the id {} is given twice in the batch", request.id);
-            return Err(ErrorObject::invalid_request(problem));
+            return Err(ErrorObject::invalid_request(problem).into());
         }
         self.enter(&session.id, request, client)
-            .map_err(Rejection::error)
     }
 
     async fn respond_to_batch(

@@ -6,8 +6,14 @@ use bytes::Bytes;
 
 use crate::budget::{Client, Held, Kind, Over};
 
-/// What an event takes besides its text.
-const OVERHEAD: usize = 64;
+/// What an event takes besides its text: a place in the ring, which may have twice as many, and how the text is counted.
+const OVERHEAD: usize = 96;
+
+/// Up to which length a text is copied, so that it takes no more room than it needs.
+const SMALL: usize = 1024;
+
+/// Of so many places a ring gives back those that it does not need.
+const FEW: usize = 16;
 
 /// The last events of a stream, numbered from 1 without a gap.
 #[derive(Debug)]
@@ -56,6 +62,10 @@ impl Ring {
     }
 
     pub(super) fn push(&mut self, event: Bytes) {
+        let event = match event.len() {
+            0..=SMALL => Bytes::copy_from_slice(&event),
+            _ => event,
+        };
         // Small ones are never refused: what an open connection has yet to read is a few.
         self.held.overdraw(event.len() + OVERHEAD);
         self.events.push_back(event);
@@ -87,6 +97,9 @@ impl Ring {
         if let Some(event) = self.events.pop_front() {
             self.first += 1;
             self.held.shrink(event.len() + OVERHEAD);
+            if self.events.len() < self.events.capacity() / 4 {
+                self.events.shrink_to(FEW.max(2 * self.events.len()));
+            }
         }
     }
 }
