@@ -225,12 +225,6 @@ impl Client {
         self.0.share(bound)
     }
 
-    /// The most of a kind that it may hold, at the best of times.
-    pub(crate) fn most(&self, kind: Kind) -> usize {
-        let counts = self.0.counts(kind);
-        counts.map_or(usize::MAX, |(bound, ..)| self.0.share(bound))
-    }
-
     /// Whether it belongs to that budget.
     pub(crate) fn is_of(&self, budget: &Budget) -> bool {
         Arc::ptr_eq(&self.0.budget, &budget.0)
@@ -329,6 +323,12 @@ impl Held {
     #[must_use]
     pub fn client(&self) -> Client {
         Client(Arc::clone(&self.account))
+    }
+
+    /// The most of its kind that its client may hold.
+    pub(crate) fn most(&self) -> usize {
+        let counts = self.account.counts(self.kind);
+        counts.map_or(usize::MAX, |(bound, ..)| self.account.share(bound))
     }
 
     /// How much it is.

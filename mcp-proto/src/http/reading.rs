@@ -75,9 +75,6 @@ impl Text {
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Refused> + Send + 'static,
     ) -> Result<(T, Arrived), Refused> {
         let Self { bytes, held } = self;
-        // What could never find room beside its text is too much, not too early.
-        let room = held.client().most(Kind::RequestBytes);
-        let max = max.min(room.saturating_sub(held.amount()));
         let is_large = bytes.len() > LARGE;
         let turn = match is_large {
             true => Some(held.client().turn().await),

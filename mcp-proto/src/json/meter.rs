@@ -58,11 +58,13 @@ impl Meter {
     /// The same for a text for which a client holds so much already. It holds what is built as well, as it is built.
     #[must_use]
     pub fn held_by(held: Held, max: usize) -> Self {
+        // What could never find room beside its text is too much, not too early.
+        let room = held.most().saturating_sub(held.amount());
         Self {
             left: Cell::new(0),
             granted: Cell::new(0),
             held: Some(RefCell::new(held)),
-            ..Self::new(max)
+            ..Self::new(max.min(room))
         }
     }
 
@@ -95,7 +97,8 @@ impl Meter {
     }
 
     /// Whether reading was stopped by the allowance.
-    pub(crate) fn is_over(&self) -> bool {
+    #[must_use]
+    pub fn is_over(&self) -> bool {
         self.is_over.get()
     }
 

@@ -86,6 +86,12 @@ impl Received {
             let meter = Meter::held_by(self.held, self.max_memory);
             let parsed = read(&self.text, &meter);
             drop(turn);
+            if meter.is_over() {
+                return Err(Failure::new(
+                    StatusCode::PAYLOAD_TOO_LARGE,
+                    format!("the body takes more than {} bytes of memory", meter.max()),
+                ));
+            }
             // What it makes of the tree is the service's: bounded by the size of a universe.
             meter.into_held().map_err(Failure::from).and(parsed)
         });

@@ -200,7 +200,7 @@ async fn the_memory_for_clients_is_an_option() {
     );
     // Few bytes, and some 20 MB once they are read.
     let bomb = json!({ "name": "u", "state": { "stars": vec![json!({ "": 0 }); 30_000] } });
-    for (memory, status) in [("32MiB", 429), ("512MiB", 400)] {
+    for (memory, status) in [("32MiB", 413), ("512MiB", 400)] {
         let dir = TempDir::new().unwrap();
         let server = Server::with(dir.path(), &["--max-memory", memory]).await;
         let reply = server.client.post("/universes", &bomb).await;

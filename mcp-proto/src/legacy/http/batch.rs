@@ -8,6 +8,7 @@ use http::{Response, StatusCode, request};
 use super::calls::Calls;
 use super::exchange::Step;
 use super::{Entered, Legacy};
+use crate::apart::apart;
 use crate::budget::{Client, Held, Kind, Over};
 use crate::http::answer::{accepted, json};
 use crate::http::body::{ResponseBody, size};
@@ -180,7 +181,18 @@ impl Legacy {
             true => StatusCode::OK,
             false => StatusCode::BAD_REQUEST,
         };
-        Ok(json(status, ResponseBody::answers(&answers, held.0)))
+        let turn = client.turn().await;
+        let written = apart(move || {
+            let body = ResponseBody::answers(&answers, held.0);
+            drop((answers, turn));
+            body
+        });
+        let body = written.await.ok_or_else(|| {
+            let problem = "the answers could not be written".to_owned();
+            let error = ErrorObject::new(ErrorObject::INTERNAL, problem);
+            Rejection::Message(StatusCode::INTERNAL_SERVER_ERROR, error)
+        })?;
+        Ok(json(status, body))
     }
 }
 
