@@ -9,6 +9,7 @@
 //! [`Tool::with_timeout`](crate::Tool::with_timeout) bounds such calls.
 
 pub(crate) mod answer;
+pub mod authorize;
 pub(crate) mod body;
 pub(crate) mod config;
 mod cors;
@@ -121,13 +122,19 @@ impl StreamableHttpService {
     {
         let (head, body) = request.into_parts();
         let origin = head.headers.get(http::header::ORIGIN).cloned();
+        if let Some(mut metadata) = self.metadata(&head) {
+            if let Some(origin) = origin {
+                cors::expose(&mut metadata, origin, &self.0.endpoint.config.origins);
+            }
+            return metadata;
+        }
         let client = self.0.endpoint.client(&head);
         #[cfg(feature = "compression")]
         let encoding = Encoding::accepted(&head.headers).map(|it| (it, client.clone()));
         let mut response = match self.answer(head, body, &client).await {
             Ok(response) => response,
             Err((rejection, id)) => {
-                if rejection.is_of_share() {
+                if rejection.is_of_share() || rejection.is_unauthorized() {
                     client.refusal().await;
                 }
                 if self.0.strangers.is_new(&rejection) {
@@ -192,6 +199,22 @@ impl StreamableHttpService {
         self.0.endpoint.server.tasks_ended().await;
     }
 
+    /// The metadata of the server as a protected resource, if that is what the request is for.
+    fn metadata(&self, head: &request::Parts) -> Option<Response<ResponseBody>> {
+        let authorization = self.0.endpoint.config.authorization.as_ref()?;
+        let resource = authorization.metadata(head)?;
+        let body = ResponseBody::full(resource.to_json().into());
+        Some(answer::json(http::StatusCode::OK, body))
+    }
+
+    /// Finds out who calls, where that is asked. A preflight shows no token; what it allows still needs one.
+    async fn admit(&self, verb: Verb, head: &mut request::Parts) -> Result<(), Rejection> {
+        match &self.0.endpoint.config.authorization {
+            Some(authorization) if verb != Verb::Preflight => authorization.admit(head).await,
+            _ => Ok(()),
+        }
+    }
+
     #[cfg(test)]
     pub(crate) fn legacy(&self) -> &Legacy {
         &self.0.legacy
@@ -211,13 +234,21 @@ impl StreamableHttpService {
             endpoint, legacy, ..
         } = &*self.0;
         let config = &endpoint.config;
-        let (verb, accepts) = match head::judge(&head, config) {
+        let judged = match head::judge(&head, config) {
+            Ok((verb, accepts)) => self.admit(verb, &mut head).await.map(|()| (verb, accepts)),
+            Err(rejection) => Err(rejection),
+        };
+        let (verb, accepts) = match judged {
             Ok(judged) => judged,
             Err(rejection) => {
                 reading::discard(body, &head.headers, config, client).await;
                 return Err((rejection, None));
             }
         };
+        // By its name from here on, if it was asked for one.
+        let named = config.authorization.as_ref();
+        let named = named.map(|_| endpoint.client(&head));
+        let client = named.as_ref().unwrap_or(client);
         let without_id = |rejection| (rejection, None);
         match verb {
             Verb::Preflight => Ok(cors::preflight(&head.headers)),

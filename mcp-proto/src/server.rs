@@ -39,6 +39,7 @@ use crate::lifecycle::{Implementation, ServerCapabilities};
 use crate::prompt::PromptRegistry;
 use crate::resource::ResourceRegistry;
 use crate::schema::MirroredParam;
+use crate::scopes::Needs;
 use crate::skill::Skills;
 use crate::task::Tasks;
 use crate::tool::ToolRegistry;
@@ -87,6 +88,7 @@ struct Inner {
     page_size: usize,
     list_cache: Option<CacheHint>,
     observer: Option<operation::Observer>,
+    needs: Needs,
 }
 
 type SubscribeCheck =

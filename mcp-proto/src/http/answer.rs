@@ -7,6 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
 
+use super::authorize::challenge;
 use super::body::{ResponseBody, in_parts, is_large};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
@@ -83,9 +84,16 @@ fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
 /// The answer to a request that is refused, with its id if that could be read.
 pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
     let (status, allow) = (rejection.status(), rejection.allow());
+    let challenge = match &rejection {
+        Rejection::Unauthorized(refusal) => challenge(refusal),
+        _ => None,
+    };
     let is_encoded = rejection == Rejection::UnsupportedEncoding;
     let mut response = json_response(status, &Response::error(id, rejection.error()));
     let headers = response.headers_mut();
+    if let Some(challenge) = challenge {
+        headers.insert(header::WWW_AUTHENTICATE, challenge);
+    }
     match status {
         StatusCode::METHOD_NOT_ALLOWED => {
             headers.insert(header::ALLOW, allow);

@@ -49,7 +49,7 @@ impl ResponseBody {
         Self::full(to_text(answer, size))
     }
 
-    fn full(text: Bytes) -> Self {
+    pub(super) fn full(text: Bytes) -> Self {
         Self {
             kind: Kind::Full([text, Bytes::new(), Bytes::new()]),
             held: None,

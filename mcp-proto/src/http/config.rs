@@ -3,6 +3,7 @@
 use std::net::IpAddr;
 use std::time::Duration;
 
+use super::authorize::Authorization;
 use super::forwarded::Proxies;
 use crate::budget::{Bound, BudgetConfig};
 use crate::json::MAX_TREE_BYTES;
@@ -34,6 +35,8 @@ pub struct HttpConfig {
     pub proxies: Proxies,
     /// What clients may make the service hold, each and all together; more gets 429 or 503.
     pub budget: BudgetConfig,
+    /// How callers are authorized. `None` by default: whoever reaches the server may call.
+    pub authorization: Option<Authorization>,
     /// The bounds of the revisions up to 2025-11-25.
     pub legacy: LegacyConfig,
 }
@@ -85,6 +88,7 @@ impl Default for HttpConfig {
             keep_alive: Duration::from_secs(15),
             proxies: Proxies::default(),
             budget: BudgetConfig::default(),
+            authorization: None,
             legacy: LegacyConfig::default(),
         }
     }

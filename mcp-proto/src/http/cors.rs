@@ -16,7 +16,7 @@ const METHODS: HeaderValue = HeaderValue::from_static("POST, GET, DELETE");
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-type, accept, authorization, last-event-id, mcp-protocol-version, mcp-session-id, mcp-method, mcp-name",
 );
-const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id");
+const EXPOSED: HeaderValue = HeaderValue::from_static("mcp-session-id, www-authenticate");
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 

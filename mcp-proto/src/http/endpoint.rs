@@ -1,11 +1,14 @@
 //! What all requests of one service share: the server, the bounds, and who holds how much.
 
-use http::request;
+use http::{Extensions, request};
 
+use super::authorize::Denied;
 use super::config::HttpConfig;
 use super::peer::Peer;
+use super::rejection::Rejection;
 use crate::budget::{Budget, Client, ClientName, Usage};
 use crate::context::Principal;
+use crate::jsonrpc::Request;
 use crate::server::Server;
 
 /// The server behind a service, and what its requests have in common.
@@ -31,6 +34,20 @@ impl Endpoint {
 
     pub(super) fn usage(&self) -> Vec<Usage> {
         self.budget.usage()
+    }
+
+    /// Refuses what the scopes of its caller do not allow.
+    pub(crate) fn may(&self, request: &Request, caller: &Extensions) -> Result<(), Rejection> {
+        let needs = self.server.needs();
+        let Some(needed) = needs.missing(&request.method, &request.params, caller) else {
+            return Ok(());
+        };
+        let denied = Denied::Insufficient(needed);
+        Err(match &self.config.authorization {
+            Some(authorization) => authorization.refuse(denied),
+            // The embedding service authorized the request itself.
+            None => denied.into(),
+        })
     }
 
     /// The client that a request comes from.

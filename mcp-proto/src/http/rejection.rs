@@ -2,6 +2,7 @@
 
 use http::{HeaderValue, StatusCode};
 
+use super::authorize;
 use crate::budget::Over;
 use crate::jsonrpc::{ErrorObject, MessageError, ReadError, RequestId};
 use crate::server::Server;
@@ -37,6 +38,8 @@ pub(crate) enum Rejection {
     Over(Over),
     /// Too many listeners of the server.
     TooManyListeners,
+    /// Its caller is not known, or may not do this.
+    Unauthorized(Box<authorize::Refusal>),
     /// The message or its metadata is wrong: the error says how.
     Message(StatusCode, ErrorObject),
 }
@@ -69,6 +72,7 @@ impl Rejection {
             Self::BodyBroken | Self::UnexpectedResponse => StatusCode::BAD_REQUEST,
             Self::Over(over) if over.is_share => StatusCode::TOO_MANY_REQUESTS,
             Self::Over(_) | Self::TooManyListeners => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unauthorized(refusal) => refusal.denied.status(),
             Self::Message(status, _) => *status,
         }
     }
@@ -78,11 +82,17 @@ impl Rejection {
         matches!(self, Self::Over(over) if over.is_share)
     }
 
+    /// Whether its caller is not known.
+    pub(super) fn is_unauthorized(&self) -> bool {
+        matches!(self, Self::Unauthorized(_))
+    }
+
     pub(crate) fn error(self) -> ErrorObject {
         let message = match self {
             Self::Message(_, error) => return error,
             Self::TooManyListeners => return Server::too_many_listeners(),
             Self::Over(over) => return ErrorObject::new(ErrorObject::INTERNAL, over.to_string()),
+            Self::Unauthorized(refusal) => refusal.denied.text(),
             Self::ForeignHost(host) => format!(
                 "the host {host:?} is not a name of this server; if it is, add it to the allowed hosts"
             ),

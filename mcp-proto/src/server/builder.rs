@@ -28,6 +28,7 @@ use crate::resource::{
     Page, PageRequest, ReadResourceResult, ResourceRegistry, ResourceTemplate, ResourceUri,
 };
 use crate::schema::Finding;
+use crate::scopes::{Guarded, Needs, Scopes};
 use crate::seal::Keys;
 use crate::skill::Skills;
 use crate::task::TasksConfig;
@@ -65,6 +66,7 @@ pub struct ServerBuilder<S> {
     list_cache: Option<CacheHint>,
     max_listeners: usize,
     observer: Option<Observer>,
+    needs: Needs,
     error: Option<BuildError>,
 }
 
@@ -137,6 +139,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             list_cache: None,
             max_listeners: DEFAULT_MAX_LISTENERS,
             observer: None,
+            needs: Needs::default(),
             error: None,
         }
     }
@@ -445,6 +448,17 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
     /// Tells `observer` of each request that was answered. Cancelled ones have no answer. It must not block.
     pub fn observe(mut self, observer: impl Fn(Operation<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
+        self
+    }
+
+    /// Asks callers over HTTP for scopes: without them they do not see it in a list, and a request for it gets 403 with a
+    /// challenge that names them all. Resources that skills bring are `skill://…`. Said again, the last counts.
+    ///
+    /// It binds those whose [`Scopes`] are known: those whom an
+    /// [`Authorization`](crate::http::authorize::Authorization) let in, or the embedding service, which puts their scopes
+    /// among the extensions of the HTTP request. Others, as on stdin and stdout, may use everything.
+    pub fn require_scopes(mut self, guarded: Guarded, scopes: Scopes) -> Self {
+        self.needs.insert(guarded, scopes);
         self
     }
 

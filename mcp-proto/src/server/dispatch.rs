@@ -10,6 +10,7 @@ use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
+use crate::scopes::{Needs, Scopes};
 use crate::version::{Era, ProtocolVersion};
 
 impl Server {
@@ -37,6 +38,7 @@ impl Server {
             return Err(Self::unknown_method(&method, era));
         };
         if !method.may_ask()
+            && (self.0.needs.is_empty() || context.extension::<Scopes>().is_none())
             && let Some(ready) = self.ready(method, &params, context.protocol_version)
         {
             return Ok(ready);
@@ -103,6 +105,12 @@ impl Server {
     /// What a method's name means in an era, if this server offers it.
     fn method(&self, name: &str, era: Era) -> Option<Method> {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
+    }
+
+    /// What callers need scopes for.
+    #[cfg(feature = "http")]
+    pub(crate) fn needs(&self) -> &Needs {
+        &self.0.needs
     }
 
     /// A result that was made when the server was built.

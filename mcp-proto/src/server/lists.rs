@@ -43,7 +43,13 @@ impl Server {
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
         let version = context.protocol_version;
-        let tools = self.0.tools.list().map(|tool| tool.listed(version));
+        let (needs, caller) = (&self.0.needs, &context.extensions);
+        let tools = self
+            .0
+            .tools
+            .list()
+            .filter(|tool| needs.show_tool(&tool.name, caller));
+        let tools = tools.map(|tool| tool.listed(version));
         let tools: Vec<_> = tools.collect();
         let tools = tools.iter().map(AsRef::as_ref);
         self.list(Method::ListTools, tools, |tool| &tool.name, params, context)
@@ -54,7 +60,9 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
+        let (needs, caller) = (&self.0.needs, &context.extensions);
         let prompts = self.0.prompts.list();
+        let prompts = prompts.filter(|prompt| needs.show_prompt(&prompt.name, caller));
         self.list(
             Method::ListPrompts,
             prompts,
@@ -69,7 +77,9 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
+        let (needs, caller) = (&self.0.needs, &context.extensions);
         let templates = self.0.resources.templates();
+        let templates = templates.filter(|one| needs.show_resource(&one.uri_template, caller));
         self.list(
             Method::ListTemplates,
             templates,
@@ -85,7 +95,9 @@ impl Server {
         params: &Map<String, Value>,
         context: &Context,
     ) -> Result<Payload, ErrorObject> {
+        let (needs, caller) = (&self.0.needs, &context.extensions);
         let resources = self.0.resources.list();
+        let resources = resources.filter(|one| needs.show_resource(&one.uri, caller));
         self.list(
             Method::ListResources,
             resources,
@@ -117,10 +129,13 @@ impl Server {
     ) -> Result<Payload, ErrorObject> {
         let method = Method::ListResources;
         let (size, skills) = (self.0.page_size, self.skills());
+        let (needs, caller) = (&self.0.needs, context.extensions.clone());
         let mut start = self.start(method, params, &context)?;
         let mut page: Vec<Cow<'_, Resource>> = Vec::new();
         if let Start::Beginning | Start::Between { .. } = start {
-            let cut = cut(self.0.resources.list(), |one| &one.uri, &start, size);
+            let shown = self.0.resources.list();
+            let shown = shown.filter(|one| needs.show_resource(&one.uri, &caller));
+            let cut = cut(shown, |one| &one.uri, &start, size);
             let cut = cut.ok_or_else(|| moved(method))?;
             page.extend(cut.items.into_iter().map(Cow::Borrowed));
             start = cut.next.unwrap_or(Start::Skill(None));
@@ -128,7 +143,9 @@ impl Server {
         if let Start::Skill(after) = start {
             let room = size.saturating_sub(page.len());
             let (listed, next) = skill_resources(skills.as_ref(), after.as_deref(), room);
-            page.extend(listed.into_iter().map(Cow::Owned));
+            let listed = listed.into_iter();
+            let listed = listed.filter(|one| needs.show_resource(&one.uri, &caller));
+            page.extend(listed.map(Cow::Owned));
             start = next;
         }
         let mut next = Some(start);
@@ -141,7 +158,9 @@ impl Server {
                 let (more, key) = self
                     .list_more(PageRequest { after, limit }, &context)
                     .await?;
-                page.extend(more.into_iter().map(Cow::Owned));
+                let more = more.into_iter();
+                let more = more.filter(|one| needs.show_resource(&one.uri, &caller));
+                page.extend(more.map(Cow::Owned));
                 next = key.map(|key| Start::More(Some(key)));
             }
         }
@@ -176,14 +195,19 @@ impl Server {
         self.complete(&list, self.list_hint(method), None, context.era())
     }
 
-    /// The same for all pages of a list. What a handler lists may depend on its caller, so it is never public.
+    /// The same for all pages of a list. What a handler lists may depend on its caller, and so does
+    /// what needs scopes, so it is never public.
     pub(super) fn list_hint(&self, method: Method) -> Option<CacheHint> {
         let chosen = self.0.list_cache;
         match method {
-            Method::ListResources if self.0.resources.lists_more() => Some(CacheHint {
-                scope: CacheScope::Private,
-                ..chosen.unwrap_or(CacheHint::NONE)
-            }),
+            _ if !self.0.needs.is_empty()
+                || self.0.resources.lists_more() && method == Method::ListResources =>
+            {
+                Some(CacheHint {
+                    scope: CacheScope::Private,
+                    ..chosen.unwrap_or(CacheHint::NONE)
+                })
+            }
             // SEP-2640 gives `resources/directory/read` none, but the Inspector refuses one without.
             _ => Some(chosen.unwrap_or(wire::PUBLIC_LIST)),
         }

@@ -202,7 +202,7 @@ async fn a_page_may_read_refusals_and_session_ids() {
         );
         assert_eq!(
             reply.header("access-control-expose-headers"),
-            Some("mcp-session-id")
+            Some("mcp-session-id, www-authenticate")
         );
     }
     // No page, no headers for pages.

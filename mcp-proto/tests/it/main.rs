@@ -17,6 +17,7 @@ mod asking_kinds;
 mod asking_legacy;
 mod asking_state;
 mod asking_wire;
+mod authorize;
 mod batches;
 mod bodies;
 mod bounds;

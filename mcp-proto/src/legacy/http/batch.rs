@@ -74,7 +74,7 @@ impl Legacy {
         for message in messages {
             match message {
                 Ok(Message::Request(request)) => {
-                    match self.enter_in_batch(session, &request, client, &mut taken.ids) {
+                    match self.enter_in_batch(session, &request, head, client, &mut taken.ids) {
                         Ok(entered) => {
                             taken.any = true;
                             taken.entered.push((request, entered));
@@ -124,6 +124,7 @@ impl Legacy {
         &self,
         session: &Session,
         request: &Request,
+        head: &request::Parts,
         client: &Client,
         ids: &mut HashSet<RequestId>,
     ) -> Result<Entered, Rejection> {
@@ -137,6 +138,7 @@ impl Legacy {
             let problem = format!("the id {} is given twice in the batch", request.id);
             return Err(ErrorObject::invalid_request(problem).into());
         }
+        self.0.endpoint.may(request, &head.extensions)?;
         self.enter(&session.id, request, client)
     }
 

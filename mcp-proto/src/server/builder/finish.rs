@@ -19,6 +19,7 @@ use crate::jsonrpc::{ErrorObject, Payload};
 use crate::lifecycle::{
     EXTENSION_TASKS, ListCapability, ServerCapabilities, Settings, is_meta_key,
 };
+use crate::scopes::Guarded;
 use crate::seal::Keys;
 use crate::task::Tasks;
 use crate::version::ProtocolVersion;
@@ -39,6 +40,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self.check_meta()?;
         self.settle_apps()?;
         self.check_tasks()?;
+        self.check_needs()?;
         let capabilities = self.capabilities();
         let unfit =
             |_| BuildError::Server("the server's description cannot be serialised".to_owned());
@@ -67,6 +69,7 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             page_size: self.page_size,
             list_cache: self.list_cache,
             observer: self.observer,
+            needs: self.needs,
         };
         let unfit = |error: ErrorObject| BuildError::Server(error.message);
         inner.ready.discover = Some(discover.map_err(unfit)?.shared());
@@ -79,6 +82,23 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
             .write()
             .unwrap_or_else(PoisonError::into_inner) = lists;
         Ok(server)
+    }
+
+    fn check_needs(&self) -> Result<(), BuildError> {
+        for guarded in self.needs.iter() {
+            let (what, name) = match guarded {
+                Guarded::Tool(name) if self.tools.list().all(|tool| tool.name != *name) => {
+                    ("tool", name)
+                }
+                Guarded::Prompt(name) if self.prompts.get(name).is_none() => ("prompt", name),
+                _ => continue,
+            };
+            let problem = format!(
+                "scopes are required for the {what} {name:?}, which there is not: add it first"
+            );
+            return Err(BuildError::Server(problem));
+        }
+        Ok(())
     }
 
     fn declare_skills(&mut self) -> Result<(), BuildError> {

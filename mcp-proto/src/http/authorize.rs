@@ -1,0 +1,196 @@
+//! Who calls over HTTP: an [`Authorizer`] judges each request, and a caller that is refused hears what would be right (MCP
+//! "Authorization", RFC 6750, RFC 9728). On stdin and stdout nobody is asked.
+
+mod challenge;
+mod metadata;
+mod tokens;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Method, request};
+
+use super::rejection::Rejection;
+use crate::context::Principal;
+use crate::scopes::Scopes;
+
+pub(crate) use challenge::challenge;
+pub use metadata::ProtectedResource;
+pub use tokens::{BearerTokens, InvalidTokens};
+
+/// The longest token that is looked at, in bytes; a longer one is malformed.
+pub const MAX_TOKEN_BYTES: usize = 8 * 1024;
+
+/// Judges who sends a request.
+///
+/// It sees the head alone and is asked for every request (MCP "Access Token Usage"). Tokens in the query are nobody's
+/// business: it must not read them.
+pub trait Authorizer: fmt::Debug + Send + Sync {
+    /// Who sends a request with this head.
+    ///
+    /// # Errors
+    /// Why nobody may send it so.
+    fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>>;
+}
+
+/// An authenticated caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Caller {
+    /// Its stable name. Sessions, tasks, cursors, request state, streams and shares are bound to it.
+    pub principal: Principal,
+    /// What it may do.
+    pub scopes: Scopes,
+}
+
+/// Why a request is not authorized. The texts are for people, and hold nothing of the token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Denied {
+    /// It shows no token: 401.
+    Missing,
+    /// It does not show its token as RFC 6750 wants it: 400 `invalid_request`.
+    Malformed(String),
+    /// The token is unknown, expired, or not for this server: 401 `invalid_token`.
+    Invalid(String),
+    /// The token is good, and these scopes are missing: 403 `insufficient_scope`.
+    Insufficient(Scopes),
+    /// Nobody can tell now: 503.
+    Unavailable(String),
+}
+
+/// How requests over HTTP are authorized.
+#[derive(Debug, Clone)]
+pub struct Authorization {
+    authorizer: Arc<dyn Authorizer>,
+    resource: Option<Arc<ProtectedResource>>,
+    implied: BTreeMap<String, Scopes>,
+}
+
+/// A refusal, and what its challenge says besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) denied: Denied,
+    /// The URL of the resource's metadata.
+    pub(crate) metadata: Option<String>,
+    /// The scopes to ask an authorization server for.
+    pub(crate) scopes: Scopes,
+}
+
+impl Authorization {
+    /// Every request must satisfy `authorizer`, apart from preflights and the metadata of the resource.
+    #[must_use]
+    pub fn new(authorizer: impl Authorizer + 'static) -> Self {
+        Self {
+            authorizer: Arc::new(authorizer),
+            resource: None,
+            implied: BTreeMap::new(),
+        }
+    }
+
+    /// Publishes where tokens are to be had: at the well-known paths of RFC 9728, which the embedding service must route
+    /// to the endpoint, and by the challenge of every refusal.
+    #[must_use]
+    pub fn with_resource(mut self, resource: ProtectedResource) -> Self {
+        self.resource = Some(Arc::new(resource));
+        self
+    }
+
+    /// Whoever has `scope` has these as well, and what they imply.
+    #[must_use]
+    pub fn implies(mut self, scope: impl Into<String>, others: Scopes) -> Self {
+        self.implied.insert(scope.into(), others);
+        self
+    }
+
+    /// The answer to a request for the metadata of the resource; `None` for any other.
+    pub(super) fn metadata(&self, head: &request::Parts) -> Option<Arc<ProtectedResource>> {
+        let resource = self.resource.as_ref()?;
+        let asks = head.method == Method::GET && resource.is_at(head.uri.path());
+        asks.then(|| Arc::clone(resource))
+    }
+
+    /// Puts the caller's [`Principal`] and [`Scopes`] among the extensions of the request.
+    pub(super) async fn admit(&self, head: &mut request::Parts) -> Result<(), Rejection> {
+        match self.authorizer.authorize(head).await {
+            Ok(Caller { principal, scopes }) => {
+                head.extensions.insert(principal);
+                head.extensions.insert(scopes.with_implied(&self.implied));
+                Ok(())
+            }
+            Err(denied) => Err(self.refuse(denied)),
+        }
+    }
+
+    /// The refusal of a request, with what its client needs to know.
+    pub(crate) fn refuse(&self, denied: Denied) -> Rejection {
+        let resource = self.resource.as_deref();
+        let scopes = match &denied {
+            Denied::Insufficient(scopes) => scopes.clone(),
+            _ => resource.map_or_else(Scopes::default, |it| it.challenged()),
+        };
+        Rejection::Unauthorized(Box::new(Refusal {
+            metadata: resource.map(ProtectedResource::url),
+            scopes,
+            denied,
+        }))
+    }
+}
+
+impl From<Denied> for Rejection {
+    /// The refusal by a server that does not say where tokens are to be had.
+    fn from(denied: Denied) -> Self {
+        let scopes = match &denied {
+            Denied::Insufficient(scopes) => scopes.clone(),
+            _ => Scopes::default(),
+        };
+        Self::Unauthorized(Box::new(Refusal {
+            denied,
+            metadata: None,
+            scopes,
+        }))
+    }
+}
+
+/// The token that a request shows in its `Authorization` header (RFC 6750 §2.1).
+///
+/// # Errors
+/// [`Denied::Missing`] or [`Denied::Malformed`].
+pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
+    let mut shown = headers.get_all(header::AUTHORIZATION).iter();
+    let (value, more) = (shown.next(), shown.next());
+    let malformed = |problem: &str| Err(Denied::Malformed(problem.to_owned()));
+    if more.is_some() {
+        return malformed("the Authorization header is given twice");
+    }
+    let Some((scheme, token)) = value.map(scheme_and_rest) else {
+        return Err(Denied::Missing);
+    };
+    // RFC 9110 §11.1: the case of a scheme means nothing.
+    if !scheme.eq_ignore_ascii_case(b"bearer") {
+        return Err(Denied::Missing);
+    }
+    if token.len() > MAX_TOKEN_BYTES {
+        return malformed("the token is longer than 8192 bytes");
+    }
+    match std::str::from_utf8(token) {
+        Ok(token) if is_token(token) => Ok(token),
+        _ => malformed("the Authorization header must be: Bearer, one space, and the token"),
+    }
+}
+
+fn scheme_and_rest(value: &HeaderValue) -> (&[u8], &[u8]) {
+    let value = value.as_bytes().trim_ascii();
+    let at = value.iter().position(|&byte| byte == b' ');
+    let (scheme, rest) = value.split_at(at.unwrap_or(value.len()));
+    (scheme, rest.trim_ascii_start())
+}
+
+/// Whether it is a `b64token` of RFC 6750 §2.1.
+fn is_token(text: &str) -> bool {
+    let core = text.trim_end_matches('=');
+    let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
+    !core.is_empty() && core.bytes().all(is_good)
+}

@@ -1,0 +1,83 @@
+//! The challenge of a refusal: what a client needs to come back with a token that will do.
+
+use std::fmt::Write as _;
+
+use http::StatusCode;
+use http::header::HeaderValue;
+
+use super::{Denied, Refusal};
+
+impl Denied {
+    /// The status of the refusal.
+    pub(crate) fn status(&self) -> StatusCode {
+        match self {
+            Self::Missing | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
+            Self::Malformed(_) => StatusCode::BAD_REQUEST,
+            Self::Insufficient(_) => StatusCode::FORBIDDEN,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// What is wrong and what would be right, for people.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Self::Missing => {
+                "this server wants to know who calls: send the header Authorization: Bearer TOKEN with a token for it"
+                    .to_owned()
+            }
+            Self::Malformed(problem) | Self::Unavailable(problem) => problem.clone(),
+            Self::Invalid(problem) => format!("the token is not accepted: {problem}"),
+            Self::Insufficient(scopes) => {
+                format!("the token does not allow this: it needs the scopes {scopes}")
+            }
+        }
+    }
+
+    /// The error code of RFC 6750 §3.1; a request that shows no token is told none.
+    fn code(&self) -> Option<&'static str> {
+        match self {
+            Self::Missing | Self::Unavailable(_) => None,
+            Self::Malformed(_) => Some("invalid_request"),
+            Self::Invalid(_) => Some("invalid_token"),
+            Self::Insufficient(_) => Some("insufficient_scope"),
+        }
+    }
+}
+
+/// The value of `WWW-Authenticate`; `None` where another token would not help.
+pub(crate) fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
+    let Refusal {
+        denied,
+        metadata,
+        scopes,
+    } = refusal;
+    if let Denied::Unavailable(_) = denied {
+        return None;
+    }
+    let mut text = String::from("Bearer");
+    let mut separator = ' ';
+    let mut add = |name: &str, value: &str| {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{separator}{name}=\"{}\"", quoted(value));
+        separator = ',';
+    };
+    if let Some(code) = denied.code() {
+        add("error", code);
+        add("error_description", &denied.text());
+    }
+    if !scopes.is_empty() {
+        add("scope", &scopes.to_string());
+    }
+    if let Some(metadata) = metadata {
+        add("resource_metadata", metadata);
+    }
+    HeaderValue::from_str(&text).ok()
+}
+
+/// A text for between quotes: RFC 6750 §3 has no quotes, backslashes or other characters in it.
+fn quoted(text: &str) -> String {
+    let is_good = |c: char| (' '..='~').contains(&c) && c != '"' && c != '\\';
+    text.chars()
+        .map(|c| if is_good(c) { c } else { '\'' })
+        .collect()
+}

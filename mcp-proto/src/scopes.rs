@@ -1,0 +1,78 @@
+//! What a caller may do, as names that the server chose, and what it must be allowed for what.
+
+mod needs;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+pub use needs::Guarded;
+pub(crate) use needs::Needs;
+
+/// A set of scopes (RFC 6749 §3.3). Empty by default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Scopes(BTreeSet<String>);
+
+impl Scopes {
+    /// These scopes. What is not of the characters that RFC 6749 allows for one is left out.
+    pub fn of<S: Into<String>>(names: impl IntoIterator<Item = S>) -> Self {
+        Self(
+            names
+                .into_iter()
+                .map(Into::into)
+                .filter(|name| is_scope(name))
+                .collect(),
+        )
+    }
+
+    /// Whether all of these are among them.
+    #[must_use]
+    pub fn contain(&self, others: &Self) -> bool {
+        others.0.is_subset(&self.0)
+    }
+
+    /// These and those.
+    pub(crate) fn add(&mut self, others: &Self) {
+        self.0.extend(others.0.iter().cloned());
+    }
+
+    /// Their names, in order.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// Whether there is no scope.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Those and everything that they imply.
+    #[cfg(feature = "http")]
+    pub(crate) fn with_implied(mut self, implied: &BTreeMap<String, Self>) -> Self {
+        let mut open: Vec<String> = self.0.iter().cloned().collect();
+        while let Some(others) = open.pop().map(|name| implied.get(&name)) {
+            for other in others.into_iter().flat_map(|others| &others.0) {
+                if self.0.insert(other.clone()) {
+                    open.push(other.clone());
+                }
+            }
+        }
+        self
+    }
+}
+
+impl fmt::Display for Scopes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, name) in self.iter().enumerate() {
+            let space = if at == 0 { "" } else { " " };
+            write!(formatter, "{space}{name}")?;
+        }
+        Ok(())
+    }
+}
+
+/// RFC 6749 §3.3: printable characters but space, quote and backslash.
+fn is_scope(name: &str) -> bool {
+    let is_good = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+    !name.is_empty() && name.bytes().all(is_good)
+}
