@@ -7,7 +7,7 @@ use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
 
-use super::authorize::challenge;
+use super::authorize::challenge::challenge;
 use super::body::{ResponseBody, in_parts, is_large};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;

@@ -1,7 +1,7 @@
 //! Who calls over HTTP: an [`Authorizer`] judges each request, and a caller that is refused hears what would be right (MCP
 //! "Authorization", RFC 6750, RFC 9728). On stdin and stdout nobody is asked.
 
-mod challenge;
+pub(super) mod challenge;
 mod metadata;
 mod tokens;
 
@@ -17,7 +17,8 @@ use super::rejection::Rejection;
 use crate::context::Principal;
 use crate::scopes::Scopes;
 
-pub(crate) use challenge::challenge;
+pub use challenge::Denied;
+use challenge::Refusal;
 pub use metadata::ProtectedResource;
 pub use tokens::{BearerTokens, InvalidTokens};
 
@@ -45,38 +46,12 @@ pub struct Caller {
     pub scopes: Scopes,
 }
 
-/// Why a request is not authorized. The texts are for people, and hold nothing of the token.
-#[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Denied {
-    /// It shows no token: 401.
-    Missing,
-    /// It does not show its token as RFC 6750 wants it: 400 `invalid_request`.
-    Malformed(String),
-    /// The token is unknown, expired, or not for this server: 401 `invalid_token`.
-    Invalid(String),
-    /// The token is good, and these scopes are missing: 403 `insufficient_scope`.
-    Insufficient(Scopes),
-    /// Nobody can tell now: 503.
-    Unavailable(String),
-}
-
 /// How requests over HTTP are authorized.
 #[derive(Debug, Clone)]
 pub struct Authorization {
     authorizer: Arc<dyn Authorizer>,
     resource: Option<Arc<ProtectedResource>>,
     implied: BTreeMap<String, Scopes>,
-}
-
-/// A refusal, and what its challenge says besides.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
-    pub(crate) denied: Denied,
-    /// The URL of the resource's metadata.
-    pub(crate) metadata: Option<String>,
-    /// The scopes to ask an authorization server for.
-    pub(crate) scopes: Scopes,
 }
 
 impl Authorization {
@@ -188,8 +163,10 @@ fn scheme_and_rest(value: &HeaderValue) -> (&[u8], &[u8]) {
     (scheme, rest.trim_ascii_start())
 }
 
-/// Whether it is a `b64token` of RFC 6750 §2.1.
-fn is_token(text: &str) -> bool {
+/// Whether a text can be a bearer token: a `b64token` of RFC 6750 §2.1, which is letters, digits and `-._~+/`, with `=` at
+/// the end.
+#[must_use]
+pub fn is_token(text: &str) -> bool {
     let core = text.trim_end_matches('=');
     let is_good = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~+/".contains(&byte);
     !core.is_empty() && core.bytes().all(is_good)

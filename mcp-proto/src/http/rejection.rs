@@ -2,7 +2,7 @@
 
 use http::{HeaderValue, StatusCode};
 
-use super::authorize;
+use super::authorize::challenge::Refusal as Unauthorized;
 use crate::budget::Over;
 use crate::jsonrpc::{ErrorObject, MessageError, ReadError, RequestId};
 use crate::server::Server;
@@ -39,7 +39,7 @@ pub(crate) enum Rejection {
     /// Too many listeners of the server.
     TooManyListeners,
     /// Its caller is not known, or may not do this.
-    Unauthorized(Box<authorize::Refusal>),
+    Unauthorized(Box<Unauthorized>),
     /// The message or its metadata is wrong: the error says how.
     Message(StatusCode, ErrorObject),
 }

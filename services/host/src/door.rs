@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::Args;
+use mcp_proto::http::authorize::is_token;
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
 /// The most bytes of a token: more does not fit into the header that shows it.
@@ -159,6 +160,10 @@ impl Door {
         }
         match line.trim() {
             "" => Err(wrong("its first line is empty".to_owned())),
+            token if !is_token(token) => Err(wrong(
+                "its first line has characters that no token has: letters, digits and -._~+/ are good, and = at its end"
+                    .to_owned(),
+            )),
             token => Ok(Some(token.to_owned())),
         }
     }

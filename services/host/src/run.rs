@@ -14,9 +14,10 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
+use mcp_proto::http::authorize::{Authorization, BearerTokens, Caller};
 use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, listen, serve};
 use mcp_proto::stdio::{self, StdioConfig};
-use mcp_proto::{Principal, Server, StreamableHttpService};
+use mcp_proto::{Principal, Scopes, Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
@@ -91,9 +92,15 @@ impl Host {
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         greet(program, door, address, token.as_deref());
+        if let Some(token) = &token {
+            let caller = Caller {
+                principal: Principal("token".to_owned()),
+                scopes: Scopes::default(),
+            };
+            self.http.authorization = Some(Authorization::new(BearerTokens::one(token, caller)));
+        }
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
-            token,
         };
         let mcp = gate.mcp.clone();
         let shutdown = async {
@@ -192,43 +199,22 @@ fn greet(program: &str, door: &Door, address: SocketAddr, token: Option<&str>) {
     ));
 }
 
-/// What stands before the endpoint: its path, and the token if there is one.
+/// What stands before the endpoint: its path.
 #[derive(Debug, Clone)]
 struct Gate {
     mcp: StreamableHttpService,
-    token: Option<String>,
 }
 
 type GateBody = Either<ResponseBody, Full<Bytes>>;
 
 impl Gate {
-    async fn handle(&self, mut request: Request<Incoming>) -> Response<GateBody> {
+    async fn handle(&self, request: Request<Incoming>) -> Response<GateBody> {
         if !matches!(request.uri().path(), MCP_PATH | "/mcp/") {
             let problem = format!(
                 "There is nothing at {}: MCP is at {MCP_PATH}.",
                 request.uri().path()
             );
             return refuse(StatusCode::NOT_FOUND, problem);
-        }
-        // A preflight carries no token; what it allows still needs one.
-        if let Some(expected) = &self.token
-            && request.method() != http::Method::OPTIONS
-        {
-            let shown = request.headers().get(header::AUTHORIZATION);
-            let shown = shown.and_then(|shown| bearer(shown.as_bytes()));
-            if !shown.is_some_and(|shown| same(shown, expected.as_bytes())) {
-                let problem = "Authentication required: send the header Authorization: Bearer TOKEN with the token of \
-                               this server.";
-                let mut response = refuse(StatusCode::UNAUTHORIZED, problem.to_owned());
-                let challenge = HeaderValue::from_static("Bearer");
-                response
-                    .headers_mut()
-                    .insert(header::WWW_AUTHENTICATE, challenge);
-                return response;
-            }
-            request
-                .extensions_mut()
-                .insert(Principal("token".to_owned()));
         }
         self.mcp.handle(request).await.map(Either::Left)
     }
@@ -240,22 +226,6 @@ fn refuse(status: StatusCode, problem: String) -> Response<GateBody> {
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(header::CONTENT_TYPE, plain);
     response
-}
-
-/// The token in a value of `Authorization`; its scheme may be in any case (RFC 9110, 11.1).
-fn bearer(shown: &[u8]) -> Option<&[u8]> {
-    let (scheme, token) = shown.split_at_checked("bearer".len())?;
-    let token = token.strip_prefix(b" ")?.trim_ascii_start();
-    scheme.eq_ignore_ascii_case(b"bearer").then_some(token)
-}
-
-/// Compares in a time that tells nothing but the length.
-fn same(shown: &[u8], expected: &[u8]) -> bool {
-    let differ = shown
-        .iter()
-        .zip(expected)
-        .fold(0, |differ, (a, b)| differ | (a ^ b));
-    shown.len() == expected.len() && std::hint::black_box(differ) == 0
 }
 
 /// Input that ends when the program is told to stop, so that what runs is finished as at the client's own end.

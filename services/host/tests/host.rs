@@ -199,6 +199,7 @@ async fn a_token_file_without_a_token_is_named() -> Outcome {
     let long = "s".repeat(4_097);
     for (text, problem) in [
         ("\nsecret\n", "its first line is empty"),
+        ("open sesame\n", "characters that no token has"),
         (&long, "more than 4096 bytes"),
     ] {
         fs::write(&file, text)?;

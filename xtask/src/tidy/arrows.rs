@@ -33,6 +33,7 @@ const STOREYS: [&[&str]; 12] = [
         "change",
         "json",
         "logging",
+        "scopes",
         "uri_template",
         "version",
     ],

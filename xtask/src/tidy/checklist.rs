@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) const PATH: &str = "mcp-proto/CHECKLIST.md";
 
 /// The families of rules and how many each has, numbered from 1.
-const FAMILIES: [(&str, u32); 13] = [
+const FAMILIES: [(&str, u32); 14] = [
     ("B", 21),
     ("D", 7),
     ("H", 24),
@@ -25,6 +25,7 @@ const FAMILIES: [(&str, u32); 13] = [
     ("I", 8),
     ("P", 23),
     ("Q", 13),
+    ("A", 14),
 ];
 
 /// What a row says instead of tests when its rule binds clients alone, or those between client and server.
@@ -212,7 +213,7 @@ mod tests {
         ]);
         assert_eq!(read.findings, Vec::<String>::new());
         assert_eq!(read.others, ["H6", "H24"]);
-        assert_eq!(read.rows, 163);
+        assert_eq!(read.rows, 177);
     }
 
     #[test]
@@ -265,6 +266,6 @@ mod tests {
     #[test]
     fn the_table_is_there() {
         let text = std::fs::read_to_string(crate::root().join(PATH)).expect("the table");
-        assert_eq!(check(&text, &BTreeMap::new(), &BTreeSet::new()).rows, 163);
+        assert_eq!(check(&text, &BTreeMap::new(), &BTreeSet::new()).rows, 177);
     }
 }

@@ -5,7 +5,33 @@ use std::fmt::Write as _;
 use http::StatusCode;
 use http::header::HeaderValue;
 
-use super::{Denied, Refusal};
+use crate::scopes::Scopes;
+
+/// Why a request is not authorized. The texts are for people, and hold nothing of the token.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Denied {
+    /// It shows no token: 401.
+    Missing,
+    /// It does not show its token as RFC 6750 wants it: 400 `invalid_request`.
+    Malformed(String),
+    /// The token is unknown, expired, or not for this server: 401 `invalid_token`.
+    Invalid(String),
+    /// The token is good, and these scopes are missing: 403 `insufficient_scope`.
+    Insufficient(Scopes),
+    /// Nobody can tell now: 503.
+    Unavailable(String),
+}
+
+/// A refusal, and what its challenge says besides.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub(crate) denied: Denied,
+    /// The URL of the resource's metadata.
+    pub(crate) metadata: Option<String>,
+    /// The scopes to ask an authorization server for.
+    pub(crate) scopes: Scopes,
+}
 
 impl Denied {
     /// The status of the refusal.
@@ -22,7 +48,7 @@ impl Denied {
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Missing => {
-                "this server wants to know who calls: send the header Authorization: Bearer TOKEN with a token for it"
+                "Authentication required: send the header Authorization: Bearer TOKEN with a token of this server"
                     .to_owned()
             }
             Self::Malformed(problem) | Self::Unavailable(problem) => problem.clone(),

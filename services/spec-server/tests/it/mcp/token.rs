@@ -12,7 +12,7 @@ use tokio::process::{Child, Command};
 
 use super::harness::{Copy, binary};
 
-const SECRET: &str = "s3cret\"\\x";
+const SECRET: &str = "s3cret-._~+/x==";
 
 /// A server that listens, with a token.
 fn listening(project: &Copy) -> Command {
@@ -125,15 +125,16 @@ async fn what_is_printed_at_a_terminal_works_when_it_is_pasted() {
             "{scheme}"
         );
     }
-    for wrong in [
-        SECRET,
-        "Bearer",
-        "Bearer ",
-        "Basic s3cret",
-        "Bearer s3cret",
-        "Bearers s3cret\"\\x",
+    for (wrong, expected) in [
+        (SECRET, "401"),
+        ("Bearer", "400"),
+        ("Bearer ", "400"),
+        ("Bearer s3cret x", "400"),
+        ("Basic s3cret", "401"),
+        ("Bearer s3cret", "401"),
+        ("Bearers s3cret-._~+/x==", "401"),
     ] {
-        assert_eq!(status(url, wrong).await, "401", "{wrong}");
+        assert_eq!(status(url, wrong).await, expected, "{wrong}");
     }
 }
 

@@ -83,9 +83,14 @@ fn forget_age(answer: &mut Result<Value, Value>) {
 async fn a_token_at_the_door_is_asked_for() {
     let built = Built::new();
     let token = built.folder().join("token");
-    std::fs::write(&token, "open sesame\n").unwrap();
+    std::fs::write(&token, "open-sesame\n").unwrap();
     let listening =
         Listening::new(&built.graph(), &["--token-file", token.to_str().unwrap()]).await;
     let refused = Client::http(&listening.url, ClientConfig::new(Era::Legacy)).await;
-    assert!(refused.unwrap_err().to_string().contains("401"));
+    assert!(
+        refused
+            .unwrap_err()
+            .to_string()
+            .contains("Authorization: Bearer TOKEN")
+    );
 }
