@@ -125,7 +125,7 @@ impl Server {
         let span = span(&request, &context);
         let server: Weak<Inner> = Arc::downgrade(&self.0);
         context.server = Some(server);
-        let begun = self.0.begun(&request);
+        let begun = self.0.begun(&request, &context);
         let outcome = AssertUnwindSafe(self.dispatch(request, context))
             .catch_unwind()
             .instrument(span)

@@ -18,8 +18,8 @@ use clap::Subcommand;
 
 use crate::commands::{CommandService, ServiceError, ServiceLimits};
 use crate::store::sqlite::care::{compact, restore};
-use crate::store::sqlite::{Inspector, OpenError, Options, Size, Unreadable};
-use crate::store::{SqliteStore, UniverseId};
+use crate::store::sqlite::{Inspector, OpenError, Options, Unreadable};
+use crate::store::{Size, SqliteStore, UniverseId};
 
 pub(crate) use online::{Online, Request};
 
@@ -185,7 +185,7 @@ fn judge(file: &Path) -> Result<u64, CareError> {
     };
     let parent = file.parent().unwrap_or(Path::new("."));
     let opened = Inspector::open_file(parent, file).map_err(|error| match error {
-        OpenError::Unreadable { reason, .. } => content(reason),
+        OpenError::Unreadable { reason, .. } | OpenError::Damaged { reason, .. } => content(reason),
         error => content(error.to_string()),
     })?;
     let found = opened.integrity()?;

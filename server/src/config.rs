@@ -111,6 +111,11 @@ pub struct Arguments {
     #[arg(long, env = "UNIVERSE_LOG", default_value = "text", value_enum)]
     pub log: LogFormat,
 
+    /// Where a collector takes traces by OTLP (http/protobuf, without TLS), such as http://127.0.0.1:4318.
+    #[cfg(feature = "otlp")]
+    #[arg(long, env = "OTEL_EXPORTER_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp: Option<String>,
+
     /// The largest body of a request over REST or MCP, such as 64MiB; at most 128MiB. A larger one gets 413. To take a
     /// universe by POST or PUT it must be somewhat larger than that. Taking a universe needs some seven times its size
     /// in memory for a moment, once more for its answer; other bodies need up to 128 MiB.
@@ -228,6 +233,11 @@ pub enum ConfigError {
          another server that listens on the same data directory"
     )]
     StdioListens,
+    /// A collector that is none.
+    #[error(
+        "--otlp {0:?}: a collector is named by a URL without TLS, such as http://127.0.0.1:4318"
+    )]
+    Collector(String),
     /// An origin that is none.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),

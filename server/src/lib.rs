@@ -14,4 +14,9 @@ mod requests;
 pub mod rest;
 pub mod run;
 pub mod store;
+#[cfg(feature = "otlp")]
+mod traces;
+#[cfg(not(feature = "otlp"))]
+#[path = "traces/none.rs"]
+mod traces;
 pub mod view;

@@ -17,6 +17,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
+use crate::store::Size;
+
 /// The media type of what [`render`] gives.
 pub(crate) const CONTENT: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -44,6 +46,8 @@ struct Metrics {
     commands: Family<OutcomeLabels, Counter>,
     append: Histogram,
     universes: Gauge,
+    size: Gauge,
+    free: Gauge,
     readers: Gauge,
     sessions: Gauge,
     open_sessions: Arc<MemorySessions>,
@@ -85,7 +89,7 @@ pub(crate) struct Reader(());
 /// Counts a request over HTTP. The duration of a stream is that of its beginning.
 pub(crate) fn request(method: &Method, route: &'static str, status: u16, duration: Duration) {
     let labels = HttpLabels {
-        http_request_method: known(method),
+        http_request_method: known_method(method),
         http_route: route,
         http_response_status_code: status.into(),
         error_type: match status {
@@ -102,11 +106,7 @@ pub(crate) fn operation(operation: &Operation<'_>) {
     let labels = McpLabels {
         mcp_method_name: operation.method.to_owned(),
         gen_ai_tool_name: operation.tool.unwrap_or_default().to_owned(),
-        error_type: match operation.error {
-            None => String::new(),
-            Some(OperationError::Code(code)) => code.to_string(),
-            Some(_) => "tool_error".to_owned(),
-        },
+        error_type: operation.error.map(error_type).unwrap_or_default(),
     };
     let histogram = METRICS.mcp.get_or_create(&labels);
     histogram.observe(operation.duration.as_secs_f64());
@@ -129,10 +129,18 @@ pub(crate) fn sessions() -> Arc<MemorySessions> {
 }
 
 /// Everything as text. What others know is given.
-pub(crate) fn render(universes: Option<u64>, usage: &[Usage]) -> Result<String, fmt::Error> {
+pub(crate) fn render(
+    universes: Option<u64>,
+    size: Option<Size>,
+    usage: &[Usage],
+) -> Result<String, fmt::Error> {
     let metrics = &*METRICS;
     if let Some(universes) = universes {
         metrics.universes.set(universes.cast_signed());
+    }
+    if let Some(Size { file, free }) = size {
+        metrics.size.set(file.cast_signed());
+        metrics.free.set(free.cast_signed());
     }
     metrics.sessions.set(signed(metrics.open_sessions.len()));
     for usage in usage {
@@ -179,6 +187,8 @@ impl Metrics {
             commands: Family::default(),
             append: Histogram::new(APPEND_BUCKETS),
             universes: Gauge::default(),
+            size: Gauge::default(),
+            free: Gauge::default(),
             readers: Gauge::default(),
             sessions: Gauge::default(),
             open_sessions: Arc::default(),
@@ -218,6 +228,18 @@ impl Metrics {
             self.append.clone(),
         );
         all.register("universe_universes", "Universes", self.universes.clone());
+        all.register_with_unit(
+            "universe_store_size",
+            "The file of the universes; 0 where they are in memory alone",
+            bytes(),
+            self.size.clone(),
+        );
+        all.register_with_unit(
+            "universe_store_free",
+            "What of it nothing is in",
+            bytes(),
+            self.free.clone(),
+        );
         all.register(
             "universe_feed_readers",
             "Open feeds of REST",
@@ -271,7 +293,7 @@ impl Metrics {
 }
 
 /// The methods that have a name here; others have none in common.
-fn known(method: &Method) -> &'static str {
+pub(crate) fn known_method(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
         Method::HEAD => "HEAD",
@@ -280,6 +302,14 @@ fn known(method: &Method) -> &'static str {
         Method::DELETE => "DELETE",
         Method::OPTIONS => "OPTIONS",
         _ => "_OTHER",
+    }
+}
+
+/// The name of a failure, as the conventions have it.
+pub(crate) fn error_type(error: OperationError) -> String {
+    match error {
+        OperationError::Code(code) => code.to_string(),
+        _ => "tool_error".to_owned(),
     }
 }
 

@@ -11,7 +11,7 @@ use http_body::Body;
 use mcp_proto::http::Peer;
 use mcp_proto::{CallToolResult, Operation, ToolError};
 
-use crate::metrics;
+use crate::{metrics, traces};
 
 tokio::task_local! {
     /// The tool that the HTTP request calls, once it does.
@@ -44,11 +44,14 @@ pub(crate) async fn logged<B, R: Body>(
         route,
         start: Instant::now(),
     };
+    let span = traces::request(&asked.method, route, request.headers());
     let answered = async {
         let response = answer(request).await;
         (response, TOOL.with(Cell::take))
     };
-    let (response, tool) = TOOL.scope(Cell::new(None), answered).await;
+    let answered = span.around(TOOL.scope(Cell::new(None), answered));
+    let (response, tool) = answered.await;
+    span.end(response.status());
     asked.log(&response, tool.as_deref());
     response
 }
@@ -82,6 +85,7 @@ pub(crate) async fn call(
 /// Counts a request of MCP, over HTTP or on pipes.
 pub(crate) fn operation(operation: &Operation<'_>) {
     metrics::operation(operation);
+    traces::operation(operation);
 }
 
 impl Asked {

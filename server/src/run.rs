@@ -19,6 +19,7 @@ use crate::cli::Verb;
 use crate::client::ClientError;
 use crate::config::{Arguments, ConfigError, Settings};
 use crate::store::sqlite::OpenError;
+use crate::traces::Traces;
 
 pub use share::SOCKET;
 
@@ -90,10 +91,11 @@ pub async fn run(arguments: Arguments, settings: Settings) -> Result<ExitCode, R
         return verb.run(&arguments.data_dir, &settings).await;
     }
     let config = arguments.config()?;
-    if arguments.stdio {
-        stdio::run(&arguments, &config).await?;
-    } else {
-        listen::run(&arguments, config).await?;
-    }
-    Ok(ExitCode::SUCCESS)
+    let traces = Traces::begin(&arguments)?;
+    let served = match arguments.stdio {
+        true => stdio::run(&arguments, &config).await,
+        false => listen::run(&arguments, config).await,
+    };
+    traces.end().await;
+    served.map(|()| ExitCode::SUCCESS)
 }

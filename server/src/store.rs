@@ -27,7 +27,8 @@ pub use self::error::{
 pub use self::id::{CommandId, InvalidId, InvalidKey, Revision, UniverseId};
 pub use self::memory::{MemoryLimits, MemoryStore};
 pub use self::model::{
-    Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Snapshot,
+    Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Size,
+    Snapshot,
 };
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
@@ -110,6 +111,14 @@ pub trait UniverseLog: Send + Sync {
     /// # Errors
     /// [`ReadError::Unavailable`] alone.
     fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>>;
+
+    /// How much room they take on the disk; `None` where they take none.
+    ///
+    /// # Errors
+    /// [`ReadError::Unavailable`] alone.
+    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+        Box::pin(std::future::ready(Ok(None)))
+    }
 
     /// The body that the log begins with.
     ///

@@ -2,6 +2,8 @@
 //!
 //! Recursion follows the tables, as in the checker, never the input.
 
+use std::fmt;
+
 use serde_json::{Map, Value};
 
 use crate::check::describe;
@@ -77,10 +79,13 @@ impl Judge<'_> {
                 Some(member) => self.value(value, member, &place),
                 None if is_root && name == "type" => {}
                 None => {
-                    let names = table.members.iter().map(|member| member.name);
-                    let hint = nearest::hint(name, names);
-                    let of = table.name;
-                    let message = format_args!("is not a known member of {of}{}{hint}", self.kept);
+                    let (of, kept) = (table.name, self.kept);
+                    // Looked for where it is told, and not for each of 100,000 bodies.
+                    let message = fmt::from_fn(|told| {
+                        let names = table.members.iter().map(|member| member.name);
+                        let hint = nearest::hint(name, names);
+                        write!(told, "is not a known member of {of}{kept}{hint}")
+                    });
                     self.findings.push(&place, message);
                 }
             }

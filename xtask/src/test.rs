@@ -17,8 +17,9 @@ use crate::{Result, interop, lean, oracle, renames, root, say, semantic, siege, 
 pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,
-    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), twenty
-    /// kills of the universe server while it trims its logs, and half an hour of renames and edits with subscribers of specs.
+    /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), the universe
+    /// server's traces, twenty kills of it while it trims its logs, and half an hour of renames and edits with subscribers
+    /// of specs.
     #[arg(long)]
     full: bool,
 }
@@ -82,9 +83,10 @@ const INSTALLED: [(Toolbox, &str); 5] = [
 ];
 
 /// What takes too long for every change, in the order in which it runs.
-const LONG: [(&str, Chore); 4] = [
+const LONG: [(&str, Chore); 5] = [
     ("soak: memory under a long load", soak::whole),
     ("kills: universes that are trimmed and compacted", kills),
+    ("traces: the feature otlp", traces),
     ("siege: attacks on the servers", siege::whole),
     ("renames: subscribers of specs miss nothing", renames::whole),
 ];
@@ -103,6 +105,50 @@ const KILLS: Step = Step {
     ],
     environment: &[("UNIVERSE_KILLS", "20")],
 };
+
+/// The feature that few build: it would make every other step compile more.
+const TRACES: [Step; 2] = [
+    Step {
+        name: "lints of traces",
+        cargo: &[
+            "clippy",
+            "--locked",
+            "-p",
+            "universe-server",
+            "--features",
+            "otlp",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ],
+        environment: &[],
+    },
+    Step {
+        name: "traces",
+        cargo: &[
+            "test",
+            "--locked",
+            "-p",
+            "universe-server",
+            "--features",
+            "otlp",
+            "--test",
+            "it",
+            "looking::traces",
+        ],
+        environment: &[],
+    },
+];
+
+fn traces() -> Result<bool> {
+    for step in &TRACES {
+        if !command(step).status()?.success() {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
 
 fn kills() -> Result<bool> {
     Ok(command(&KILLS).status()?.success())

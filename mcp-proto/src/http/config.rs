@@ -24,8 +24,7 @@ pub struct HttpConfig {
     pub max_body_memory: usize,
     /// How long the body of a POST may take to arrive; then 408. 30 s by default.
     ///
-    /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most four times
-    /// [`HttpConfig::max_body_bytes`] and 64 MiB.
+    /// The rest of a body that is refused is read for as long again, so that the client hears of it: at most 256 MiB.
     pub body_timeout: Duration,
     /// How often a quiet event stream gets a comment line, and after how long a quiet call becomes such a stream if
     /// the client takes one. 15 s by default.

@@ -97,8 +97,9 @@ impl Text {
     }
 }
 
-/// The most bytes of a refused body that are read to no purpose but the client's hearing of it.
-const MAX_DISCARDED: usize = 64 * 1024 * 1024;
+/// The most bytes of a refused body that are read to no purpose but the client's hearing of it. They are read at a pace,
+/// so that more of them take a client longer, and nobody else.
+const MAX_DISCARDED: usize = 256 * 1024 * 1024;
 
 /// After how many bytes of a refused body others come first, and for how long: it is not worth a processor.
 const SKIPPED_IN_A_ROW: usize = 256 * 1024;
@@ -210,7 +211,7 @@ pub(super) async fn discard<B: Body>(
     let asks = headers
         .get(EXPECT)
         .is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
-    if asks || announced(headers).is_some_and(|length| length > max_discarded(config)) {
+    if asks || announced(headers).is_some_and(|length| length > MAX_DISCARDED) {
         return;
     }
     skip(pin!(body), config, client).await;
@@ -225,7 +226,7 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
     let Some(_turn) = deadline.run(client.discard()).await else {
         return;
     };
-    let mut left = max_discarded(config);
+    let mut left = MAX_DISCARDED;
     let mut in_a_row = 0;
     while !body.is_end_stream() {
         if in_a_row >= SKIPPED_IN_A_ROW {
@@ -243,10 +244,6 @@ async fn skip<B: Body>(mut body: Pin<&mut B>, config: &HttpConfig, client: &Clie
         }
         in_a_row += read;
     }
-}
-
-fn max_discarded(config: &HttpConfig) -> usize {
-    config.max_body_bytes.saturating_mul(4).min(MAX_DISCARDED)
 }
 
 /// The length that the client announced.

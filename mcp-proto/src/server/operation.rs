@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::Inner;
+use crate::context::Context;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 
 /// How many bytes a failure of a tool has at the most: larger results are not looked at for one.
@@ -22,6 +23,10 @@ pub struct Operation<'o> {
     pub duration: Duration,
     /// Why it failed.
     pub error: Option<OperationError>,
+    /// The span of the caller, [`Context::trace_parent`]. It is the client's word.
+    pub trace_parent: Option<&'o str>,
+    /// What tracing systems on the way have added, [`Context::trace_state`].
+    pub trace_state: Option<&'o str>,
 }
 
 /// Why a request failed.
@@ -42,11 +47,13 @@ pub(super) struct Begun {
     method: String,
     tool: Option<String>,
     start: Instant,
+    trace_parent: Option<String>,
+    trace_state: Option<String>,
 }
 
 impl Inner {
     /// Remembers a request, if somebody is to be told of it.
-    pub(super) fn begun(&self, request: &Request) -> Option<Begun> {
+    pub(super) fn begun(&self, request: &Request, context: &Context) -> Option<Begun> {
         self.observer.as_ref()?;
         let tool = request.params.get("name").and_then(|name| name.as_str());
         let tool = tool.filter(|tool| request.method == "tools/call" && self.tools.has(tool));
@@ -54,6 +61,8 @@ impl Inner {
             method: request.method.clone(),
             tool: tool.map(str::to_owned),
             start: Instant::now(),
+            trace_parent: context.trace_parent().map(str::to_owned),
+            trace_state: context.trace_state().map(str::to_owned),
         })
     }
 
@@ -75,6 +84,8 @@ impl Inner {
             tool: begun.tool.as_deref(),
             duration: begun.start.elapsed(),
             error,
+            trace_parent: begun.trace_parent.as_deref(),
+            trace_state: begun.trace_state.as_deref(),
         });
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::replay::{Found, Replay};
-use super::{CareError, DAMAGED, Inspector, present, say};
+use super::{CareError, DAMAGED, Inspector, OpenError, present, say};
 use crate::commands::read_state;
 use crate::store::sqlite::View;
 use crate::store::{MAX_PAGE, Page, Record, Revision};
@@ -12,6 +12,9 @@ use crate::store::{MAX_PAGE, Page, Record, Revision};
 /// What to do about a snapshot.
 const PASSED_OVER: &str =
     "what to do: nothing; it is passed over, and the next one takes its place";
+
+/// What to do about a loss that nothing makes good.
+const RESTORE: &str = "what to do: `universe-server restore FILE --replace` goes back to a backup";
 
 /// What was gone through.
 #[derive(Default)]
@@ -25,7 +28,15 @@ struct Tally {
 }
 
 pub(super) fn check(dir: &Path) -> Result<ExitCode, CareError> {
-    let inspector = Inspector::open(dir)?;
+    let inspector = match Inspector::open(dir) {
+        Err(OpenError::Damaged { reason, .. }) => {
+            say(&format!("the file is damaged: {reason}"))?;
+            say(RESTORE)?;
+            say("nothing of it can be read: 1 problem")?;
+            return Ok(ExitCode::from(DAMAGED));
+        }
+        opened => opened?,
+    };
     let mut tally = Tally::default();
     if let Err(error) = tally.all(&inspector) {
         // What SQLite cannot read it tells so, wherever it comes across it.
@@ -152,7 +163,7 @@ impl Tally {
                     false => String::new(),
                 };
                 say(&format!(
-                    "what to do: `universe-server restore FILE --replace` goes back to a backup{export}"
+                    "{RESTORE}{export}"
                 ))
                 .map(drop)
             }
@@ -185,7 +196,7 @@ impl Tally {
                 self.tell(&format!(
                     "universe {id}: its snapshot of revision {at} is not what its log comes to"
                 ))?;
-                say("what to do: `universe-server restore FILE --replace` goes back to a backup")?;
+                say(RESTORE)?;
             }
             (Ok(_), Some(_)) => {}
             // Of a revision in the middle of what cannot be read, it would not fit what comes next.

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use bytes::Bytes;
+use bytesize::ByteSize;
 use clap::Args;
 use http::Method;
 use serde::Serialize;
@@ -60,7 +61,10 @@ struct Shown {
     feed_readers: f64,
     listeners: f64,
     sessions: f64,
-    memory_bytes: f64,
+    memory_bytes: u64,
+    /// The file of the universes, and what of it nothing is in.
+    store_bytes: u64,
+    store_free_bytes: u64,
     active: Vec<Active>,
 }
 
@@ -149,6 +153,7 @@ impl Shown {
         // A server that was started in between counts from nothing.
         let more = |name: &str| (now.figures.get(name) - before.figures.get(name)).max(0.0);
         let rate = |name: &str| more(name) / elapsed;
+        let bytes = |name: &str| now.figures.get(name) as u64;
         let append = "universe_store_append_duration_seconds";
         let batches = more(&format!("{append}_count"));
         let append = more(&format!("{append}_sum")) / batches;
@@ -162,7 +167,9 @@ impl Shown {
             feed_readers: now.figures.get("universe_feed_readers"),
             listeners: now.figures.get("universe_budget_used{bound=\"listeners\"}"),
             sessions: now.figures.get("mcp_server_sessions"),
-            memory_bytes: now.figures.get("process_resident_memory_bytes"),
+            memory_bytes: bytes("process_resident_memory_bytes"),
+            store_bytes: bytes("universe_store_size_bytes"),
+            store_free_bytes: bytes("universe_store_free_bytes"),
             active: active(before, now, elapsed, limit),
         }
     }
@@ -173,13 +180,16 @@ impl Shown {
             None => "none to be durable".to_owned(),
         };
         let head = format!(
-            "{} universes, {} feed readers, {} listeners in all, {} sessions, {:.0} MiB\n{:.1} commands/s ({append}), \
+            "{} universes, {} feed readers, {} listeners in all, {} sessions, {} of \
+             memory, {} on the disk ({} free)\n{:.1} commands/s ({append}), \
              {:.1} refused/s, {:.1} requests/s, {:.1} MCP operations/s",
             self.universes,
             self.feed_readers,
             self.listeners,
             self.sessions,
-            self.memory_bytes / f64::from(1 << 20),
+            ByteSize(self.memory_bytes),
+            ByteSize(self.store_bytes),
+            ByteSize(self.store_free_bytes),
             self.commands_per_second,
             self.refused_per_second,
             self.requests_per_second,

@@ -1,11 +1,16 @@
 //! What an entry of a universe's log says, and how it is written down.
 
+use std::io;
+
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use universe_core::{Command, Event, State};
 
 use super::{Replacement, ServiceError};
+
+/// How large a text may grow while it is written, in bytes. A larger one is measured first.
+const GROWING: usize = 64 << 10;
 
 /// An entry of the log, borrowed from its JSON text: a command with its events, or a replacement.
 #[derive(Debug, Deserialize)]
@@ -41,6 +46,13 @@ struct ReplacementEntry<'a> {
     state: Option<&'a State>,
 }
 
+/// The beginning of a text that is being written, and how long all of it is.
+#[derive(Default)]
+struct Beginning {
+    text: Vec<u8>,
+    length: usize,
+}
+
 impl<'a> LogEntry<'a> {
     /// Reads an entry.
     ///
@@ -70,9 +82,35 @@ pub(super) fn of_replacement(replacement: &Replacement) -> Result<Bytes, Service
     })
 }
 
+/// Writes an entry, a large one into as much room as it takes: a text that grows while it is written is in memory twice
+/// at times.
 fn write(entry: &impl Serialize) -> Result<Bytes, ServiceError> {
-    serde_json::to_vec(entry).map(Bytes::from).map_err(|error| {
+    let written = || -> serde_json::Result<Vec<u8>> {
+        let mut beginning = Beginning::default();
+        serde_json::to_writer(&mut beginning, entry)?;
+        let Beginning { mut text, length } = beginning;
+        if length > text.len() {
+            text = Vec::with_capacity(length);
+            serde_json::to_writer(&mut text, entry)?;
+        }
+        Ok(text)
+    };
+    written().map(Bytes::from).map_err(|error| {
         tracing::error!(%error, "an entry could not be written as JSON");
         ServiceError::Internal
     })
+}
+
+impl io::Write for Beginning {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.length == self.text.len() && bytes.len() <= GROWING.saturating_sub(self.length) {
+            self.text.extend_from_slice(bytes);
+        }
+        self.length = self.length.saturating_add(bytes.len());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

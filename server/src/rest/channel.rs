@@ -15,7 +15,7 @@ use crate::commands::{CommandService, LogEntry};
 use crate::store::{Entry, Revision, TailError, UniverseId};
 
 /// The most bytes of texts that are kept for all feeds together. The newest one is kept whatever its size.
-pub(super) const MAX_KEPT: usize = 24 << 20;
+pub(super) const MAX_KEPT: usize = 16 << 20;
 /// The largest piece of a text that a feed is given at once: what it was given cannot be taken back.
 const PIECE: usize = 16 << 10;
 /// About how many bytes of events are read from the log at once.
@@ -41,7 +41,12 @@ struct Kept {
 
 /// An event as text, until it has to go.
 #[derive(Debug)]
-pub(super) struct Text(Mutex<Option<Bytes>>);
+pub(super) struct Text(Mutex<Option<Parts>>);
+
+/// The text of an event, all in the first part if it is given at once. In the middle of a large one is the command as the entry
+/// of the log has it, which is shared with whoever else has the entry.
+#[derive(Debug, Default)]
+struct Parts([Bytes; 3]);
 
 /// The events of one universe.
 pub(super) struct Channel {
@@ -233,13 +238,16 @@ impl Text {
     pub(super) fn piece(&self, begin: usize) -> Option<(Bytes, bool)> {
         let text = lock(&self.0);
         let text = text.as_ref()?;
+        let Parts([first, second, third]) = text;
         if begin == 0 && text.len() <= PIECE {
-            return Some((text.clone(), true));
+            return Some((first.clone(), true));
         }
-        let rest = text.get(begin..)?;
         // A copy: a slice would keep the whole.
-        let piece = rest.get(..PIECE).unwrap_or(rest);
-        Some((Bytes::copy_from_slice(piece), piece.len() == rest.len()))
+        let rest = text.len().checked_sub(begin)?;
+        let whole = first.iter().chain(second).chain(third);
+        let piece: Bytes = whole.skip(begin).take(PIECE).copied().collect();
+        let is_last = piece.len() == rest;
+        Some((piece, is_last))
     }
 
     fn is_kept(&self) -> bool {
@@ -247,20 +255,39 @@ impl Text {
     }
 }
 
+impl Parts {
+    fn len(&self) -> usize {
+        self.0.iter().map(Bytes::len).sum()
+    }
+}
+
+impl From<String> for Parts {
+    fn from(text: String) -> Self {
+        Self([text.into(), Bytes::new(), Bytes::new()])
+    }
+}
+
 /// An entry of the log as an event: `command` with the command, or `replaced` when name or state were put.
-fn event(entry: &Entry) -> Bytes {
+fn event(entry: &Entry) -> Parts {
     let Entry { revision, body, .. } = entry;
     let entry = match LogEntry::read(body) {
         Ok(entry) => entry,
         Err(error) => {
             tracing::error!(%revision, %error, "an entry of the log cannot be read");
-            return damaged(*revision, *revision);
+            return damaged_text(*revision, *revision).into();
         }
     };
     match entry.command {
         Some(command) => {
-            let head = format!("event: command\nid: {revision}\ndata: ");
-            [&head, command.get(), "\n\n"].concat().into()
+            let (head, end) = (format!("event: command\nid: {revision}\ndata: "), "\n\n");
+            let command = command.get();
+            match command.len() > PIECE {
+                true => {
+                    let command = body.slice_ref(command.as_bytes());
+                    Parts([head.into(), command, Bytes::from_static(end.as_bytes())])
+                }
+                false => [&head, command, end].concat().into(),
+            }
         }
         None => {
             let data = json!({ "name": entry.name, "state": entry.state.is_some() });
@@ -271,9 +298,13 @@ fn event(entry: &Entry) -> Bytes {
 
 /// Entries that cannot be told. The feed goes on after them, and so does a reader who comes back.
 pub(super) fn damaged(first: Revision, last: Revision) -> Bytes {
+    damaged_text(first, last).into()
+}
+
+fn damaged_text(first: Revision, last: Revision) -> String {
     let error = "these entries of the log are damaged; `universe-server check` says more";
     let data = json!({ "first": first, "last": last, "error": error });
-    format!("event: damaged\nid: {last}\ndata: {data}\n\n").into()
+    format!("event: damaged\nid: {last}\ndata: {data}\n\n")
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {

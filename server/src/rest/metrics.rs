@@ -14,8 +14,10 @@ impl Rest {
             return Err(Failure::unknown_path("/metrics"));
         }
         // A store that does not work must not hide the other figures.
-        let universes = self.service.store().count().await.ok();
-        let text = render(universes, &self.mcp.usage());
+        let store = self.service.store();
+        let universes = store.count().await.ok();
+        let size = store.size().await.ok().flatten();
+        let text = render(universes, size, &self.mcp.usage());
         let text = text.map_err(|error| Failure::internal(&error))?;
         let mut response = answer::json_text(StatusCode::OK, text.into_bytes());
         let content = HeaderValue::from_static(CONTENT);

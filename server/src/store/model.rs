@@ -210,6 +210,15 @@ impl Head {
     }
 }
 
+/// How much room the universes take on the disk, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// All of it.
+    pub file: u64,
+    /// What of it nothing is in.
+    pub free: u64,
+}
+
 impl Append {
     /// What the batch weighs, in bytes.
     pub(super) fn size(&self) -> usize {

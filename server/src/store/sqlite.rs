@@ -30,14 +30,14 @@ use tokio::sync::Semaphore;
 
 pub use self::directory::OpenError;
 use self::directory::{Directory, unreadable};
-pub use self::inspect::{Inspector, Size, Stretch, Unreadable, View};
+pub use self::inspect::{Inspector, Stretch, Unreadable, View};
 use self::job::{Failure, Job, Reply, Work};
 use self::live::Live;
 use self::readers::Readers;
 use self::writer::Writer;
 use super::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, MAX_WRITE, Meta, Page,
-    ReadError, Record, Revision, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
+    ReadError, Record, Revision, Size, Snapshot, SnapshotError, TailError, TrimError, UniverseId,
     UniverseLog,
 };
 
@@ -296,6 +296,11 @@ impl UniverseLog for SqliteStore {
 
     fn count(&self) -> BoxFuture<'_, Result<u64, ReadError>> {
         self.read(reader::count).boxed()
+    }
+
+    fn size(&self) -> BoxFuture<'_, Result<Option<Size>, ReadError>> {
+        let size = self.read(schema::sizes);
+        async { Ok(Some(size.await?)) }.boxed()
     }
 
     fn base(&self, id: &UniverseId) -> BoxFuture<'_, Result<Base, ReadError>> {

@@ -240,7 +240,14 @@ async fn top_counts_what_happens_meanwhile() {
         "{shown}"
     );
     assert!(shown["appendSeconds"].as_f64().unwrap() > 0.0, "{shown}");
-    assert!(shown["memoryBytes"].as_f64().unwrap() > 1e6, "{shown}");
+    assert!(
+        shown["memoryBytes"].as_u64().unwrap() > 1_000_000,
+        "{shown}"
+    );
+    assert!(shown["storeBytes"].as_u64().unwrap() > 4_096, "{shown}");
+    assert!(shown["storeFreeBytes"].is_u64(), "{shown}");
+    let told = done(dir.path(), &["top", "--once", "--interval", "0.1"]).await;
+    assert!(told.contains(" KiB on the disk ("), "{told}");
     assert_eq!(
         (&shown["universes"], &shown["feedReaders"]),
         (&json!(2), &json!(1.0))

@@ -1,5 +1,8 @@
 //! Looking in: probes, the version, and a line in the log for each request.
 
+#[cfg(feature = "otlp")]
+mod traces;
+
 use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio as Pipe;

@@ -5,8 +5,9 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
+use super::Durability;
 use super::directory::{self, DATABASE, Directory, OpenError, unreadable};
-use super::{Durability, Size};
+use crate::store::Size;
 
 /// The files of a database.
 const FILES: [&str; 3] = [DATABASE, "universes.db-wal", "universes.db-shm"];

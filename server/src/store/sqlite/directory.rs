@@ -46,7 +46,15 @@ pub enum OpenError {
         /// The newest format known here.
         supported: i32,
     },
-    /// It cannot be read or written, or its content is not a store's.
+    /// Its content is not that of a sound store.
+    #[error("the data directory {} cannot be used: {reason}", dir.display())]
+    Damaged {
+        /// The directory.
+        dir: PathBuf,
+        /// What is wrong, and what helps.
+        reason: String,
+    },
+    /// It cannot be read or written.
     #[error("the data directory {} cannot be used: {reason}", dir.display())]
     Unreadable {
         /// The directory.
@@ -124,13 +132,13 @@ pub(super) fn unreadable(dir: &Path, reason: &impl ToString) -> OpenError {
 /// Says which command helps where the file is damaged.
 pub(super) fn damaged(dir: &Path, error: &rusqlite::Error) -> OpenError {
     match error.sqlite_error_code() {
-        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => unreadable(
-            dir,
-            &format_args!(
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => OpenError::Damaged {
+            dir: dir.to_owned(),
+            reason: format!(
                 "{error}; `universe-server check` says what is damaged, `universe-server export` saves what can be \
                  read, and `universe-server restore` goes back to a backup"
             ),
-        ),
+        },
         _ => unreadable(dir, error),
     }
 }
@@ -183,10 +191,10 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
             }
             false => "",
         };
-        return Err(unreadable(
-            dir,
-            &format_args!("{DATABASE} is not a store of universes{help}"),
-        ));
+        return Err(OpenError::Damaged {
+            dir: dir.to_owned(),
+            reason: format!("{DATABASE} is not a store of universes{help}"),
+        });
     }
     match found {
         Some(found) if found > schema::FORMAT => Err(OpenError::NewerFormat {
@@ -195,10 +203,10 @@ pub(super) fn judge_header(dir: &Path, database: &Path) -> Result<(), OpenError>
             supported: schema::FORMAT,
         }),
         Some(found) if found > 0 => Ok(()),
-        _ => Err(unreadable(
-            dir,
-            &format_args!("{DATABASE} has no known format"),
-        )),
+        _ => Err(OpenError::Damaged {
+            dir: dir.to_owned(),
+            reason: format!("{DATABASE} has no known format"),
+        }),
     }
 }
 

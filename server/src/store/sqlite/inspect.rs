@@ -7,7 +7,7 @@ use rusqlite::{Connection, Transaction};
 use super::directory::{self, DATABASE, OpenError};
 use super::reader::{self, Chunk};
 use super::schema;
-use crate::store::{Base, Entry, Page, Record, Revision, Snapshot, UniverseId};
+use crate::store::{Base, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
 
 /// The most findings of SQLite's own check that are told.
 const MAX_FINDINGS: usize = 20;
@@ -16,15 +16,6 @@ const MAX_FINDINGS: usize = 20;
 #[derive(Debug)]
 pub struct Inspector {
     connection: Connection,
-}
-
-/// How large the file is, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Size {
-    /// All of it.
-    pub file: u64,
-    /// What of it nothing is in.
-    pub free: u64,
 }
 
 /// What could not be read, in the words of the database.
@@ -63,10 +54,10 @@ impl Inspector {
         if is_empty.map_err(|error| {
             directory::unreadable(dir, &format_args!("{}: {error}", file.display()))
         })? {
-            return Err(directory::unreadable(
-                dir,
-                &format_args!("{} is empty", file.display()),
-            ));
+            return Err(OpenError::Damaged {
+                dir: dir.to_owned(),
+                reason: format!("{} is empty", file.display()),
+            });
         }
         directory::judge_header(dir, file)?;
         let connection =

@@ -8,6 +8,7 @@ mod tidy;
 use std::collections::HashMap;
 
 use bytes::Bytes;
+use rusqlite::types::ToSqlOutput;
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use uuid::Uuid;
 
@@ -22,11 +23,17 @@ use crate::store::{
 /// Most heads that are remembered; beyond it all are forgotten and read again as needed.
 const MAX_HEADS: usize = 1 << 16;
 
+/// Bodies of entries beyond this many bytes are written into their place and read from it, not through the values of a
+/// row, which the database holds twice.
+pub(super) const LARGE: usize = 1 << 20;
+
 /// The writer's connection with what it remembers of the tables.
 pub(super) struct Ledger {
     connection: Connection,
     heads: HashMap<UniverseId, Slot>,
     next_seq: i64,
+    /// Whether what was written has filled the cache of pages to no further use.
+    filled: bool,
     /// Whether there are entries left of deleted universes and trimmed logs.
     sweeping: bool,
     /// Whether the file has much room that nothing is in.
@@ -62,6 +69,7 @@ impl Ledger {
             connection,
             heads: HashMap::new(),
             next_seq: 1,
+            filled: false,
             sweeping: false,
             shrinking: false,
             thorough: false,
@@ -83,8 +91,13 @@ impl Ledger {
         self.run("BEGIN IMMEDIATE", [])
     }
 
-    pub(super) fn commit(&self) -> rusqlite::Result<()> {
-        self.run("COMMIT", [])
+    pub(super) fn commit(&mut self) -> rusqlite::Result<()> {
+        self.run("COMMIT", [])?;
+        if std::mem::take(&mut self.filled) {
+            // What is written is written, whether its pages stay in memory or not.
+            let _released = self.connection.release_memory();
+        }
+        Ok(())
     }
 
     /// Gives up the open transaction, if there is one, and what was remembered of it.
@@ -150,6 +163,11 @@ impl Ledger {
             let prev = seq;
             seq = self.next_seq;
             self.next_seq += 1;
+            let is_large = entry.body.len() > LARGE;
+            let body = match is_large {
+                true => ToSqlOutput::ZeroBlob(entry.body.len() as u64),
+                false => ToSqlOutput::from(&entry.body[..]),
+            };
             self.run(
                 "INSERT INTO log (seq, uni, rev, prev, at, command, body, sum) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
@@ -160,10 +178,17 @@ impl Ledger {
                     prev,
                     entry.at.as_millis(),
                     entry.command_id.0.as_bytes(),
-                    &entry.body[..],
+                    body,
                     sum(entry.command_id.0.as_bytes(), &entry.body)
                 ],
             )?;
+            if is_large {
+                let mut room = self
+                    .connection
+                    .blob_open("main", "log", "body", seq, false)?;
+                room.write_all_at(&entry.body, 0)?;
+                self.filled = true;
+            }
             if entry.keyed {
                 self.remember_key(uni, revision, entry)?;
             }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, Row, params};
 use uuid::Uuid;
 
-use super::ledger::{head, integer, revision, sum};
+use super::ledger::{LARGE, head, integer, revision, sum};
 use super::schema::MARK;
 use crate::store::{
     Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
@@ -91,7 +91,7 @@ pub(super) fn base(connection: &Connection, id: &UniverseId) -> rusqlite::Result
         Ok(Base {
             revision: revision(row.get(0)?),
             at: Timestamp::from_millis(row.get(1)?),
-            body: state(connection, "genesis", row, 2)?,
+            body: state(connection, "genesis", row, 2, &[])?,
         })
     };
     connection
@@ -127,7 +127,7 @@ pub(super) fn snapshot(
         };
         Ok(Some(Snapshot {
             revision: revision(rev),
-            body: state(connection, "snap", row, 1)?,
+            body: state(connection, "snap", row, 1, &[])?,
         }))
     };
     connection
@@ -174,15 +174,27 @@ pub(super) fn stretch(
         walked => walked?,
     };
     let mut entries = Vec::with_capacity(seqs.len());
-    let mut bytes = 0;
+    let (mut bytes, mut filled) = (0, false);
     let sql = "SELECT rev, at, command, body, sum FROM log WHERE seq = ?1";
     let mut statement = view.prepare_cached(sql)?;
+    let sql = "SELECT rev, at, command, seq, sum FROM log WHERE seq = ?1";
+    let mut apart = view.prepare_cached(sql)?;
     let mut expected = after.next();
     for (found, seq, length) in seqs.iter().copied().rev() {
         if found != expected {
             break;
         }
-        match statement.query_row([seq], to_entry) {
+        let is_large = usize::try_from(length).is_ok_and(|length| length > LARGE);
+        filled |= is_large;
+        let read = match is_large {
+            true => apart.query_row([seq], |row| {
+                to_entry(row, |command| state(view, "log", row, 3, command))
+            }),
+            false => {
+                statement.query_row([seq], |row| to_entry(row, |command| body(row, 3, command)))
+            }
+        };
+        match read {
             Ok(entry) => entries.push(entry),
             Err(error) if is_damage(&error) => break,
             Err(error) => return Err(error),
@@ -200,6 +212,10 @@ pub(super) fn stretch(
         let last = beyond.map_or(end, |beyond| Revision(beyond.0.saturating_sub(1)));
         tracing::error!(uni, %first, %last, "entries of a log cannot be read");
         return Ok(Some(Chunk::Damaged { first, last }));
+    }
+    if filled {
+        // Their pages are of no further use.
+        let _released = view.release_memory();
     }
     let complete = entries.last().map_or(after, |entry| entry.revision) >= head;
     Ok(Some(Chunk::Entries(entries, complete)))
@@ -309,13 +325,16 @@ fn to_record(row: &Row<'_>) -> rusqlite::Result<Record> {
     })
 }
 
-fn to_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
+fn to_entry(
+    row: &Row<'_>,
+    body: impl FnOnce(&[u8]) -> rusqlite::Result<Bytes>,
+) -> rusqlite::Result<Entry> {
     let command: [u8; 16] = row.get(2)?;
     Ok(Entry {
         revision: revision(row.get(0)?),
         at: Timestamp::from_millis(row.get(1)?),
         command_id: CommandId(Uuid::from_bytes(command)),
-        body: body(row, 3, &command)?,
+        body: body(&command)?,
     })
 }
 
@@ -326,6 +345,7 @@ fn state(
     table: &str,
     row: &Row<'_>,
     column: usize,
+    command: &[u8],
 ) -> rusqlite::Result<Bytes> {
     let mut blob = connection.blob_open("main", table, "body", row.get(column)?, true)?;
     let mut body = vec![0; blob.len()];
@@ -333,7 +353,7 @@ fn state(
         let corrupt = rusqlite::ffi::Error::new(rusqlite::ffi::SQLITE_CORRUPT);
         rusqlite::Error::SqliteFailure(corrupt, None)
     })?;
-    intact(body.into(), row, column, &[])
+    intact(body.into(), row, column, command)
 }
 
 /// A body and its sum, in the column after it.

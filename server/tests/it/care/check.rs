@@ -128,6 +128,40 @@ async fn a_damaged_file_is_said_to_be() {
     );
 }
 
+/// What no database is found in is as damaged as can be.
+#[tokio::test]
+async fn a_destroyed_head_is_damage() {
+    let dir = TempDir::new().unwrap();
+    Server::with(dir.path(), &["--demo"]).await.stop().await;
+    let file = dir.path().join("universes.db");
+    let whole = std::fs::read(&file).unwrap();
+    let garbled = |from: usize, to: usize| {
+        let mut bytes = whole.clone();
+        bytes[from..to].fill(0xa5);
+        bytes
+    };
+    let cut = whole[..50].to_vec();
+    for bytes in [
+        garbled(0, 100),
+        garbled(0, 4_096),
+        garbled(56, 72),
+        cut,
+        Vec::new(),
+    ] {
+        std::fs::write(&file, bytes).unwrap();
+        let told = damaged(&dir).await;
+        assert!(told.starts_with("the file is damaged: "), "{told}");
+        let help = "what to do: `universe-server restore FILE --replace` goes back to a backup";
+        assert!(
+            told.contains(help) && told.ends_with("1 problem\n"),
+            "{told}"
+        );
+    }
+    // Where there was never anything, nothing is damaged.
+    let nowhere = verb(&dir.path().join("nowhere"), &["check"]).await;
+    assert_eq!(nowhere.status.code(), Some(1));
+}
+
 /// Readers hear of it, and everything else goes on.
 #[tokio::test]
 async fn a_damaged_entry_is_told_and_the_rest_goes_on() {

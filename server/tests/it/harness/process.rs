@@ -50,6 +50,7 @@ pub(crate) fn binary() -> Command {
     }
     command
         .env_remove("RUST_LOG")
+        .env_remove("OTEL_EXPORTER_OTLP_ENDPOINT")
         .stdin(Stdio::null())
         .kill_on_drop(true);
     command

@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use super::Ledger;
-use crate::store::sqlite::Size;
+use crate::store::Size;
 use crate::store::sqlite::schema::{self, MARK};
 
 /// Free pages that the file keeps: this many, or this share of all its pages.
