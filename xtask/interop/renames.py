@@ -90,6 +90,8 @@ class Subscriber:
                 uris, self.dirty = self.dirty, set()
                 listing, self.list_dirty = self.list_dirty, False
             for uri in uris:
+                if self.process.stdin.closed:
+                    return
                 result = self.request("resources/read", uri=uri).get("result")
                 self.known[uri] = result and result["contents"][0]["text"]
                 self.read += 1

@@ -15,7 +15,7 @@ mod show;
 mod validate;
 mod write;
 
-use std::io::{self, Write};
+use std::io;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -23,7 +23,7 @@ use clap::{Parser, Subcommand};
 pub use error::CliError;
 pub use output::{Output, Style};
 pub use place::Place;
-pub(crate) use search::MAX_TOP_K;
+pub(crate) use search::{MAX_TOP_K, Scope};
 
 /// The name of the program.
 pub const PROGRAM: &str = "spec-server";
@@ -98,7 +98,7 @@ pub fn main() -> ExitCode {
 ///
 /// # Errors
 /// [`CliError`], in a sentence for whoever gave the arguments; the exit code is 1 then.
-pub fn run<W: Write>(arguments: &Arguments, mut output: Output<W>) -> Result<u8, CliError> {
+pub fn run(arguments: &Arguments, mut output: Output<'_>) -> Result<u8, CliError> {
     let project = || arguments.place.project();
     let code = match &arguments.command {
         Command::Mcp(_) => {

@@ -24,6 +24,7 @@ use files::Reader;
 use crate::model::{Change, Source, Spec};
 use crate::{parallel, parse};
 
+pub(crate) use error::nearest_in_words;
 pub(crate) use files::RawFile;
 
 pub use error::{Kind, ProjectError, ReadError};
@@ -221,6 +222,33 @@ impl Project {
     /// [`ReadError`] if the folder cannot be listed.
     pub fn archive(&self) -> Result<Listing<Change>, ReadError> {
         self.folders(Kind::Archived)
+    }
+
+    /// All archived changes, or all active ones.
+    ///
+    /// # Errors
+    /// [`ReadError`] if the folder cannot be listed.
+    pub fn changes_in(&self, archive: bool) -> Result<Listing<Change>, ReadError> {
+        if archive {
+            self.archive()
+        } else {
+            self.changes()
+        }
+    }
+
+    /// The active change `id`, or else the archived one.
+    ///
+    /// # Errors
+    /// Those of [`Project::change`] if there is neither.
+    pub fn any_change(&self, id: &str) -> Result<Arc<Change>, ReadError> {
+        let not_active = match self.change(id) {
+            Err(error) if error.is_absent() => error,
+            read => return read,
+        };
+        match self.archived(id) {
+            Err(error) if error.is_absent() => Err(not_active),
+            read => read,
+        }
     }
 
     /// The folder of the active change `id`: absolute.

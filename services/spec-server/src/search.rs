@@ -6,7 +6,7 @@
 //!
 //! | score | what it is |
 //! |---|---|
-//! | [`Ranker::Bm25`] | the share of the query's terms that the document has, weighted by their rarity and saturating with repetition: BM25 divided by its least upper bound for the query. Words that may stand for a term count less ([`Query`]); a requirement gains by what its spec has of the query |
+//! | [`Ranker::Bm25`] | the share of the query's terms that the document has, weighted by their rarity and saturating with repetition: BM25 divided by its least upper bound for the query. Words that may stand for a term count less ([`Query`]); what lacks terms loses, and a requirement gains by what its spec has of the query |
 //! | [`Ranker::Semantic`] | the cosine between the embeddings of the query and of the best passage |
 //! | [`Ranker::Hybrid`] | reciprocal rank fusion: the sum of 1/(60 + rank) over both rankings, divided by 2/61, so that 1 is the first place in both |
 //!

@@ -11,13 +11,14 @@ mod names;
 mod preview;
 mod project;
 mod scenario;
+mod schema;
 mod spec;
 mod touching;
 
 pub(crate) use bound::notes;
 pub use bound::{Budget, Page};
 pub use change::{ChangeList, ChangeSummary, TaskProgress};
-pub use content::{ChangeSection, ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};
+pub use content::{ChangeView, DeltaItem, DeltaView, ProposalView, TasksView};
 pub use finding::{FindingView, Verdict};
 pub use found::{HitView, SearchResults};
 pub(crate) use names::counted;

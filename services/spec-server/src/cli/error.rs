@@ -6,7 +6,7 @@ use mcp_proto::BuildError;
 use service_host::HostError;
 
 use crate::archive::ArchiveError;
-use crate::project::{ProjectError, ReadError};
+use crate::project::{ProjectError, ReadError, nearest_in_words};
 use crate::search::SearchError;
 use crate::view::Missing;
 
@@ -21,7 +21,7 @@ pub enum CliError {
     #[error(transparent)]
     Read(#[from] ReadError),
     /// There is neither a spec nor a change of that id.
-    #[error("neither a spec nor a change is called {id:?}{}", or(.nearest))]
+    #[error("neither a spec nor a change is called {id:?}{}", nearest_in_words(.nearest))]
     Unknown {
         /// What was asked for.
         id: String,
@@ -49,11 +49,4 @@ pub enum CliError {
     /// The server cannot be served.
     #[error(transparent)]
     Host(#[from] HostError),
-}
-
-fn or(nearest: &[String]) -> String {
-    match nearest {
-        [] => String::new(),
-        ids => format!("; did you mean {}?", ids.join(", ")),
-    }
 }

@@ -34,20 +34,10 @@ pub(super) fn find(project: &Project, id: &str, wanted: Wanted) -> Result<Found,
             Err(error) => return Err(error.into()),
         }
     }
-    let not_active = match project.change(id) {
-        Err(error) if is_no_change(&error) => error,
-        read => return Ok(Found::Change(read?)),
-    };
-    match (project.archived(id), wanted) {
-        (Err(error), Wanted::Any) if is_no_change(&error) => Err(missing(project, id)?),
-        (Err(error), Wanted::Change) if is_no_change(&error) => Err(not_active.into()),
-        (read, _) => Ok(Found::Change(read?)),
+    match project.any_change(id) {
+        Err(error) if wanted == Wanted::Any && error.is_absent() => Err(missing(project, id)?),
+        read => Ok(Found::Change(read?)),
     }
-}
-
-/// Whether there is none of that id, which may be one that only a spec can have.
-fn is_no_change(error: &ReadError) -> bool {
-    matches!(error, ReadError::NotFound { .. } | ReadError::BadId { .. })
 }
 
 /// That there is neither a spec nor a change of that id, with what is nearest.

@@ -1,14 +1,12 @@
 //! `spec-server index`
 
-use std::io::Write;
-
 use super::CliError;
 use super::output::Output;
 use crate::project::Project;
 use crate::search;
 
 /// Builds the index.
-pub(super) fn run<W: Write>(project: &Project, output: &mut Output<W>) -> Result<u8, CliError> {
+pub(super) fn run(project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
     let specs = project.specs()?;
     let path = search::build(project.root(), &specs.items)?;
     let count = specs.items.len();

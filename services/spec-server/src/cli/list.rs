@@ -1,7 +1,5 @@
 //! `spec-server list`
 
-use std::io::Write;
-
 use clap::Args;
 use serde::Serialize;
 
@@ -9,7 +7,7 @@ use super::CliError;
 use super::output::{Ink, Output};
 use crate::model::{Change, Spec};
 use crate::project::{Listing, Project, Unreadable};
-use crate::view::TaskProgress;
+use crate::view::{ChangeSummary, TaskProgress};
 
 #[derive(Debug, Clone, Args)]
 pub(super) struct Arguments {
@@ -33,7 +31,7 @@ struct Listed {
     #[serde(skip_serializing_if = "Option::is_none")]
     specs: Option<Vec<ListedSpec>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    changes: Option<Vec<ListedChange>>,
+    changes: Option<Vec<ChangeSummary>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unreadable: Vec<String>,
 }
@@ -46,26 +44,10 @@ struct ListedSpec {
     requirements: usize,
 }
 
-#[derive(Debug, Serialize)]
-struct ListedChange {
-    id: String,
-    title: String,
-    task_progress: TaskProgress,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    archived_on: Option<String>,
-}
-
 impl Arguments {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let specs = (!self.changes && !self.archived).then(|| project.specs());
-        let changes = (!self.specs).then(|| match self.archived {
-            true => project.archive(),
-            false => project.changes(),
-        });
+        let changes = (!self.specs).then(|| project.changes_in(self.archived));
         let (specs, changes) = (specs.transpose()?, changes.transpose()?);
         if self.json {
             output.json(&Listed::new(specs.as_ref(), changes.as_ref()))?;
@@ -85,7 +67,7 @@ impl Arguments {
     }
 }
 
-fn write_specs<W: Write>(specs: &Listing<Spec>, output: &mut Output<W>) -> Result<(), CliError> {
+fn write_specs(specs: &Listing<Spec>, output: &mut Output<'_>) -> Result<(), CliError> {
     if specs.items.is_empty() && specs.unreadable.is_empty() {
         output.line("No specs found.")?;
         return Ok(());
@@ -101,10 +83,10 @@ fn write_specs<W: Write>(specs: &Listing<Spec>, output: &mut Output<W>) -> Resul
     write_unreadable(&specs.unreadable, output)
 }
 
-fn write_changes<W: Write>(
+fn write_changes(
     changes: &Listing<Change>,
     what: &str,
-    output: &mut Output<W>,
+    output: &mut Output<'_>,
 ) -> Result<(), CliError> {
     if changes.items.is_empty() && changes.unreadable.is_empty() {
         output.line(format_args!("No {what} changes."))?;
@@ -121,10 +103,7 @@ fn write_changes<W: Write>(
     write_unreadable(&changes.unreadable, output)
 }
 
-fn write_unreadable<W: Write>(
-    unreadable: &[Unreadable],
-    output: &mut Output<W>,
-) -> Result<(), CliError> {
+fn write_unreadable(unreadable: &[Unreadable], output: &mut Output<'_>) -> Result<(), CliError> {
     for unreadable in unreadable {
         let problem = output.safe(&unreadable.problem);
         output.line(format_args!("{} {problem}", output.paint(Ink::Red, "!")))?;
@@ -141,7 +120,7 @@ fn width<'i>(ids: impl Iterator<Item = &'i str>) -> usize {
         .min(MOST)
 }
 
-fn padded<W: Write>(output: &Output<W>, id: &str, width: usize) -> String {
+fn padded(output: &Output<'_>, id: &str, width: usize) -> String {
     let blanks = width.saturating_sub(id.chars().count());
     format!("{}{}", output.paint(Ink::Cyan, id), " ".repeat(blanks))
 }
@@ -161,7 +140,7 @@ impl Listed {
             }),
             changes: changes.map(|changes| {
                 let items = changes.items.iter();
-                items.map(|change| ListedChange::of(change)).collect()
+                items.map(|change| ChangeSummary::of(change)).collect()
             }),
             unreadable: unreadable.map(|file| file.problem.clone()).collect(),
         }
@@ -178,17 +157,6 @@ impl ListedSpec {
                 .as_ref()
                 .map_or_else(String::new, |purpose| purpose.text.clone()),
             requirements: spec.requirements.len(),
-        }
-    }
-}
-
-impl ListedChange {
-    fn of(change: &Change) -> Self {
-        Self {
-            id: change.id.clone(),
-            title: change.title.clone(),
-            task_progress: TaskProgress::of(change),
-            archived_on: change.archived_on.clone(),
         }
     }
 }

@@ -17,9 +17,9 @@ pub enum Style {
 }
 
 /// Where an answer goes.
-#[derive(Debug)]
-pub struct Output<W: Write> {
-    writer: BufWriter<W>,
+#[expect(missing_debug_implementations, reason = "a writer has none")]
+pub struct Output<'w> {
+    writer: BufWriter<Box<dyn Write + 'w>>,
     style: Style,
 }
 
@@ -51,11 +51,11 @@ impl Style {
     }
 }
 
-impl<W: Write> Output<W> {
+impl<'w> Output<'w> {
     /// Writes to `writer`.
-    pub fn new(writer: W, style: Style) -> Self {
+    pub fn new(writer: impl Write + 'w, style: Style) -> Self {
         Self {
-            writer: BufWriter::new(writer),
+            writer: BufWriter::new(Box::new(writer)),
             style,
         }
     }
@@ -84,14 +84,9 @@ impl<W: Write> Output<W> {
 
     /// Text from a file as part of a line.
     pub(super) fn safe(&self, text: &str) -> String {
-        let visible = |c: char| match c {
-            '\n' | '\t' => c,
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        };
         match self.style {
             Style::Plain => text.to_owned(),
-            Style::Terminal | Style::Colourless => text.chars().map(visible).collect(),
+            Style::Terminal | Style::Colourless => service_host::visible(text),
         }
     }
 

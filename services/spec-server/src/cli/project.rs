@@ -1,7 +1,5 @@
 //! `spec-server project`
 
-use std::io::Write;
-
 use clap::Args;
 
 use super::CliError;
@@ -17,11 +15,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let view = ProjectView::of(project, 0, Budget(usize::MAX));
         if self.json {
             output.json(&view)?;

@@ -1,9 +1,9 @@
 //! `spec-server search`, and how a server searches.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use serde::Deserialize;
 
 use super::CliError;
 use super::output::{Ink, Output};
@@ -64,8 +64,10 @@ pub(super) struct Options {
     semantic_threshold: f64,
 }
 
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-enum Scope {
+/// What is searched.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Scope {
     /// In the specs.
     #[default]
     Specs,
@@ -84,21 +86,18 @@ enum When {
 }
 
 impl Arguments {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let query = self.query.join(" ");
         let top_k = usize::try_from(self.top_k).unwrap_or(MAX_TOP_K);
         let mut settings = self.options.settings()?;
-        if self.scope != Scope::Specs {
+        let archived = self.scope.archived();
+        if archived.is_some() {
             // A model takes its time to be read, and is not asked here.
             settings.model = None;
         }
         let searcher = Searcher::open(project.root(), settings)?;
-        let results = match self.scope {
-            Scope::Specs => {
+        let results = match archived {
+            None => {
                 let specs = project.specs()?;
                 searcher.update(&specs.items)?;
                 searcher.finish();
@@ -106,13 +105,8 @@ impl Arguments {
                 let found = searcher.search(&query, top_k)?;
                 SearchResults::of(&found, specs.unreadable.len(), &touching)
             }
-            Scope::Changes | Scope::Archive => {
-                let archived = self.scope == Scope::Archive;
-                let listing = if archived {
-                    project.archive()
-                } else {
-                    project.changes()
-                }?;
+            Some(archived) => {
+                let listing = project.changes_in(archived)?;
                 let found = searcher.search_changes(&listing.items, archived, &query, top_k)?;
                 SearchResults::of(&found, listing.unreadable.len(), &Touching::default())
             }
@@ -145,6 +139,13 @@ impl Arguments {
             output.line(output.paint(Ink::Yellow, note))?;
         }
         Ok(0)
+    }
+}
+
+impl Scope {
+    /// Whether the archived changes are meant; `None` where no changes are.
+    pub(crate) fn archived(self) -> Option<bool> {
+        (self != Self::Specs).then_some(self == Self::Archive)
     }
 }
 

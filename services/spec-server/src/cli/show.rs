@@ -1,6 +1,5 @@
 //! `spec-server show`
 
-use std::io::Write;
 use std::sync::Arc;
 
 use clap::Args;
@@ -36,11 +35,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let wanted = if self.change {
             find::Wanted::Change
         } else {
@@ -66,11 +61,11 @@ impl Arguments {
     }
 }
 
-fn write_spec<W: Write>(spec: &Arc<Spec>, output: &mut Output<W>) -> Result<(), CliError> {
+fn write_spec(spec: &Arc<Spec>, output: &mut Output<'_>) -> Result<(), CliError> {
     write_file(&spec.source, output)
 }
 
-fn write_change<W: Write>(change: &Arc<Change>, output: &mut Output<W>) -> Result<(), CliError> {
+fn write_change(change: &Arc<Change>, output: &mut Output<'_>) -> Result<(), CliError> {
     let TaskProgress { completed, total } = TaskProgress::of(change);
     let title = output.paint(Ink::Bold, &change.title);
     output.line(format_args!("{title} ({})", output.safe(&change.id)))?;
@@ -87,7 +82,7 @@ fn write_change<W: Write>(change: &Arc<Change>, output: &mut Output<W>) -> Resul
 }
 
 /// The text of a file, its headings set off.
-fn write_file<W: Write>(file: &Source, output: &mut Output<W>) -> Result<(), CliError> {
+fn write_file(file: &Source, output: &mut Output<'_>) -> Result<(), CliError> {
     for line in file.text.lines() {
         match line.starts_with('#') {
             true => output.line(output.paint(Ink::Bold, line))?,

@@ -1,7 +1,5 @@
 //! `spec-server validate`
 
-use std::io::Write;
-
 use clap::Args;
 use serde::Serialize;
 
@@ -52,11 +50,7 @@ struct Issue {
 }
 
 impl Arguments {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let items = self.items(project)?;
         let report = Report::of(&items, self.strict);
         if self.json {
@@ -78,7 +72,7 @@ impl Arguments {
         }
         let found = |read: Result<String, ReadError>| match read {
             Ok(id) => Ok(Some(id)),
-            Err(ReadError::NotFound { .. } | ReadError::BadId { .. }) => Ok(None),
+            Err(error) if error.is_absent() => Ok(None),
             Err(error) => Err(error),
         };
         let mut items = Vec::new();
@@ -99,7 +93,7 @@ impl Arguments {
     }
 
     /// One finding in a line: where, how bad, what.
-    fn write<W: Write>(&self, finding: &Finding, output: &mut Output<W>) -> Result<(), CliError> {
+    fn write(&self, finding: &Finding, output: &mut Output<'_>) -> Result<(), CliError> {
         let ink = match finding.severity {
             _ if finding.fails(self.strict) => Ink::Red,
             Severity::Error | Severity::Warning => Ink::Yellow,

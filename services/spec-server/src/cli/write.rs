@@ -1,7 +1,5 @@
 //! `spec-server preview`, `archive` and `task`.
 
-use std::io::Write;
-
 use clap::Args;
 
 use super::CliError;
@@ -45,10 +43,10 @@ pub(super) struct Task {
 
 impl OfChange {
     /// Prints what archiving would make of the specs; 1 if something stands in its way.
-    pub(super) fn preview<W: Write>(
+    pub(super) fn preview(
         &self,
         project: &Project,
-        output: &mut Output<W>,
+        output: &mut Output<'_>,
     ) -> Result<u8, CliError> {
         let id = self.id(project)?;
         let preview = archive::preview(project, &id)?;
@@ -69,11 +67,7 @@ impl OfChange {
 }
 
 impl Archive {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let id = self.of.id(project)?;
         let archived = archive::archive_change(project, &id, &archive::today(), self.force)?;
         if self.of.json {
@@ -89,11 +83,7 @@ impl Archive {
 }
 
 impl Task {
-    pub(super) fn run<W: Write>(
-        &self,
-        project: &Project,
-        output: &mut Output<W>,
-    ) -> Result<u8, CliError> {
+    pub(super) fn run(&self, project: &Project, output: &mut Output<'_>) -> Result<u8, CliError> {
         let id = self.of.id(project)?;
         let at: TaskAt = self.task.parse()?;
         let view = TickedTask::of(&id, archive::complete_task(project, &id, &at, !self.undo)?);
@@ -109,18 +99,18 @@ impl Task {
     }
 }
 
-fn write_specs<W: Write>(specs: &[PreviewSpec], output: &mut Output<W>) -> Result<(), CliError> {
+fn write_specs(specs: &[PreviewSpec], output: &mut Output<'_>) -> Result<(), CliError> {
     for line in specs.iter().flat_map(|spec| spec.diff.lines()) {
         output.text(line)?;
     }
     Ok(())
 }
 
-fn write_problems<W: Write>(
+fn write_problems(
     problems: &[Problem],
     severity: &str,
     ink: Ink,
-    output: &mut Output<W>,
+    output: &mut Output<'_>,
 ) -> Result<(), CliError> {
     for problem in problems {
         let line = problem.line.map(|line| format!(":{line}"));

@@ -29,7 +29,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
                 .with_title("A spec")
                 .with_description("The whole file of a spec, as it is.")
                 .with_mime_type(MARKDOWN),
-            read_spec,
+            read,
         )
         .resource_template(
             ResourceTemplate::new(address::CHANGE, "change")
@@ -39,7 +39,7 @@ pub(super) fn add(builder: ServerBuilder<Desk>) -> ServerBuilder<Desk> {
                      each after a comment with its path.",
                 )
                 .with_mime_type(MARKDOWN),
-            read_change,
+            read,
         )
         .list_resources(list)
         .resources_list_changed()
@@ -115,38 +115,32 @@ fn behind(ids: Vec<String>, after: Option<&str>) -> impl Iterator<Item = String>
         .filter(move |id| after.as_ref().is_none_or(|after| id > after))
 }
 
-async fn read_spec(
+async fn read(
     desk: Desk,
     uri: ResourceUri,
     _: Context,
 ) -> Result<ReadResourceResult, RequestError> {
-    let id = uri.get("id").unwrap_or_default().to_owned();
+    let address = address_of(&uri.uri)?;
     let read = desk.read(move |desk| {
-        let spec = desk.spec(&id)?;
-        Ok(markdown(uri.uri, &*spec.source.text).into())
+        let text = match address {
+            Address::Spec(id) => desk.spec(&id)?.source.text.to_string(),
+            Address::Change(id) => text_of(&*desk.change(&id)?),
+        };
+        Ok(markdown(uri.uri, text).into())
     });
     Ok(read.await?)
 }
 
-async fn read_change(
-    desk: Desk,
-    uri: ResourceUri,
-    _: Context,
-) -> Result<ReadResourceResult, RequestError> {
-    let id = uri.get("id").unwrap_or_default().to_owned();
-    let read = desk.read(move |desk| {
-        let change = desk.change(&id)?;
-        Ok(markdown(uri.uri, text_of(&change)).into())
-    });
-    Ok(read.await?)
+fn address_of(uri: &str) -> Result<Address, RequestError> {
+    Address::read(uri).ok_or_else(|| {
+        let known = "there are spec://ID and change://ID; resources/list has them all";
+        RequestError::not_found(known)
+    })
 }
 
 /// What can be read can be subscribed to.
 async fn check_subscription(desk: Desk, uri: String, _: Context) -> Result<(), RequestError> {
-    let Some(address) = Address::read(&uri) else {
-        let known = "there are spec://ID and change://ID; resources/list has them all";
-        return Err(RequestError::not_found(known));
-    };
+    let address = address_of(&uri)?;
     let watching = desk.clone();
     let checked = desk.read(move |desk| match address {
         Address::Spec(id) => desk.spec(&id).map(drop),

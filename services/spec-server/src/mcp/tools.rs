@@ -6,7 +6,9 @@ mod spec;
 mod validate;
 mod write;
 
+use clap::ValueEnum;
 use mcp_proto::{ServerBuilder, Tool, ToolAnnotations};
+use schemars::{Schema, SchemaGenerator, json_schema};
 
 use super::desk::Desk;
 
@@ -146,4 +148,11 @@ fn idempotent() -> ToolAnnotations {
     hints.destructive_hint = Some(false);
     hints.idempotent_hint = Some(true);
     hints
+}
+
+/// One of the names that the command line takes too: a plain enumeration, which clients understand best.
+fn choice<T: ValueEnum>(_: &mut SchemaGenerator) -> Schema {
+    let values = T::value_variants().iter();
+    let names = values.filter_map(|value| Some(value.to_possible_value()?.get_name().to_owned()));
+    json_schema!({ "type": "string", "enum": names.collect::<Vec<_>>() })
 }

@@ -123,7 +123,16 @@ pub enum ReadError {
     },
 }
 
-fn nearest_in_words(nearest: &[String]) -> String {
+impl ReadError {
+    /// Whether there is nothing of that name, or can be nothing.
+    #[must_use]
+    pub const fn is_absent(&self) -> bool {
+        matches!(self, Self::NotFound { .. } | Self::BadId { .. })
+    }
+}
+
+/// What is most like what was asked for, as the end of a sentence.
+pub(crate) fn nearest_in_words(nearest: &[String]) -> String {
     match nearest {
         [] => String::new(),
         names => format!("; did you mean {}?", names.join(", ")),

@@ -88,6 +88,7 @@ pub fn nearest(id: &str, names: impl IntoIterator<Item = String>) -> Vec<String>
         .filter(|(alike, _)| *alike >= ALIKE)
         .collect();
     near.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
+    near.dedup();
     near.into_iter()
         .take(NEAREST)
         .map(|(_, name)| name)

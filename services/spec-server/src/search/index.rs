@@ -15,21 +15,28 @@ use crate::parallel;
 /// How fast a term that is repeated stops to count more.
 const K1: f64 = 1.2;
 /// How much a long document is held to repeat terms for its length alone.
-const B: f64 = 0.75;
+const B: f64 = 0.6;
 
-/// How much a word counts that may stand for a term of the query, as a share of the term itself, and how much a requirement
-/// gains by what its spec has of the query. Both chosen on the questions in odd lines of `corpus/openspec-questions.jsonl`.
-const KIN: f64 = 0.7;
+/// How much a word counts that may stand for a term of the query, as a share of the term itself. This and the numbers
+/// below were chosen on the questions in odd lines of `corpus/openspec-questions.jsonl` and `corpus/questions.jsonl`.
+const KIN: f64 = 0.75;
+
+/// How much of its score a document loses that has none of the terms themselves; one that has half of them loses half.
+const LACK: f64 = 0.4;
+
+/// How much a requirement gains by what its spec has of the query, and how much of that is what the best [`AMONG`]
+/// requirements of the spec have of it.
 const SPEC: f64 = 0.6;
+const REQUIREMENTS: f64 = 0.4;
+const AMONG: usize = 3;
 
-/// How much one occurrence in each kind of text counts, in the order of [`Field`]. Tuned on a part of the questions in
-/// `corpus/questions.jsonl`.
+/// How much one occurrence in each kind of text counts, in the order of [`Field`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Weights(pub [f64; Field::COUNT]);
 
 impl Default for Weights {
     fn default() -> Self {
-        Self([1.5, 1.5, 1.0, 1.0])
+        Self([1.5, 1.5, 0.5, 1.75])
     }
 }
 
@@ -51,8 +58,8 @@ pub struct Update {
 pub struct Match {
     /// The document.
     pub slot: Slot,
-    /// Its BM25 as a share of what it would be if every term of the query were repeated without end: above 0 and below 1.
-    /// Terms that occur nowhere count like the rarest. So it does not depend on what else was found.
+    /// Its BM25 as a share of what it would be if every term of the query were repeated without end, less for terms that
+    /// it lacks, more for what its spec has of them: above 0 and at most 1. Terms that occur nowhere count like the rarest.
     pub score: f64,
 }
 
@@ -211,8 +218,8 @@ impl Index {
     /// `limit`, ties by id and line.
     #[must_use]
     pub fn search(&self, query: &Query, threshold: f64, limit: usize) -> Vec<Match> {
-        let mut scores = vec![0.0; self.documents.len()];
-        let mut best = 0.0;
+        let mut scores = vec![(0.0, 0_u32); self.documents.len()];
+        let (mut best, mut terms) = (0.0, 0_u32);
         let average = self.average();
         for asked in query.asked() {
             let postings = asked
@@ -237,31 +244,47 @@ impl Index {
                 }
             }
             for (slot, gain) in gained {
-                if let Some(score) = scores.get_mut(slot) {
+                if let Some((score, found)) = scores.get_mut(slot) {
                     *score += gain;
+                    *found += u32::from(asked.term.is_some());
                 }
             }
             if asked.term.is_some() {
+                terms += 1;
                 best += self.rarity(postings.map_or(0, Vec::len));
             }
         }
         if best <= 0.0 {
             return Vec::new();
         }
-        let share = |slot: Slot| {
-            let score: f64 = scores.get(slot.index()).copied().unwrap_or_default();
+        let share = |slot: &Slot| {
+            let (score, found) = scores.get(slot.index()).copied().unwrap_or_default();
+            let lacking = 1.0 - f64::from(found) / f64::from(terms);
             // Phrases gain without being expected.
-            (score / best).min(1.0)
+            (score / best * (1.0 - LACK * lacking)).min(1.0)
         };
-        let slots = (0..).map(Slot).take(scores.len());
-        let slots = slots.filter(|slot| share(*slot) > 0.0);
-        let matches = slots.map(|slot| {
-            let own = share(slot);
-            let above = self.spec_of(slot).map_or(0.0, share);
-            let score = own + SPEC * above * (1.0 - own);
-            Match { slot, score }
-        });
-        let mut matches: Vec<Match> = matches.filter(|found| found.score >= threshold).collect();
+        let mut matches = Vec::new();
+        for held in self.specs.values() {
+            // The first is the spec itself.
+            let mut shares: Vec<f64> = held.slots.iter().map(share).collect();
+            let itself = shares.first().copied().unwrap_or_default();
+            let rest = shares.get_mut(1..).unwrap_or_default();
+            rest.sort_unstable_by(|a, b| b.total_cmp(a));
+            let best: f64 = rest.iter().take(AMONG).sum();
+            let among = REQUIREMENTS * best / AMONG as f64;
+            for (place, slot) in held.slots.iter().enumerate() {
+                let own = share(slot);
+                let above = if place == 0 {
+                    among
+                } else {
+                    (itself + among).min(1.0)
+                };
+                let score = own + SPEC * above * (1.0 - own);
+                if own > 0.0 && score >= threshold {
+                    matches.push(Match { slot: *slot, score });
+                }
+            }
+        }
         if limit < matches.len() {
             matches.select_nth_unstable_by(limit, |a, b| self.order(a, b));
             matches.truncate(limit);
@@ -326,13 +349,6 @@ impl Index {
         let held = ids.len() - outdated.added;
         outdated.removed = self.specs.len().saturating_sub(held);
         outdated
-    }
-
-    /// The place of the spec that a requirement or a text belongs to; `None` for a spec itself.
-    fn spec_of(&self, slot: Slot) -> Option<Slot> {
-        let document = self.document(slot)?;
-        let first = self.specs.get(&document.spec_id)?.slots.first();
-        first.copied().filter(|first| *first != slot)
     }
 
     /// The places that are taken.

@@ -226,8 +226,8 @@ fn fold(c: char) -> impl Iterator<Item = char> {
         .flat_map(char::to_lowercase)
 }
 
-/// Words that a question has for its grammar and its manners alone. A query is searched without them, unless it has no
-/// others.
+/// Words that a question has for its grammar and its manners alone, and that stand for no others. A query is searched
+/// without them, unless it has no others.
 #[must_use]
 pub fn is_grammar(word: &str) -> bool {
     static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| GRAMMAR.split_whitespace().collect());
@@ -236,17 +236,16 @@ pub fn is_grammar(word: &str) -> bool {
 
 const GRAMMAR: &str = "\
         a about above across actually after again all almost already also although always am an and another any \
-        anybody anyone anything are arent around as ask at away back be became because become been before being \
-        both but by came can cannot cant come could couldnt did didnt do does doesnt doing done dont each either \
-        else enough even ever every everyone everything exactly few for from gave get gets getting give go goes \
-        going gone got had hadnt happen happens has hasnt have havent having he hello her here hers him his how \
-        however i if im in instead into is isnt it its itself ive just keep know let lets like likely little \
-        look lot made make makes many may maybe me mean might mine more most much must my myself need needs \
-        never no nobody none nor not nothing now of off often ok okay on once one only onto or other others our \
-        ours out over own per perhaps please possible put quite rather really said same saw say says see seem \
-        seems seen shall she should shouldnt since so some somebody someone something somewhere soon still such \
-        take takes tell tells than thank that thats the their theirs them themselves then there theres these \
-        they thing things this those though through thus to together too took try trying under until up upon us \
-        use used using usually very via want wants was wasnt way we well went were werent what whatever whats \
-        when whenever where whether which while who whole whom whose why will with within without wont would \
-        wouldnt yes yet you your yours yourself";
+        anybody anyone anything are arent around as at away back be became because become been before being both but \
+        by came can cannot cant come could couldnt did didnt do does doesnt doing dont each either else enough even \
+        ever every everyone everything exactly few for from gave give go goes going gone got had hadnt happen happens \
+        has hasnt have havent having he hello her here hers him his how however i if im in instead into is isnt it \
+        its itself ive just know let lets like likely little look lot made many may maybe me mean might mine more \
+        most much must my myself need needs never no nobody nor not now of off often ok okay on once one only onto or \
+        other others our ours out over own per perhaps please possible put quite rather really said same saw say says \
+        see seem seems seen shall she should shouldnt since so some somebody someone something somewhere soon still \
+        such take takes tell tells than thank that thats the their theirs them themselves then there theres these \
+        they thing things this those though through thus to together too took try trying under until up upon us use \
+        used using usually very via want wants was wasnt way we well went were werent what whatever whats when \
+        whenever where whether which while who whole whom whose why will with within without wont would wouldnt yes \
+        yet you your yours yourself";

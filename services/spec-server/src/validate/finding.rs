@@ -1,5 +1,8 @@
 //! What validation finds: one finding, and the list of all of one item, which has a bound.
 
+use clap::ValueEnum;
+use serde::Deserialize;
+
 use crate::model::Line;
 
 /// How bad a finding is.
@@ -13,8 +16,9 @@ pub enum Severity {
     Info,
 }
 
-/// The part of a change that a finding is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// The part of a change that a finding is about, or that is read alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Part {
     /// `proposal.md`, and what is true of the change as a whole.
     Proposal,

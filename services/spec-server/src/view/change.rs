@@ -12,6 +12,7 @@ use crate::project::Unreadable;
 
 /// All changes in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct ChangeList {
     /// The changes, by id.
     pub changes: Vec<ChangeSummary>,
@@ -76,7 +77,9 @@ impl ChangeList {
 }
 
 impl ChangeSummary {
-    fn of(change: &Change) -> Self {
+    /// Of a change, active or archived.
+    #[must_use]
+    pub fn of(change: &Change) -> Self {
         Self {
             id: change.id.clone(),
             title: name(&change.title),

@@ -8,25 +8,14 @@ use serde::Serialize;
 use super::bound::{Budget, MAX_NAMES, name, notes};
 use super::change::TaskProgress;
 use crate::model::{CapabilityDelta, Change, Delta, Section};
+use crate::validate::Part;
 
 /// How the parts of a whole change share what an answer may have.
 const SECTIONS: usize = 5;
 
-/// One part of a change.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeSection {
-    /// Why and what.
-    Proposal,
-    /// What is to be done, and what is.
-    Tasks,
-    /// How it is to be done.
-    Design,
-    /// What becomes of the requirements.
-    Deltas,
-}
-
 /// A change in full, or one section of it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct ChangeView {
     /// The change.
     pub change_id: String,
@@ -73,7 +62,7 @@ pub struct TasksView {
 /// What becomes of one capability.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct DeltaView {
-    /// The file, below the root of the project.
+    /// Below the root of the project.
     pub file: String,
     /// The purpose of a new capability.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -100,26 +89,13 @@ pub struct DeltaItem {
     pub line: u32,
 }
 
-impl ChangeSection {
-    /// As clients call it.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Proposal => "proposal",
-            Self::Tasks => "tasks",
-            Self::Design => "design",
-            Self::Deltas => "deltas",
-        }
-    }
-}
-
 impl ChangeView {
     /// The whole change. What is too long is cut, each part by itself.
     #[must_use]
     pub fn whole(change: &Change, budget: Budget) -> Self {
         let share = budget.share(SECTIONS);
         let mut cut = Vec::new();
-        let mut text = |section: ChangeSection, text: &str| {
+        let mut text = |section: Part, text: &str| {
             let (text, was_cut) = share.beginning(text);
             if was_cut && !cut.contains(&section.name()) {
                 cut.push(section.name());
@@ -127,18 +103,18 @@ impl ChangeView {
             text
         };
         let proposal = ProposalView {
-            why: text(ChangeSection::Proposal, section(why(change))),
-            what_changes: text(ChangeSection::Proposal, section(what_changes(change))),
+            why: text(Part::Proposal, section(why(change))),
+            what_changes: text(Part::Proposal, section(what_changes(change))),
         };
         let tasks = TasksView {
-            content: text(ChangeSection::Tasks, tasks(change)),
+            content: text(Part::Tasks, tasks(change)),
             ..TasksView::progress_of(change)
         };
         let design = change.design.as_ref();
-        let design = design.map(|design| text(ChangeSection::Design, &design.text));
+        let design = design.map(|design| text(Part::Design, &design.text));
         let (deltas, more) = deltas(change, 0, share);
         if more.is_some() {
-            cut.push(ChangeSection::Deltas.name());
+            cut.push(Part::Deltas.name());
         }
         let note = (!cut.is_empty()).then(|| {
             format!(
@@ -160,18 +136,13 @@ impl ChangeView {
     /// One section: from the character `offset` on, of deltas from that capability or requirement on. `None` if the
     /// change does not have it.
     #[must_use]
-    pub fn section(
-        change: &Change,
-        asked: ChangeSection,
-        offset: usize,
-        budget: Budget,
-    ) -> Option<Self> {
+    pub fn section(change: &Change, asked: Part, offset: usize, budget: Budget) -> Option<Self> {
         let mut view = Self {
             change_id: change.id.clone(),
             ..Self::default()
         };
         let unit = match asked {
-            ChangeSection::Proposal => {
+            Part::Proposal => {
                 change.proposal.as_ref()?;
                 let why = section(why(change));
                 let half = budget.share(2);
@@ -189,7 +160,7 @@ impl ChangeView {
                 view.next_offset = next;
                 "characters of what_changes"
             }
-            ChangeSection::Tasks => {
+            Part::Tasks => {
                 change.tasks.as_ref()?;
                 let (content, next) = budget.part(tasks(change), offset);
                 view.tasks = Some(TasksView {
@@ -199,13 +170,13 @@ impl ChangeView {
                 view.next_offset = next;
                 "characters"
             }
-            ChangeSection::Design => {
+            Part::Design => {
                 let (design, next) = budget.part(&change.design.as_ref()?.text, offset);
                 view.design = Some(design);
                 view.next_offset = next;
                 "characters"
             }
-            ChangeSection::Deltas => {
+            Part::Deltas => {
                 let (deltas, next) = deltas(change, offset, budget);
                 view.deltas = Some(deltas);
                 view.next_offset = next;

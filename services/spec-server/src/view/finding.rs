@@ -4,10 +4,12 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::bound::{Budget, sentence};
-use crate::validate::{Finding, Report};
+use super::preview::ProblemView;
+use crate::validate::{Finding, Part, Report};
 
 /// The verdict on specs or changes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct Verdict {
     /// Whether there is no error and, if it was asked strictly, no warning.
     pub valid: bool,
@@ -25,16 +27,9 @@ pub struct Verdict {
 /// One finding.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FindingView {
-    /// The file, below the root of the project.
-    pub file: String,
-    /// The line, counted from 1, where one can be named.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<u32>,
-    /// What is wrong and what would be right.
-    pub description: String,
-    /// Of a change: proposal, tasks, design or deltas.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub section: Option<String>,
+    /// Where, and what.
+    #[serde(flatten)]
+    pub problem: ProblemView,
     /// The rule that is broken.
     pub rule: String,
     /// It is advice, and makes nothing invalid.
@@ -74,10 +69,12 @@ impl FindingView {
     #[must_use]
     pub fn of(finding: &Finding) -> Self {
         Self {
-            file: finding.file.clone(),
-            line: finding.line,
-            description: sentence(&finding.message),
-            section: finding.part.map(|part| part.name().to_owned()),
+            problem: ProblemView {
+                file: finding.file.clone(),
+                line: finding.line,
+                description: sentence(&finding.message),
+                section: finding.part.map(Part::name),
+            },
             rule: finding.rule.to_owned(),
             advice: finding.advice,
         }

@@ -10,6 +10,7 @@ use crate::search::{Found, Hit};
 
 /// What was found, the best first.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct SearchResults {
     /// The requirements and purposes that were found, by descending score.
     pub results: Vec<HitView>,

@@ -5,9 +5,11 @@ use serde::Serialize;
 
 use super::bound::{Budget, notes, sentence};
 use crate::archive::{Archived, Preview, PreviewSpec, Problem, Ticked};
+use crate::validate::Part;
 
 /// What a change would make of the specs if it were archived now.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct PreviewView {
     /// The change.
     pub change_id: String,
@@ -47,13 +49,14 @@ pub struct ProblemView {
     pub line: Option<u32>,
     /// What is wrong and what would be right.
     pub description: String,
-    /// Of a change: proposal, tasks, design or deltas.
+    /// Proposal, tasks, design or deltas, of a change.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub section: Option<String>,
+    pub section: Option<&'static str>,
 }
 
 /// A change that was archived.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct ArchivedView {
     /// What it was called.
     pub change_id: String,
@@ -72,6 +75,7 @@ pub struct ArchivedView {
 
 /// A task after it was ticked.
 #[derive(Debug, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct TickedTask {
     /// The change.
     pub change_id: String,
@@ -153,7 +157,7 @@ impl ProblemView {
             file: problem.path.to_string_lossy().into_owned(),
             line: problem.line,
             description: sentence(&problem.message),
-            section: problem.part.map(|part| part.name().to_owned()),
+            section: problem.part.map(Part::name),
         }
     }
 }

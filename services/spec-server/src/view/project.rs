@@ -9,6 +9,7 @@ use crate::words::Words;
 
 /// The project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct ProjectView {
     /// openspec or spec-oxide.
     pub kind: String,

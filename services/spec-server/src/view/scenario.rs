@@ -11,6 +11,7 @@ use crate::project::nearest;
 
 /// One scenario in full.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct ScenarioView {
     /// What the requirement says.
     pub requirement_description: String,
@@ -26,7 +27,7 @@ pub struct ScenarioView {
     pub spec_id: String,
     /// The requirement.
     pub requirement: String,
-    /// The file, below the root of the project.
+    /// Below the root of the project.
     pub file: String,
     /// The line of the scenario's heading.
     pub line: u32,

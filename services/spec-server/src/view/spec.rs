@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::bound::{Budget, MAX_NAMES, name, notes, sentence};
 use super::names::{counted, fold};
@@ -22,6 +22,7 @@ const MALFORMED: usize = 10;
 
 /// All specs in brief.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct SpecList {
     /// The specs, by id.
     pub specs: Vec<SpecSummary>,
@@ -59,7 +60,8 @@ pub struct UnreadableFile {
 }
 
 /// How much of each requirement is told.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
 pub enum Detail {
     /// Its name, and how many scenarios it has.
     #[default]
@@ -85,12 +87,13 @@ pub struct Selection {
 
 /// The requirements of a spec, in as much detail as was asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[schemars(transform = super::schema::terse)]
 pub struct Requirements {
     /// The spec.
     pub spec_id: String,
     /// The requirements in the order of the file; empty where `text` has all of it.
     pub requirements: Vec<RequirementView>,
-    /// The file, below the root of the project.
+    /// Below the root of the project.
     pub file: String,
     /// How many requirements the spec has.
     pub total: usize,

@@ -5,9 +5,11 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::choice;
 use crate::mcp::desk::Desk;
 use crate::mcp::failure::Failure;
-use crate::view::{ChangeList, ChangeSection, ChangeView};
+use crate::validate::Part;
+use crate::view::{ChangeList, ChangeView};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListChanges {
@@ -22,19 +24,11 @@ pub(super) struct GetChange {
     /// The id of the change, such as "add-login"; list_changes tells which there are.
     change_id: String,
     /// Only this part of it.
-    section: Option<Section>,
+    #[serde(default)]
+    #[schemars(schema_with = "choice::<Part>")]
+    section: Option<Part>,
     /// Where to go on in a long section; as the answer before says.
     offset: Option<usize>,
-}
-
-// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Section {
-    Proposal,
-    Tasks,
-    Design,
-    Deltas,
 }
 
 pub(super) async fn list_changes(
@@ -44,10 +38,7 @@ pub(super) async fn list_changes(
 ) -> Result<ChangeList, ToolError> {
     let answer = desk.answer(&context, move |desk| {
         let project = desk.project()?;
-        let listing = match asked.archived.unwrap_or(false) {
-            true => project.archive(),
-            false => project.changes(),
-        }?;
+        let listing = project.changes_in(asked.archived.unwrap_or(false))?;
         let offset = asked.offset.unwrap_or(0);
         let unreadable = &listing.unreadable;
         let mut list = ChangeList::new(&listing.items, unreadable, offset, desk.budget());
@@ -64,7 +55,7 @@ pub(super) async fn get_change(
 ) -> Result<ChangeView, ToolError> {
     let answer = desk.answer(&context, move |desk| {
         let change = desk.change(&asked.change_id)?;
-        let Some(section) = asked.section.map(ChangeSection::from) else {
+        let Some(section) = asked.section else {
             return Ok(ChangeView::whole(&change, desk.budget()));
         };
         let offset = asked.offset.unwrap_or(0);
@@ -80,15 +71,4 @@ pub(super) async fn get_change(
         })
     });
     answer.await
-}
-
-impl From<Section> for ChangeSection {
-    fn from(section: Section) -> Self {
-        match section {
-            Section::Proposal => Self::Proposal,
-            Section::Tasks => Self::Tasks,
-            Section::Design => Self::Design,
-            Section::Deltas => Self::Deltas,
-        }
-    }
 }

@@ -4,7 +4,8 @@ use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::cli::MAX_TOP_K;
+use super::choice;
+use crate::cli::{MAX_TOP_K, Scope};
 use crate::mcp::desk::Desk;
 use crate::search::TOP_K;
 use crate::view::{SearchResults, Touching};
@@ -17,17 +18,9 @@ pub(super) struct SearchSpecs {
     #[schemars(range(min = 1, max = 100))]
     top_k: Option<usize>,
     /// Where: in the specs if it is left out, in the active changes, or in the archived ones.
+    #[serde(default)]
+    #[schemars(schema_with = "choice::<Scope>")]
     r#in: Option<Scope>,
-}
-
-// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Scope {
-    #[default]
-    Specs,
-    Changes,
-    Archive,
 }
 
 pub(super) async fn search_specs(
@@ -38,13 +31,8 @@ pub(super) async fn search_specs(
     let answer = desk.answer(&context, move |desk| {
         let top_k = asked.top_k.unwrap_or(TOP_K).min(MAX_TOP_K);
         let project = desk.project()?;
-        if let Some(scope @ (Scope::Changes | Scope::Archive)) = asked.r#in {
-            let archived = scope == Scope::Archive;
-            let listing = if archived {
-                project.archive()
-            } else {
-                project.changes()
-            }?;
+        if let Some(archived) = asked.r#in.and_then(Scope::archived) {
+            let listing = project.changes_in(archived)?;
             let searcher = desk.searcher()?;
             let found = searcher.search_changes(&listing.items, archived, &asked.query, top_k)?;
             let unreadable = listing.unreadable.len();

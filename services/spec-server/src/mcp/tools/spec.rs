@@ -4,8 +4,9 @@ use mcp_proto::{Context, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::choice;
 use crate::mcp::desk::Desk;
-use crate::view::{self, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching};
+use crate::view::{Detail, ProjectView, Requirements, ScenarioView, Selection, SpecList, Touching};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct ListSpecs {
@@ -19,22 +20,14 @@ pub(super) struct GetSpecRequirements {
     spec_id: String,
     /// How much of each requirement: `names` if it is left out; `requirements` adds what each says, `scenarios` the
     /// scenarios too, `whole` is the file itself.
+    #[serde(default)]
+    #[schemars(schema_with = "choice::<Detail>")]
     detail: Option<Detail>,
     /// These requirements alone, by name or line, such as ["Sign in", "42"].
     #[schemars(length(max = 100))]
     requirements: Option<Vec<String>>,
     /// Where to go on in a long answer; as the answer before says.
     offset: Option<usize>,
-}
-
-// Without a comment on each, so that the schema is a plain enumeration, which clients understand best.
-#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-enum Detail {
-    Names,
-    Requirements,
-    Scenarios,
-    Whole,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -71,7 +64,7 @@ pub(super) async fn get_spec_requirements(
     let answer = desk.answer(&context, move |desk| {
         let spec = desk.spec(&asked.spec_id)?;
         let selection = Selection {
-            detail: asked.detail.map_or(view::Detail::Names, view::Detail::from),
+            detail: asked.detail.unwrap_or_default(),
             names: asked.requirements.unwrap_or_default(),
             offset: asked.offset.unwrap_or(0),
         };
@@ -108,15 +101,4 @@ pub(super) async fn get_project(
         Ok(view)
     });
     answer.await
-}
-
-impl From<Detail> for view::Detail {
-    fn from(detail: Detail) -> Self {
-        match detail {
-            Detail::Names => Self::Names,
-            Detail::Requirements => Self::Requirements,
-            Detail::Scenarios => Self::Scenarios,
-            Detail::Whole => Self::Whole,
-        }
-    }
 }
