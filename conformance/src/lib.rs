@@ -87,6 +87,7 @@ mod client;
 mod error;
 mod pattern;
 mod pipe;
+mod record;
 mod replay;
 mod report;
 mod sse;
@@ -97,9 +98,13 @@ mod wire;
 
 pub use error::{Problem, TranscriptError};
 pub use pattern::{Mismatch, Pattern};
+pub use record::{
+    Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, Recorder, Written as RecordedFile, around, proxy,
+};
 pub use replay::Replay;
 pub use report::{Event, Failure, Summary, TextReporter};
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
 pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;
+pub use transcript::format::transcript_schema;
 pub use transcript::{Era, MAX_FILE_BYTES, MAX_STEPS, Transcript};
