@@ -50,6 +50,8 @@ struct Book {
     sessions: Vec<(Key, Session)>,
     mask: Mask,
     left_out: usize,
+    /// What has been written, or could not be.
+    done: Vec<std::io::Result<Written>>,
 }
 
 /// What tells sessions apart.
@@ -148,29 +150,28 @@ impl Recorder {
         }
     }
 
-    /// Writes all sessions.
+    /// Writes the sessions that have not ended, and returns what was written of all.
     ///
     /// # Errors
     ///
-    /// A file cannot be written.
+    /// A file could not be written.
     pub fn finish(&self) -> std::io::Result<Vec<Written>> {
         let mut book = self.book();
-        let sessions = std::mem::take(&mut book.sessions);
-        let mut written = Vec::new();
-        for (_, session) in &sessions {
-            written.extend(self.write(session, &book.mask)?);
+        for (_, session) in std::mem::take(&mut book.sessions) {
+            let written = self.write(&session, &book.mask);
+            book.done.extend(written.transpose());
         }
-        Ok(written)
+        std::mem::take(&mut book.done).into_iter().collect()
     }
 
     /// Writes the session of this key, which has ended.
-    pub(crate) fn end(&self, key: &Key) -> std::io::Result<Option<Written>> {
+    pub(crate) fn end(&self, key: &Key) {
         let mut book = self.book();
-        let Some(index) = book.sessions.iter().position(|(known, _)| known == key) else {
-            return Ok(None);
-        };
-        let (_, session) = book.sessions.remove(index);
-        self.write(&session, &book.mask)
+        if let Some(index) = book.sessions.iter().position(|(known, _)| known == key) {
+            let (_, session) = book.sessions.remove(index);
+            let written = self.write(&session, &book.mask);
+            book.done.extend(written.transpose());
+        }
     }
 
     /// How many messages were over the bounds, or belonged to sessions that began before the recording.

@@ -197,7 +197,7 @@ impl Proxy {
             key = session.map_or(Key::Sessionless, |session| Key::Session(session.to_owned()));
             if key == Key::Sessionless {
                 // The client before can no longer be told from this one; what it said is complete.
-                let _ = self.recorder.end(&key);
+                self.recorder.end(&key);
             }
             self.recorder.rename(&exchange.key, key.clone());
         }
@@ -228,8 +228,7 @@ impl Proxy {
             self.recorder.with(&key, exchange.era, true, |session| {
                 session.plain("DELETE", head.status.as_u16(), None)
             });
-            // What cannot be written now is written, or reported, at the end.
-            let _ = self.recorder.end(&key);
+            self.recorder.end(&key);
             return Response::from_parts(head, body);
         }
         let body = watched(&head.headers, body, watch);
