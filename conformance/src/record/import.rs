@@ -2,110 +2,157 @@
 
 use serde_json::Value;
 
-use super::session::era_of;
+use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
+use crate::client::SESSION;
 use crate::error::{Problem, TranscriptError};
 use crate::transcript::Era;
 
 impl Recorder {
     /// Takes HTTP exchanges from text, in the order of its lines. A `request` has `method`, `headers` (an array of
     /// pairs) and `body`; a `response` has `status`, `headers`, and a `body` or `events`, each with its `data`. A body
-    /// may be JSON or a string that holds it. Exchanges without a message are left out.
+    /// may be JSON or a string that holds it. Times, if there are any, are in milliseconds: `t_ms` of the exchange, and
+    /// after its beginning `t_headers_ms` of the response and `t_ms` of an event.
     ///
     /// # Errors
     ///
     /// A line that is not such an object.
     pub fn import(&self, source: &str, text: &str) -> Result<(), TranscriptError> {
-        for (index, line) in text
-            .lines()
-            .enumerate()
-            .filter(|(_, line)| !line.trim().is_empty())
-        {
+        let mut seen: Vec<(u64, Seen)> = Vec::new();
+        for (index, line) in text.lines().enumerate() {
+            if line.trim().is_empty() {
+                continue;
+            }
             let at = |problem| TranscriptError::line(source, index + 1, problem);
             let exchange: Value = serde_json::from_str(line)
                 .map_err(|error| at(Problem::new(format!("not JSON: {error}"))))?;
             let member = |name: &'static str| {
                 let missing = || at(Problem::new("is missing").within(name));
-                exchange
-                    .get(name)
-                    .filter(|value| value.is_object())
-                    .ok_or_else(missing)
+                let object = exchange.get(name).filter(|value| value.is_object());
+                object.ok_or_else(missing)
             };
-            self.take(member("request")?, member("response")?, index as u64);
+            self.take(
+                &exchange,
+                member("request")?,
+                member("response")?,
+                &mut seen,
+            );
+        }
+        // What came on a stream came between other exchanges.
+        seen.sort_by_key(|(time, _)| *time);
+        for (_, seen) in seen {
+            if seen.begins == Some(Era::Legacy) {
+                // The session before under this key is complete.
+                self.end(&seen.key);
+            }
+            if seen.begins.is_none() && !self.knows(&seen.key) {
+                self.stray();
+                continue;
+            }
+            self.with(&seen.key, seen.era, true, seen.note);
         }
         Ok(())
     }
 
-    fn take(&self, request: &Value, response: &Value, number: u64) {
+    fn take(
+        &self,
+        exchange: &Value,
+        request: &Value,
+        response: &Value,
+        seen: &mut Vec<(u64, Seen)>,
+    ) {
+        let mut headers = Headers::new();
+        each_header(request, |name, value| {
+            let name = name.to_ascii_lowercase();
+            if has_meaning(&name) {
+                headers.push((name, value.to_owned()));
+            }
+        });
         for side in [request, response] {
             each_header(side, |name, value| self.secret(name, value));
         }
         let sent = body(request);
-        let session =
-            header(response, "mcp-session-id").or_else(|| header(request, "mcp-session-id"));
-        let status = response
-            .get("status")
-            .and_then(Value::as_u64)
-            .and_then(|status| u16::try_from(status).ok());
-        let era = sent.as_ref().map_or(Era::Legacy, |sent| {
-            era_of(sent, header(request, "mcp-protocol-version"))
-        });
+        let number = |value: &Value, name: &str| value.get(name).and_then(Value::as_u64);
+        let status = number(response, "status").and_then(|status| u16::try_from(status).ok());
+        let version = header(request, "mcp-protocol-version");
+        let era = sent
+            .as_ref()
+            .map_or(Era::Legacy, |sent| era_of(sent, version));
+        let session = header(response, SESSION.as_str()).or(header(request, SESSION.as_str()));
         let key = match (era, session, &sent) {
             (Era::Modern, _, Some(sent)) => modern(sent),
             (_, Some(session), _) => Key::Session(session.to_owned()),
             _ => Key::Sessionless,
         };
-        let shakes_hands = sent.as_ref().is_some_and(|sent| {
-            sent.get("method")
-                .is_some_and(|method| method == "initialize")
-        });
-        if shakes_hands && era == Era::Legacy && key == Key::Sessionless {
-            self.rename(&key, Key::Handshake(number));
-        }
-        if era == Era::Legacy && !shakes_hands && !self.knows(&key) {
-            return self.stray();
-        }
-        let carrier = sent
-            .as_ref()
-            .filter(|sent| sent.get("method").is_some())
-            .and_then(|sent| sent.get("id"))
-            .cloned();
-        self.with(&key, era, true, |session| {
-            if let Some(sent) = &sent {
-                session.client(sent);
-            }
-            let method = request
-                .get("method")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            if method == "GET" && status == Some(200) {
+        let called = sent.as_ref().and_then(|sent| sent.get("method")).cloned();
+        let asks = sent.as_ref().filter(|_| called.is_some());
+        let carrier = asks.and_then(|sent| sent.get("id")).cloned();
+        let begins = era == Era::Modern || called.is_some_and(|method| method == "initialize");
+        let verb = request.get("method").and_then(Value::as_str);
+        let verb = verb.unwrap_or_default().to_owned();
+        let listens = verb == "GET" && status == Some(200);
+        let start = number(exchange, "t_ms").or(seen.last().map(|(time, _)| *time));
+        let start = start.unwrap_or_default();
+        let mut add = |time: u64, begins: bool, note: Note| {
+            let key = key.clone();
+            let begins = begins.then_some(era);
+            seen.push((
+                time,
+                Seen {
+                    key,
+                    era,
+                    begins,
+                    note,
+                },
+            ));
+        };
+        let asked = sent.clone();
+        let note = move |session: &mut Session| {
+            asked.iter().for_each(|sent| session.client(sent, &headers));
+            if listens {
                 session.listened();
             }
-            let said = messages(response);
-            if said.is_empty() && status != Some(202) && (method != "GET" || status != Some(200)) {
-                session.plain(
-                    method,
-                    status.unwrap_or_default(),
-                    sent.clone().filter(|_| carrier.is_some()),
-                );
-            }
-            for message in said {
-                session.server(message, carrier.as_ref(), status);
-            }
-        });
+        };
+        add(start, begins, Box::new(note));
+        let said = messages(response);
+        if said.is_empty() && status != Some(202) && !listens {
+            let sent = sent.filter(|_| carrier.is_some());
+            let status = status.unwrap_or_default();
+            let note = move |session: &mut Session| session.plain(&verb, status, sent);
+            add(start, false, Box::new(note));
+        }
+        for (after, message) in said {
+            let carrier = carrier.clone();
+            let note =
+                move |session: &mut Session| session.server(message, carrier.as_ref(), status);
+            add(start + after, false, Box::new(note));
+        }
     }
 }
 
-/// The messages of an answer, whether it was a stream or not.
-fn messages(response: &Value) -> Vec<Value> {
-    let events = response
-        .get("events")
-        .and_then(Value::as_array)
-        .into_iter()
-        .flatten();
-    let said = events.filter_map(|event| serde_json::from_str(event.get("data")?.as_str()?).ok());
-    said.chain(body(response))
-        .filter(|message: &Value| message.get("jsonrpc").is_some())
+type Note = Box<dyn FnOnce(&mut Session)>;
+
+/// Something that happened in a session.
+struct Seen {
+    key: Key,
+    era: Era,
+    /// The era of the session that may begin with it.
+    begins: Option<Era>,
+    note: Note,
+}
+
+/// The messages of an answer, whether it was a stream or not, each with the milliseconds after the request.
+fn messages(response: &Value) -> Vec<(u64, Value)> {
+    let time =
+        |value: &Value, name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
+    let events = response.get("events").and_then(Value::as_array);
+    let said = events.into_iter().flatten().filter_map(|event| {
+        let message = serde_json::from_str(event.get("data")?.as_str()?).ok()?;
+        Some((time(event, "t_ms"), message))
+    });
+    let whole = body(response).map(|body| (time(response, "t_headers_ms"), body));
+    said.chain(whole)
+        .filter(|(_, message): &(u64, Value)| message.get("jsonrpc").is_some())
         .collect()
 }
 

@@ -21,7 +21,7 @@ use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 
 use self::body::{Watch, watched};
-use super::session::{Session, era_of};
+use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::client::SESSION;
 use crate::sse::MAX_EVENT_BYTES;
@@ -165,6 +165,16 @@ impl Proxy {
             era,
             shakes_hands,
             message,
+            headers: headers
+                .iter()
+                .filter(|(name, _)| has_meaning(name.as_str()))
+                .map(|(name, value)| {
+                    (
+                        name.to_string(),
+                        String::from_utf8_lossy(value.as_bytes()).into_owned(),
+                    )
+                })
+                .collect(),
         }
     }
 
@@ -175,8 +185,10 @@ impl Proxy {
         }
         if let Some(message) = &exchange.message {
             self.keep(exchange, |session| match message {
-                Value::Array(batch) => batch.iter().for_each(|message| session.client(message)),
-                message => session.client(message),
+                Value::Array(batch) => batch
+                    .iter()
+                    .for_each(|message| session.client(message, &exchange.headers)),
+                message => session.client(message, &exchange.headers),
             });
         }
     }
@@ -246,6 +258,7 @@ struct Exchange {
     era: Era,
     shakes_hands: bool,
     message: Option<Value>,
+    headers: Headers,
 }
 
 /// Leaves what a message carries from end to end.

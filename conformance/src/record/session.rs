@@ -12,6 +12,8 @@ pub(crate) enum Item {
         id: Value,
         method: String,
         params: Option<Value>,
+        /// The headers that it came with and that MCP gives a meaning; none on pipes.
+        headers: Headers,
     },
     /// A notification of the client.
     Told {
@@ -25,6 +27,8 @@ pub(crate) enum Item {
         id: Value,
         answer: Answer,
         status: Option<u16>,
+        /// The id that the answer itself names, which is null if the request could not be read.
+        named: Value,
     },
     /// What else the server said: to a request of the client, or to nobody in particular.
     Said { to: Option<Value>, message: Value },
@@ -37,6 +41,14 @@ pub(crate) enum Item {
         /// The body sent, if there was one.
         sent: Option<Value>,
     },
+}
+
+/// Names, in lower case, and values.
+pub(crate) type Headers = Vec<(String, String)>;
+
+/// Whether MCP gives a header a meaning.
+pub(crate) fn has_meaning(name: &str) -> bool {
+    name == "accept" || name == "content-type" || name.starts_with("mcp-")
 }
 
 /// `result` or `error`.
@@ -75,7 +87,7 @@ impl Session {
     }
 
     /// Keeps a message of the client. What is no JSON-RPC message is left out.
-    pub(crate) fn client(&mut self, message: &Value) {
+    pub(crate) fn client(&mut self, message: &Value, headers: &Headers) {
         let bytes = message.to_string().len();
         let method = message
             .get("method")
@@ -83,7 +95,12 @@ impl Session {
             .map(str::to_owned);
         let params = message.get("params").cloned();
         let item = match (method, message.get("id").cloned()) {
-            (Some(method), Some(id)) => Item::Asked { id, method, params },
+            (Some(method), Some(id)) => Item::Asked {
+                id,
+                method,
+                params,
+                headers: headers.clone(),
+            },
             (Some(method), None) => Item::Told { method, params },
             (None, Some(id)) => match answer(message) {
                 Some(answer) => Item::Replied { id, answer },
@@ -107,6 +124,7 @@ impl Session {
                         .unwrap_or_default(),
                     answer,
                     status,
+                    named: message.get("id").cloned().unwrap_or_default(),
                 },
                 None => return,
             },

@@ -89,7 +89,9 @@ fn keep(recorder: &Recorder, side: Side, message: Value) {
             Era::Modern => (modern(&message), Era::Modern),
             Era::Legacy => (legacy, Era::Legacy),
         };
-        return recorder.with(&key, era, false, |session| session.client(&message));
+        return recorder.with(&key, era, false, |session| {
+            session.client(&message, &Vec::new())
+        });
     }
     recorder.heard(message);
 }

@@ -85,7 +85,9 @@ async fn a_server_that_fails_is_told_in_words_and_started_again() {
     assert_eq!(count(&target, "x").await, 1);
     let told = failure(&target, post("noise", Some(1))).await;
     assert!(
-        told.ends_with("a line of stdout is not JSON: expected value at line 1 column 1: listening"),
+        told.ends_with(
+            "a line of stdout is not JSON: expected value at line 1 column 1: listening"
+        ),
         "{told}"
     );
     assert_eq!(count(&target, "x").await, 1);
