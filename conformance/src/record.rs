@@ -107,7 +107,13 @@ impl Recorder {
     }
 
     /// Lets `note` add to the session of this key, which begins if there is none. Over the bounds it is left out.
-    pub(crate) fn with(&self, key: &Key, era: Era, http: bool, note: impl FnOnce(&mut Session)) {
+    pub(crate) fn with<R>(
+        &self,
+        key: &Key,
+        era: Era,
+        http: bool,
+        note: impl FnOnce(&mut Session) -> R,
+    ) -> Option<R> {
         let mut book = self.book();
         let bytes: usize = book
             .sessions
@@ -117,15 +123,14 @@ impl Recorder {
         let known = book.sessions.iter().rposition(|(known, _)| known == key);
         if bytes > MAX_RECORDED_BYTES || known.is_none() && book.sessions.len() >= MAX_SESSIONS {
             book.left_out += 1;
-            return;
+            return None;
         }
         let index = known.unwrap_or_else(|| {
             book.sessions.push((key.clone(), Session::new(era, http)));
             book.sessions.len() - 1
         });
-        if let Some((_, session)) = book.sessions.get_mut(index) {
-            note(session);
-        }
+        let (_, session) = book.sessions.get_mut(index)?;
+        Some(note(session))
     }
 
     /// A message of a server on pipes. It goes to the session whose request it answers or concerns, else to the legacy
@@ -137,7 +142,7 @@ impl Recorder {
             Some((session, carrier))
         });
         match session {
-            Some((session, carrier)) => session.server(message, carrier.as_ref(), None),
+            Some((session, carrier)) => session.server(message, carrier, None),
             None => book.left_out += 1,
         }
     }

@@ -1,5 +1,8 @@
 //! Exchanges that something else recorded, one JSON object per line: `{"request": …, "response": …}`.
 
+use std::cell::Cell;
+use std::rc::Rc;
+
 use serde_json::Value;
 
 use super::session::{Headers, Session, era_of, has_meaning};
@@ -107,8 +110,10 @@ impl Recorder {
             ));
         };
         let asked = sent.clone();
+        let serial = Rc::new(Cell::new(None));
+        let told = serial.clone();
         let note = move |session: &mut Session| {
-            asked.iter().for_each(|sent| session.client(sent, &headers));
+            told.set(asked.and_then(|sent| session.client(&sent, &headers)));
             if listens {
                 session.listened();
             }
@@ -122,9 +127,8 @@ impl Recorder {
             add(start, false, Box::new(note));
         }
         for (after, message) in said {
-            let carrier = carrier.clone();
-            let note =
-                move |session: &mut Session| session.server(message, carrier.as_ref(), status);
+            let serial = serial.clone();
+            let note = move |session: &mut Session| session.server(message, serial.get(), status);
             add(start + after, false, Box::new(note));
         }
     }

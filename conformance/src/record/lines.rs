@@ -14,8 +14,7 @@ use super::session::{Answer, Headers, Item, Session};
 use super::values::{Loosened, Writer};
 use crate::transcript::Era;
 use crate::transcript::format::{
-    Action, Await, EraName, Expect, Header, Http, HttpRequest, Line, Mcp, Message,
-    Step, Stream,
+    Action, Await, EraName, Expect, Header, Http, HttpRequest, Line, Mcp, Message, Step, Stream,
 };
 
 /// The stream of what answers no request.
@@ -87,24 +86,24 @@ struct Scribe<'a> {
     lines: Vec<Line>,
     loosened: Vec<Loosened>,
     left_out: Vec<String>,
-    /// The answer to each request, by its id as JSON.
-    answers: BTreeMap<String, Answered<'a>>,
+    /// The answer to each request.
+    answers: BTreeMap<u64, Answered<'a>>,
     /// What requests say of this client, by its name after `io.modelcontextprotocol/`.
     sender: BTreeMap<&'static str, Value>,
-    /// The id of each open subscription, with the name of its stream.
-    subscriptions: BTreeMap<String, String>,
+    /// Each subscription, with the name of its stream.
+    subscriptions: BTreeMap<u64, String>,
 }
 
 impl<'a> Scribe<'a> {
     fn new(session: &'a Session, mask: &'a Mask) -> Self {
         let answers = session.items.iter().filter_map(|item| match item {
             Item::Answered {
-                id,
+                serial,
                 answer,
                 status,
                 named,
             } => Some((
-                id.to_string(),
+                *serial,
                 Answered {
                     answer,
                     status: *status,
@@ -130,18 +129,22 @@ impl<'a> Scribe<'a> {
         self.writer.begin();
         match session.items.get(index) {
             Some(Item::Asked {
+                serial,
                 id,
                 method,
                 params,
                 headers,
-            }) if method != "initialize" && self.is_refused(id) => {
-                self.refused(id, method, params.as_ref(), headers);
+            }) if method != "initialize" && self.is_refused(*serial) => {
+                self.refused(*serial, id, method, params.as_ref(), headers);
             }
             Some(Item::Asked {
-                id, method, params, ..
+                serial,
+                method,
+                params,
+                ..
             }) if method == "subscriptions/listen" => {
                 let name = format!("listen{}", self.subscriptions.len() + 1);
-                self.subscriptions.insert(id.to_string(), name.clone());
+                self.subscriptions.insert(*serial, name.clone());
                 let filter = params
                     .as_ref()
                     .and_then(|params| params.get("notifications"));
@@ -149,9 +152,12 @@ impl<'a> Scribe<'a> {
                 self.stream(name, listen.unwrap_or_else(|| json!({})));
             }
             Some(Item::Asked {
-                id, method, params, ..
+                serial,
+                method,
+                params,
+                ..
             }) if method != "initialize" => {
-                self.request(index, id, method, params.as_ref());
+                self.request(index, *serial, method, params.as_ref());
             }
             Some(Item::Told { method, params }) => match method.as_str() {
                 "notifications/initialized" => {}
@@ -171,9 +177,9 @@ impl<'a> Scribe<'a> {
             },
             Some(Item::Listened) => self.listen(),
             Some(Item::Said { to, message }) if message.get("id").is_none() => {
-                self.said(to.as_ref(), message)
+                self.said(*to, message)
             }
-            Some(Item::Answered { id, answer, .. }) => self.ended(id, answer),
+            Some(Item::Answered { serial, answer, .. }) => self.ended(*serial, answer),
             Some(Item::Plain {
                 method,
                 status,
@@ -200,8 +206,11 @@ impl<'a> Scribe<'a> {
     }
 
     /// A notification that belongs to no ordinary request.
-    fn said(&mut self, to: Option<&Value>, message: &Value) {
-        let name = match to.map(|to| self.subscriptions.get(&to.to_string())) {
+    fn said(&mut self, to: Option<u64>, message: &Value) {
+        if to.is_none() && self.is_of_the_unanswered(message) {
+            return;
+        }
+        let name = match to.map(|to| self.subscriptions.get(&to)) {
             Some(Some(name)) => name.clone(),
             // It stands with the answer to its request.
             Some(None) => return,
@@ -218,9 +227,24 @@ impl<'a> Scribe<'a> {
         self.wait(name, pattern);
     }
 
+    /// Whether it is the progress of a request that got no answer, and is left out for that.
+    fn is_of_the_unanswered(&self, message: &Value) -> bool {
+        let token = message.pointer("/params/progressToken");
+        token.is_some()
+            && self.session.items.iter().any(|item| match item {
+                Item::Asked { serial, params, .. } => {
+                    let own = params
+                        .as_ref()
+                        .and_then(|params| params.pointer("/_meta/progressToken"));
+                    own == token && !self.answers.contains_key(serial)
+                }
+                _ => false,
+            })
+    }
+
     /// A subscription that the server ended.
-    fn ended(&mut self, id: &Value, answer: &Answer) {
-        let Some(name) = self.subscriptions.remove(&id.to_string()) else {
+    fn ended(&mut self, serial: u64, answer: &Answer) {
+        let Some(name) = self.subscriptions.get(&serial).cloned() else {
             return;
         };
         let mut result = self.writer.expected("/message/result", &answer.value);

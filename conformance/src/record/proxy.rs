@@ -125,9 +125,7 @@ impl Proxy {
             Ok(uri) => head.uri = uri,
             Err(error) => return said(StatusCode::BAD_GATEWAY, format!("no such path: {error}")),
         }
-        if is_endpoint {
-            self.asked(&exchange);
-        }
+        let serial = is_endpoint.then(|| self.asked(&exchange)).flatten();
         let response = match self.upstream.send(Request::from_parts(head, body)).await {
             Ok(response) => response,
             Err(error) => return said(StatusCode::BAD_GATEWAY, error.to_string()),
@@ -135,7 +133,7 @@ impl Proxy {
         if !is_endpoint {
             return response;
         }
-        self.answered(exchange, response)
+        self.answered(exchange, serial, response)
     }
 
     /// What a request is, and whose.
@@ -178,22 +176,31 @@ impl Proxy {
         }
     }
 
-    fn asked(&self, exchange: &Exchange) {
+    /// Keeps a request, and returns what tells it apart.
+    fn asked(&self, exchange: &Exchange) -> Option<u64> {
         let begins = exchange.era == Era::Modern || exchange.shakes_hands;
         if !begins && !self.recorder.knows(&exchange.key) {
-            return self.recorder.stray();
+            self.recorder.stray();
+            return None;
         }
-        if let Some(message) = &exchange.message {
-            self.keep(exchange, |session| match message {
-                Value::Array(batch) => batch
-                    .iter()
-                    .for_each(|message| session.client(message, &exchange.headers)),
-                message => session.client(message, &exchange.headers),
-            });
-        }
+        let message = exchange.message.as_ref()?;
+        let keep = |session: &mut Session| match message {
+            Value::Array(batch) => batch
+                .iter()
+                .filter_map(|message| session.client(message, &exchange.headers))
+                .last(),
+            message => session.client(message, &exchange.headers),
+        };
+        self.recorder
+            .with(&exchange.key, exchange.era, true, keep)?
     }
 
-    fn answered(&self, exchange: Exchange, response: Response<Body>) -> Response<Body> {
+    fn answered(
+        &self,
+        exchange: Exchange,
+        serial: Option<u64>,
+        response: Response<Body>,
+    ) -> Response<Body> {
         let (mut head, body) = response.into_parts();
         for (name, value) in &head.headers {
             self.recorder
@@ -214,24 +221,14 @@ impl Proxy {
             self.recorder.rename(&exchange.key, key.clone());
         }
         let known = self.recorder.knows(&key);
-        let carrier = exchange
-            .message
-            .as_ref()
-            .and_then(|message| message.get("id"))
-            .cloned();
-        let asks = exchange
-            .message
-            .as_ref()
-            .is_some_and(|message| message.get("method").is_some())
-            && carrier.is_some();
         let watch = Watch {
             recorder: self.recorder.clone(),
             key: key.clone(),
             era: exchange.era,
-            carrier: carrier.filter(|_| asks),
+            carrier: serial,
             status: head.status.as_u16(),
             method: exchange.method.clone(),
-            sent: exchange.message.filter(|_| asks),
+            sent: exchange.message.filter(|_| serial.is_some()),
         };
         if !known {
             return Response::from_parts(head, body);
@@ -245,10 +242,6 @@ impl Proxy {
         }
         let body = watched(&head.headers, body, watch);
         Response::from_parts(head, body)
-    }
-
-    fn keep(&self, exchange: &Exchange, note: impl FnOnce(&mut Session)) {
-        self.recorder.with(&exchange.key, exchange.era, true, note);
     }
 }
 

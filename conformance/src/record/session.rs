@@ -9,6 +9,8 @@ use crate::transcript::{Era, MAX_FILE_BYTES, MAX_STEPS};
 pub(crate) enum Item {
     /// A request of the client.
     Asked {
+        /// What tells it apart: clients of one name may use the same ids.
+        serial: u64,
         id: Value,
         method: String,
         params: Option<Value>,
@@ -24,14 +26,15 @@ pub(crate) enum Item {
     Replied { id: Value, answer: Answer },
     /// The server's answer, and its HTTP status if it came over HTTP.
     Answered {
-        id: Value,
+        /// The request.
+        serial: u64,
         answer: Answer,
         status: Option<u16>,
         /// The id that the answer itself names, which is null if the request could not be read.
         named: Value,
     },
     /// What else the server said: to a request of the client, or to nobody in particular.
-    Said { to: Option<Value>, message: Value },
+    Said { to: Option<u64>, message: Value },
     /// The client began to listen to what answers no request.
     Listened,
     /// An HTTP exchange that carried no message.
@@ -86,9 +89,11 @@ impl Session {
         self.bytes
     }
 
-    /// Keeps a message of the client. What is no JSON-RPC message is left out.
-    pub(crate) fn client(&mut self, message: &Value, headers: &Headers) {
+    /// Keeps a message of the client, and returns what tells it apart if it is a request. What is no JSON-RPC message is
+    /// left out.
+    pub(crate) fn client(&mut self, message: &Value, headers: &Headers) -> Option<u64> {
         let bytes = message.to_string().len();
+        let serial = self.items.len() as u64;
         let method = message
             .get("method")
             .and_then(Value::as_str)
@@ -96,6 +101,7 @@ impl Session {
         let params = message.get("params").cloned();
         let item = match (method, message.get("id").cloned()) {
             (Some(method), Some(id)) => Item::Asked {
+                serial,
                 id,
                 method,
                 params,
@@ -104,32 +110,37 @@ impl Session {
             (Some(method), None) => Item::Told { method, params },
             (None, Some(id)) => match answer(message) {
                 Some(answer) => Item::Replied { id, answer },
-                None => return,
+                None => return None,
             },
-            (None, None) => return,
+            (None, None) => return None,
         };
+        let asks = matches!(item, Item::Asked { .. });
         self.add(item, bytes);
+        asks.then_some(serial)
     }
 
     /// Keeps a message of the server. `carrier` is the request whose stream or answer it came on.
-    pub(crate) fn server(&mut self, message: Value, carrier: Option<&Value>, status: Option<u16>) {
+    pub(crate) fn server(&mut self, message: Value, carrier: Option<u64>, status: Option<u16>) {
         let bytes = message.to_string().len();
         let item = match (message.get("method").is_some(), message.get("id").cloned()) {
             (false, id) => match answer(&message) {
                 // An answer without an id is to a request that could not be read.
-                Some(answer) => Item::Answered {
-                    id: id
-                        .filter(|id| !id.is_null())
-                        .or(carrier.cloned())
-                        .unwrap_or_default(),
-                    answer,
-                    status,
-                    named: message.get("id").cloned().unwrap_or_default(),
-                },
+                Some(answer) => {
+                    let asked = carrier.filter(|serial| self.has_id(*serial, id.as_ref()));
+                    let Some(serial) = asked.or_else(|| self.open(id.as_ref())) else {
+                        return;
+                    };
+                    Item::Answered {
+                        serial,
+                        answer,
+                        status,
+                        named: id.unwrap_or_default(),
+                    }
+                }
                 None => return,
             },
             (true, _) => Item::Said {
-                to: carrier.cloned(),
+                to: carrier,
                 message,
             },
         };
@@ -141,41 +152,58 @@ impl Session {
         clippy::option_option,
         reason = "here, but to no request; or elsewhere"
     )]
-    pub(crate) fn carrier(&self, message: &Value) -> Option<Option<Value>> {
+    pub(crate) fn carrier(&self, message: &Value) -> Option<Option<u64>> {
         let requests = || {
             self.items.iter().rev().filter_map(|item| match item {
-                Item::Asked { id, params, .. } => Some((id, params)),
+                Item::Asked { serial, params, .. } => Some((*serial, params.as_ref())),
                 _ => None,
             })
         };
         if message.get("method").is_none() {
-            let id = message.get("id")?;
-            return requests()
-                .any(|(asked, _)| asked == id)
-                .then(|| Some(id.clone()));
+            return self.open(message.get("id")).map(Some);
         }
         let subscription = message.pointer("/params/_meta/io.modelcontextprotocol~1subscriptionId");
-        if let Some(id) = subscription {
-            return requests()
-                .any(|(asked, _)| asked == id)
-                .then(|| Some(id.clone()));
+        if subscription.is_some() {
+            return self.open(subscription).map(Some);
         }
         if let Some(token) = message.pointer("/params/progressToken") {
-            let of = |params: &Option<Value>| {
-                params
-                    .as_ref()
-                    .and_then(|params| params.pointer("/_meta/progressToken"))
-                    == Some(token)
-            };
             return requests()
-                .find(|(_, params)| of(params))
-                .map(|(id, _)| Some(id.clone()));
+                .find(|(_, params)| {
+                    params.and_then(|params| params.pointer("/_meta/progressToken")) == Some(token)
+                })
+                .map(|(serial, _)| Some(serial));
         }
         // What else is said belongs, in the modern era, to the request that is being answered.
         match self.era {
             Era::Legacy => Some(None),
-            Era::Modern => requests().next().map(|(id, _)| Some(id.clone())),
+            Era::Modern => requests()
+                .find(|(serial, _)| !self.is_answered(*serial))
+                .map(|(serial, _)| Some(serial)),
         }
+    }
+
+    /// Whether an answer that names `id` can be to this request: one without an id is to what could not be read.
+    fn has_id(&self, request: u64, id: Option<&Value>) -> bool {
+        id.is_none_or(Value::is_null)
+            || self.items.iter().any(|item| {
+                matches!(item, Item::Asked { serial, id: asked, .. } if *serial == request && Some(asked) == id)
+            })
+    }
+
+    /// The last request of this id that has no answer yet.
+    fn open(&self, id: Option<&Value>) -> Option<u64> {
+        self.items.iter().rev().find_map(|item| match item {
+            Item::Asked {
+                serial, id: asked, ..
+            } if Some(asked) == id && !self.is_answered(*serial) => Some(*serial),
+            _ => None,
+        })
+    }
+
+    fn is_answered(&self, request: u64) -> bool {
+        let answers =
+            |item: &Item| matches!(item, Item::Answered { serial, .. } if *serial == request);
+        self.items.iter().any(answers)
     }
 
     pub(crate) fn listened(&mut self) {

@@ -89,9 +89,10 @@ fn keep(recorder: &Recorder, side: Side, message: Value) {
             Era::Modern => (modern(&message), Era::Modern),
             Era::Legacy => (legacy, Era::Legacy),
         };
-        return recorder.with(&key, era, false, |session| {
+        recorder.with(&key, era, false, |session| {
             session.client(&message, &Vec::new())
         });
+    } else {
+        recorder.heard(message);
     }
-    recorder.heard(message);
 }

@@ -28,7 +28,7 @@ impl Scribe<'_> {
     /// What the first modern request that was not refused says of its client.
     pub(super) fn introduction(&self) -> Option<(Open, String)> {
         self.session.items.iter().find_map(|item| match item {
-            Item::Asked { id, params, .. } if !self.is_refused(id) => {
+            Item::Asked { serial, params, .. } if !self.is_refused(*serial) => {
                 let meta = params.as_ref()?.get("_meta")?;
                 let [version, capabilities, info] =
                     SENDER.map(|name| meta.get(format!("io.modelcontextprotocol/{name}")).cloned());
@@ -43,11 +43,11 @@ impl Scribe<'_> {
         self.sender = sender(&open);
         open.answers = self.scripted();
         if self.session.era == Era::Legacy {
-            let id = self.session.items.iter().find_map(|item| match item {
-                Item::Asked { id, method, .. } if method == "initialize" => Some(id.to_string()),
+            let asked = self.session.items.iter().find_map(|item| match item {
+                Item::Asked { serial, method, .. } if method == "initialize" => Some(*serial),
                 _ => None,
             });
-            open.expect = id.and_then(|id| self.expect(&id, &[]));
+            open.expect = asked.and_then(|serial| self.expect(serial, &[]));
         }
         self.step(Action::Open(open), None);
         let unasked = |item: &Item| matches!(item, Item::Said { to: None, message } if message.get("id").is_none());

@@ -12,11 +12,10 @@ impl Scribe<'_> {
     pub(super) fn request(
         &mut self,
         index: usize,
-        id: &Value,
+        serial: u64,
         method: &str,
         params: Option<&Value>,
     ) {
-        let key = id.to_string();
         let said: Vec<&Value> = self
             .session
             .items
@@ -26,12 +25,12 @@ impl Scribe<'_> {
                 Item::Said {
                     to: Some(to),
                     message,
-                } if to == id && message.get("id").is_none() => Some(message),
+                } if *to == serial && message.get("id").is_none() => Some(message),
                 _ => None,
             })
             .collect();
         let (params, masked) = self.params(params);
-        match self.expect(&key, &said) {
+        match self.expect(serial, &said) {
             Some(expect) => {
                 let message = Message {
                     method: Some(method.to_owned()),
@@ -48,8 +47,8 @@ impl Scribe<'_> {
     }
 
     /// What the answer to a request was, and the notifications before it; nothing if there was none.
-    pub(super) fn expect(&mut self, id: &str, said: &[&Value]) -> Option<Expect> {
-        let Answered { answer, status, .. } = self.answers.get(id).copied()?;
+    pub(super) fn expect(&mut self, serial: u64, said: &[&Value]) -> Option<Expect> {
+        let Answered { answer, status, .. } = self.answers.get(&serial).copied()?;
         let mut expect = Expect::default();
         let usual = answer.member == "result" && status.is_none_or(|status| status == 200);
         expect.status = status.filter(|_| !usual).map(Value::from);
@@ -89,8 +88,8 @@ impl Scribe<'_> {
     }
 
     /// Whether the answer to a request has the status of an HTTP error.
-    pub(super) fn is_refused(&self, id: &Value) -> bool {
-        let answered = self.answers.get(&id.to_string());
+    pub(super) fn is_refused(&self, serial: u64) -> bool {
+        let answered = self.answers.get(&serial);
         answered
             .and_then(|answered| answered.status)
             .is_some_and(|status| status >= 400)
@@ -99,6 +98,7 @@ impl Scribe<'_> {
     /// A request that HTTP refuses, with just the headers it came with: they may be the reason.
     pub(super) fn refused(
         &mut self,
+        serial: u64,
         id: &Value,
         method: &str,
         params: Option<&Value>,
@@ -108,7 +108,7 @@ impl Scribe<'_> {
             answer,
             status,
             named,
-        }) = self.answers.get(&id.to_string()).copied()
+        }) = self.answers.get(&serial).copied()
         else {
             return;
         };

@@ -20,8 +20,8 @@ pub(super) struct Watch {
     pub(super) recorder: Recorder,
     pub(super) key: Key,
     pub(super) era: Era,
-    /// The id of the request.
-    pub(super) carrier: Option<Value>,
+    /// What tells the request apart.
+    pub(super) carrier: Option<u64>,
     pub(super) status: u16,
     pub(super) method: Method,
     /// The request.
@@ -121,7 +121,7 @@ impl Watch {
     }
 
     fn message(&self, message: Value) {
-        let (carrier, status) = (self.carrier.as_ref(), Some(self.status));
+        let (carrier, status) = (self.carrier, Some(self.status));
         self.recorder.with(&self.key, self.era, true, |session| {
             session.server(message, carrier, status)
         });
