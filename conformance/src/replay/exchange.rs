@@ -47,15 +47,17 @@ impl Run<'_> {
         let by_hand = pattern.is_some_and(|pattern| pattern.mentions("resultType"));
         let mut answered = self.ask(client, method, params.clone(), expect).await?;
         let mut notifications = std::mem::take(&mut answered.notifications);
-        for _ in 0..MAX_ROUNDS {
+        let rounds = if by_hand || !client.is_asked() {
+            0
+        } else {
+            MAX_ROUNDS
+        };
+        for _ in 0..rounds {
             let result = answered.message.get("result");
-            let Some(more) = result.and_then(|result| self.inputs(client, result, params.as_ref()))
-            else {
+            let more = result.and_then(|result| self.inputs(client, result, params.as_ref()));
+            let Some(more) = more else {
                 break;
             };
-            if by_hand || !client.is_asked() {
-                break;
-            }
             answered = self.ask(client, method, Some(more), expect).await?;
             notifications.append(&mut answered.notifications);
         }

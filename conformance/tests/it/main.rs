@@ -6,6 +6,8 @@ mod event_stream;
 mod mutation;
 mod patterns;
 mod pipes;
+mod recording;
+mod replaying;
 mod replays;
 mod report;
 mod serve;

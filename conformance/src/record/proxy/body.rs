@@ -3,15 +3,16 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use futures_util::stream;
 use http::Method;
 use http::header::HeaderMap;
-use http_body::Frame;
+use http_body::Body as _;
 use http_body_util::{BodyExt as _, StreamBody};
 use serde_json::Value;
 
 use crate::record::{Key, Recorder};
 use crate::sse::{Decoder, Frame as Said, MAX_EVENT_BYTES};
-use crate::target::{Body, BoxError};
+use crate::target::Body;
 use crate::transcript::Era;
 use crate::wire::is_event_stream;
 
@@ -49,28 +50,29 @@ pub(super) fn watched(headers: &HeaderMap, body: Body, watch: Watch) -> Body {
     } else {
         Seen::Whole(Vec::new())
     };
-    let frames = futures_util::stream::unfold(
-        (body, watch, seen, false),
-        |(mut body, watch, mut seen, over)| async move {
-            if over {
-                return None;
-            }
-            let next = body.frame().await;
-            let over = next.is_none();
-            let frame: Result<Frame<Bytes>, BoxError> = match next {
+    let frames = stream::unfold(
+        (body, watch, Some(seen)),
+        |(mut body, watch, seen)| async move {
+            let mut seen = seen?;
+            let frame = match body.frame().await {
+                Some(Ok(frame)) => frame,
+                Some(Err(error)) => return Some((Err(error), (body, watch, None))),
                 None => {
                     watch.end(seen);
                     return None;
                 }
-                Some(Ok(frame)) => {
-                    if let Some(bytes) = frame.data_ref() {
-                        seen = watch.see(seen, bytes);
-                    }
-                    Ok(frame)
-                }
-                Some(Err(error)) => Err(error),
             };
-            Some((frame, (body, watch, seen, over)))
+            if let Some(bytes) = frame.data_ref() {
+                seen = watch.see(seen, bytes);
+            }
+            // The connection does not ask again for a body whose length it knows.
+            let left = if body.is_end_stream() {
+                watch.end(seen);
+                None
+            } else {
+                Some(seen)
+            };
+            Some((Ok(frame), (body, watch, left)))
         },
     );
     StreamBody::new(frames).boxed_unsync()

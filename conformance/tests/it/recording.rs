@@ -1,0 +1,446 @@
+//! Sessions recorded through the proxies, replayed, and replayed against servers that differ in one byte.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use bytes::Bytes;
+use http::{Request, Response};
+use http_body_util::{BodyExt as _, Full};
+use mcp_conformance::{
+    Body, BoxError, Era, RecordedFile, Recorder, Replay, Target, Transcript, proxy,
+    transcript_schema,
+};
+use proptest::prelude::{Strategy as _, any};
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, BufReader};
+use tokio::net::TcpListener;
+use tokio::process::Command;
+
+use crate::command_line::run;
+use crate::serve::serve;
+use crate::server::target;
+use crate::small_server::{echo, events, json as answer, server};
+
+fn universe(names: &[&str]) -> Vec<Transcript> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts/universe");
+    let files: Vec<PathBuf> = names
+        .iter()
+        .map(|name| folder.join(format!("{name}.jsonl")))
+        .collect();
+    Transcript::read_all(files).unwrap()
+}
+
+/// Records what the replay of `transcripts` says to `upstream`.
+async fn record(
+    upstream: Target,
+    transcripts: &[Transcript],
+    folder: &Path,
+    split: bool,
+) -> Vec<RecordedFile> {
+    let recorder = Recorder::new(folder, split).unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    let upstream = Target::url(&serve(upstream)).unwrap();
+    let proxy = tokio::spawn(proxy(listener, upstream, recorder.clone()));
+    let (summary, report) = Replay::new(Target::url(&url).unwrap())
+        .report(transcripts)
+        .await;
+    assert!(summary.is_success(), "{report}");
+    proxy.abort();
+    recorder.finish().unwrap()
+}
+
+#[tokio::test]
+async fn what_was_recorded_holds_in_both_eras_and_fits_the_schema() {
+    let folder = tempfile::tempdir().unwrap();
+    let transcripts = universe(&["REQ-MCP-06", "REQ-MCP-08", "REQ-MCP-12", "resources"]);
+    let files = record(target(None), &transcripts, folder.path(), false).await;
+    let eras: Vec<Era> = Transcript::read_all([folder.path()])
+        .unwrap()
+        .iter()
+        .flat_map(|one| one.eras().to_vec())
+        .collect();
+    assert!(
+        eras.contains(&Era::Legacy) && eras.contains(&Era::Modern),
+        "{eras:?}"
+    );
+    assert!(files.iter().any(|file| {
+        file.loosened
+            .iter()
+            .any(|place| place.reason == "used by a later request")
+    }));
+    Replay::new(target(None)).hold([folder.path()]).await;
+
+    let schema = jsonschema::validator_for(&transcript_schema()).unwrap();
+    let written = Path::new(env!("CARGO_MANIFEST_DIR")).join("transcripts");
+    let mut lines = 0;
+    for folder in [folder.path().to_owned(), written] {
+        for transcript in Transcript::read_all([folder]).unwrap() {
+            for line in std::fs::read_to_string(transcript.source_name())
+                .unwrap()
+                .lines()
+            {
+                let value: Value = serde_json::from_str(line).unwrap();
+                assert!(
+                    schema.is_valid(&value),
+                    "{}: {line}",
+                    transcript.source_name()
+                );
+                lines += 1;
+            }
+        }
+    }
+    assert!(lines > 100);
+    for broken in [
+        json!({"transcript": 2, "name": "x"}),
+        json!({"transcript": 1}),
+        json!({"open": "a", "verson": "x"}),
+        json!({"mcp": {"methd": "x"}}),
+        json!({"await": 1}),
+    ] {
+        assert!(!schema.is_valid(&broken), "{broken}");
+    }
+}
+
+#[tokio::test]
+async fn one_behaviour_per_file_holds_by_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    record(
+        target(None),
+        &universe(&["REQ-MCP-06"]),
+        folder.path(),
+        true,
+    )
+    .await;
+    let transcripts = Transcript::read_all([folder.path()]).unwrap();
+    assert!(transcripts.len() > 4, "{}", transcripts.len());
+    for transcript in &transcripts {
+        let (summary, report) = Replay::new(target(None)).report([transcript]).await;
+        assert!(summary.is_success(), "{report}");
+    }
+}
+
+/// The places of scalars in a message, with one byte of each changed.
+fn changes(value: &Value, path: &str, at: usize, found: &mut Vec<(String, Value)>) {
+    match value {
+        Value::String(text) if text.is_ascii() && !text.is_empty() => {
+            let at = at % text.len();
+            let mut bytes = text.clone().into_bytes();
+            bytes[at] = if bytes[at] == b'q' { b'r' } else { b'q' };
+            found.push((path.to_owned(), String::from_utf8(bytes).unwrap().into()));
+        }
+        Value::Number(number) => {
+            let changed = number.as_f64().map_or(0.0, |number| number + 1.0);
+            found.push((path.to_owned(), json!(changed)));
+        }
+        Value::Bool(value) => found.push((path.to_owned(), json!(!value))),
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                changes(item, &format!("{path}/{index}"), at, found);
+            }
+        }
+        Value::Object(members) => {
+            for (name, member) in members {
+                let name = name.replace('~', "~0").replace('/', "~1");
+                changes(member, &format!("{path}/{name}"), at, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// What was changed: in which answer, counted from 0, and where.
+type Changed = Arc<std::sync::Mutex<Option<(usize, String)>>>;
+
+/// The universe server, of which one scalar of one answer is another.
+fn changed(answer: usize, scalar: usize, at: usize) -> (Target, Changed) {
+    let (inner, count, changed) = (
+        target(None),
+        Arc::new(AtomicUsize::new(0)),
+        Changed::default(),
+    );
+    let told = changed.clone();
+    let service = move |request: Request<Full<Bytes>>| {
+        let (inner, count, told) = (inner.clone(), count.clone(), told.clone());
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let asks =
+                serde_json::from_slice::<Value>(&body).is_ok_and(|sent| sent.get("id").is_some());
+            let response = inner.send(Request::from_parts(head, body)).await?;
+            let is_json = response
+                .headers()
+                .get("content-type")
+                .is_some_and(|kind| kind == "application/json");
+            if !asks || !is_json {
+                return Ok::<Response<Body>, BoxError>(response);
+            }
+            let number = count.fetch_add(1, Ordering::Relaxed);
+            let (head, body) = response.into_parts();
+            let mut message: Value = serde_json::from_slice(&body.collect().await?.to_bytes())?;
+            if number == answer {
+                let mut found = Vec::new();
+                for member in ["result", "error"] {
+                    changes(&message[member], &format!("/{member}"), at, &mut found);
+                }
+                let (path, value) = found.swap_remove(scalar % found.len());
+                *message.pointer_mut(&path).unwrap() = value;
+                *told.lock().unwrap() = Some((number, path));
+            }
+            let mut response = Response::from_parts(
+                head,
+                Full::from(message.to_string())
+                    .map_err(BoxError::from)
+                    .boxed_unsync(),
+            );
+            response.headers_mut().remove("content-length");
+            Ok(response)
+        }
+    };
+    (Target::in_process(service), changed)
+}
+
+/// Whatever scalar of whatever answer is another, the replay fails and names its place, unless the recording says that the
+/// place was loosened.
+#[test]
+fn one_changed_byte_is_found_where_it_is() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let files = runtime.block_on(record(
+        target(None),
+        &universe(&["REQ-MCP-06", "REQ-MCP-12"]),
+        folder.path(),
+        false,
+    ));
+    let transcripts = Transcript::read_all([folder.path()]).unwrap();
+    let (found, loose) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let places = (
+        any::<usize>(),
+        any::<usize>(),
+        any::<usize>(),
+        any::<usize>(),
+    );
+    TestRunner::new(Config {
+        cases: 300,
+        failure_persistence: None,
+        ..Config::default()
+    })
+    .run(
+        &places.prop_map(|place| place),
+        |(which, answer, scalar, at)| {
+            let transcript = &transcripts[which % transcripts.len()];
+            let file = files
+                .iter()
+                .find(|file| file.path.to_str() == Some(transcript.source_name()))
+                .unwrap();
+            let era = transcript.eras()[0];
+            // The client is opened by an answer in the legacy era, and by none in the other.
+            let answers = file.steps - usize::from(era == Era::Modern);
+            let (target, changed) = changed(answer % answers, scalar, at);
+            let outcome = runtime.block_on(Replay::new(target).run_one(transcript, era));
+            let Some((number, path)) = changed.lock().unwrap().take() else {
+                return Ok(());
+            };
+            let line = number + if era == Era::Legacy { 2 } else { 3 };
+            if file
+                .loosened
+                .iter()
+                .any(|place| place.line == line && place.path == path)
+            {
+                loose.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+            let failure = outcome.expect_err(&format!("{era} {line} {path}"));
+            assert!(
+                failure
+                    .mismatches
+                    .iter()
+                    .any(|mismatch| mismatch.path == path),
+                "{line} {path}: {failure:?}"
+            );
+            found.fetch_add(1, Ordering::Relaxed);
+            Ok(())
+        },
+    )
+    .unwrap();
+    let (found, loose) = (found.into_inner(), loose.into_inner());
+    assert!(
+        found > 200,
+        "{found} found, {loose} in places that were loosened"
+    );
+}
+
+fn written(folder: &Path) -> String {
+    let mut text = String::new();
+    for transcript in Transcript::read_all([folder]).unwrap() {
+        text += &std::fs::read_to_string(transcript.source_name()).unwrap();
+    }
+    text
+}
+
+#[tokio::test]
+async fn no_secret_is_written() {
+    let (upstream, _) = server(|_, body| match body["method"].as_str() {
+        Some("tools/call") => {
+            let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlLW9m";
+            let text = format!("token {jwt} for hunter-two-two, key sk-abcdefghijklmnop1234");
+            let result = json!({"resultType": "complete", "apiKey": "k-1234", "text": text});
+            answer(
+                200,
+                &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),
+            )
+        }
+        _ => echo("", body),
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let upstream = serve(upstream);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_mcp-conformance"))
+        .args([
+            "record",
+            "--upstream",
+            &upstream,
+            "--listen",
+            "127.0.0.1:0",
+            "--out",
+            out,
+        ])
+        .stderr(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .unwrap();
+    let mut stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut line = String::new();
+    stderr.read_line(&mut line).await.unwrap();
+    let url = line.trim_end().rsplit_once(' ').unwrap().1;
+    let steps = r#"{"transcript":1,"name":"t"}
+{"open":"main"}
+{"mcp":{"method":"tools/call","params":{"name":"t","arguments":{"password":"hunter-two-two","note":"hunter-two-two"}}},"expect":{"result":{"$any":true}}}"#;
+    let client = Target::url(url)
+        .unwrap()
+        .header("x-api-key", "hunter-two-two")
+        .unwrap();
+    let (summary, report) = Replay::new(client)
+        .report(&[Transcript::parse("t", steps).unwrap()])
+        .await;
+    assert!(summary.is_success(), "{report}");
+    let id = child.id().unwrap().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-TERM", &id])
+            .status()
+            .await
+            .unwrap()
+            .success()
+    );
+    let mut told = String::new();
+    stderr.read_to_string(&mut told).await.unwrap();
+    assert_eq!(child.wait().await.unwrap().code(), Some(0));
+    assert!(told.contains("/result/apiKey: a secret"), "{told}");
+    let text = written(folder.path());
+    for secret in ["hunter", "eyJhbGci", "sk-abc", "k-1234"] {
+        assert!(
+            !text.contains(secret) && !told.contains(secret),
+            "{secret}: {text}"
+        );
+    }
+    assert!(text.contains(r#""password":"***""#), "{text}");
+    let (code, out, _) = run(&["replay", "--url", &upstream, out]).await;
+    assert_eq!(code, 0, "{out}");
+}
+
+/// Its answer to a call comes on a stream that was broken off before.
+fn breaking(_: &str, body: &Value) -> Response<Body> {
+    match body["method"].as_str() {
+        Some("tools/call") => events(&["id: e-1\nretry: 1\ndata:\n\n"], false),
+        None => events(
+            &["id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"ok\":true}}\n\n"],
+            false,
+        ),
+        _ => echo("", body),
+    }
+}
+
+#[tokio::test]
+async fn a_stream_that_was_resumed_is_one_answer() {
+    let (upstream, _) = server(breaking);
+    let steps = r#"{"transcript":1,"name":"t","eras":["legacy"]}
+{"open":"main"}
+{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"ok":true}}}"#;
+    let folder = tempfile::tempdir().unwrap();
+    record(
+        upstream.clone(),
+        &[Transcript::parse("t", steps).unwrap()],
+        folder.path(),
+        false,
+    )
+    .await;
+    let text = written(folder.path());
+    assert!(
+        text.contains(r#""expect":{"result":{"ok":true}}"#),
+        "{text}"
+    );
+    let call: Vec<&str> = text
+        .lines()
+        .filter(|line| line.contains("tools/call"))
+        .collect();
+    assert_eq!(call.len(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn a_server_on_pipes_is_recorded_and_replayed() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = folder.path().join("server.sh");
+    std::fs::write(
+        &script,
+        r#"while read -r line; do
+        id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+        case "$line" in
+        *initialize\"*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","at":"%s"}}\n' "$id" "$(date -u +%Y-%m-%dT%H:%M:%SZ)";;
+        *tools/list*) echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}\n' "$id";;
+        esac; done"#,
+    )
+    .unwrap();
+    let out = folder.path().join("out");
+    let (script, out) = (script.to_str().unwrap(), out.to_str().unwrap());
+    let client = format!(
+        "{} record --out {out} -- sh {script}",
+        env!("CARGO_BIN_EXE_mcp-conformance")
+    );
+    let transcript = folder.path().join("t.jsonl");
+    std::fs::write(
+        &transcript,
+        r#"{"transcript":1,"name":"t","eras":["legacy"]}
+{"open":"main"}
+{"stream":"s","listen":{}}
+{"mcp":{"method":"tools/list"},"expect":{"result":{"tools":[]}}}
+{"await":"s","message":{"$contains":{"method":"notifications/tools/list_changed"}}}"#,
+    )
+    .unwrap();
+    let (code, said, err) =
+        run(&["replay", "--command", &client, transcript.to_str().unwrap()]).await;
+    assert_eq!(code, 0, "{said}{err}");
+    // The recorder writes when its stdin closes; it is this process's child no longer.
+    for _ in 0..100 {
+        if Path::new(out)
+            .join("mcp-conformance-legacy-1.jsonl")
+            .exists()
+        {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    let text = written(Path::new(out));
+    assert!(
+        text.contains("list_changed") && text.contains("$match"),
+        "{text}"
+    );
+    let (code, said, _) = run(&["replay", "--command", &format!("sh {script}"), out]).await;
+    assert_eq!(code, 0, "{said}");
+}
