@@ -30,6 +30,8 @@ struct Ask {
     message: Option<Value>,
     /// What the server says to it, the answer last. Dropped unused for what is not answered.
     replies: Replies,
+    /// The process is to end instead.
+    ends: bool,
 }
 
 type Replies = mpsc::Sender<Result<String, TargetError>>;
@@ -40,6 +42,20 @@ impl Pipe {
         let (sender, asks) = mpsc::channel(16);
         tokio::spawn(serve(program, arguments, asks));
         Self(sender)
+    }
+
+    /// Closes the stdin of the process, if there is one, and gives it a moment to end by itself.
+    pub(crate) async fn end(&self) {
+        let (replies, mut ended) = mpsc::channel(1);
+        let ask = Ask {
+            message: None,
+            replies,
+            ends: true,
+        };
+        if self.0.send(ask).await.is_ok() {
+            // Nothing is said: the sender is dropped when it is done.
+            let _ = ended.recv().await;
+        }
     }
 
     /// One exchange. GET listens to what answers no request; sessions are HTTP's, so DELETE is answered with 405.
@@ -75,7 +91,14 @@ impl Pipe {
         let listens = message.is_none();
         let (replies, mut said) = mpsc::channel(MAX_WAITING);
         let ended = |_| refuse("its task has ended".to_owned());
-        self.0.send(Ask { message, replies }).await.map_err(ended)?;
+        self.0
+            .send(Ask {
+                message,
+                replies,
+                ends: false,
+            })
+            .await
+            .map_err(ended)?;
         if listens {
             return Ok(streamed(None, said));
         }

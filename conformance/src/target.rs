@@ -200,6 +200,13 @@ impl Target {
         }
     }
 
+    /// Lets a process of this target end by itself.
+    pub(crate) async fn end(&self) {
+        if let Kind::Pipe { process, .. } = &self.kind {
+            process.end().await;
+        }
+    }
+
     /// Where `path` of a transcript lies whose endpoint is at `endpoint`.
     pub(crate) fn place(&self, endpoint: &str, path: &str) -> String {
         match &self.kind {

@@ -3,15 +3,20 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::process::Stdio;
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 
 use super::{Ask, MAX_WAITING, Replies};
 use crate::sse::MAX_EVENT_BYTES;
 use crate::target::{BoxError, TargetError};
+
+/// How long a server may take to end after its stdin was closed.
+const END_TIME: Duration = Duration::from_secs(3);
 
 /// Writes and reads until nobody is left who could ask.
 pub(super) async fn serve(
@@ -33,9 +38,18 @@ pub(super) async fn serve(
             .is_some_and(|process| process.input.len() > MAX_EVENT_BYTES);
         tokio::select! {
             ask = asks.recv(), if !full => {
-                let Some(Ask { message, replies }) = ask else {
+                let Some(Ask { message, replies, ends }) = ask else {
                     return;
                 };
+                if ends {
+                    if let Some(process) = running.take() {
+                        // One that does not end is killed when it is dropped.
+                        let _ = timeout(END_TIME, process.end()).await;
+                    }
+                    drop(replies);
+                    open = Open::default();
+                    continue;
+                }
                 if message.as_ref().is_some_and(is_initialize) && let Some(before) = running.take() {
                     // It may hold what the next one needs.
                     before.end().await;

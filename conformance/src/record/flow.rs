@@ -52,7 +52,10 @@ impl Flow {
                 }
                 for part in changing {
                     let part = text.get(part.start..part.end).unwrap_or_default();
-                    if !said.iter().any(|said| said.contains(part)) {
+                    if said.contains(part) {
+                        // The client put it into a text of its own.
+                        self.returned.insert(part.to_owned());
+                    } else if !said.iter().any(|said| said.contains(part)) {
                         self.own.insert(part.to_owned());
                     }
                 }

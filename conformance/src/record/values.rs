@@ -147,10 +147,9 @@ impl<'a> Writer<'a> {
             return self.loosen(pattern, "a time or an identifier in base64");
         }
         let secrets = self.mask.secrets(text);
-        if secrets.is_empty() {
-            if let Some(filled) = self.filled(text).filter(|_| self.changing(text).is_empty()) {
-                return filled.into();
-            }
+        let filled = self.filled(text).filter(|_| self.changing(text).is_empty());
+        if let Some(filled) = filled.filter(|_| secrets.is_empty()) {
+            return filled.into();
         }
         let mut loose: Vec<Part> = secrets
             .iter()

@@ -157,6 +157,7 @@ impl<'a> Run<'a> {
     /// Runs all that are for this era, and looks at the end whether every scripted answer was asked for.
     pub(super) async fn all(&self, steps: &[Step]) -> Outcome {
         let mut outcome = self.steps(steps, false).await;
+        self.target.end().await;
         if outcome.failures.is_empty() {
             for step in steps.iter().filter(|step| step.is_for(self.era)) {
                 if let Action::Open { client, .. } = &step.action

@@ -239,12 +239,12 @@ async fn questions_are_answered_in_both_eras() {
         replay(&target, era, &format!("{open}\n{call}"))
             .await
             .unwrap();
-        let asked = asked.lock().unwrap();
         let said = asked
+            .lock()
+            .unwrap()
             .iter()
             .any(|(_, _, body)| body["id"] == 70 && body["result"]["content"]["name"] == "Ada");
         assert_eq!(said, era == Era::Legacy);
-        drop(asked);
 
         let (target, _) = server(curious);
         let other = open.replace("Who?", "Where?");

@@ -19,7 +19,11 @@ impl Scribe<'_> {
                 let params = params.as_ref()?;
                 let text = |name: &str| params.get(name).cloned();
                 let version = text("protocolVersion");
-                Some(opened(version, text("capabilities"), text("clientInfo")))
+                Some(opened(
+                    version.as_ref(),
+                    text("capabilities"),
+                    text("clientInfo"),
+                ))
             }
             _ => None,
         })
@@ -32,7 +36,7 @@ impl Scribe<'_> {
                 let meta = params.as_ref()?.get("_meta")?;
                 let [version, capabilities, info] =
                     SENDER.map(|name| meta.get(format!("io.modelcontextprotocol/{name}")).cloned());
-                Some(opened(version, capabilities, info))
+                Some(opened(version.as_ref(), capabilities, info))
             }
             _ => None,
         })
@@ -110,7 +114,7 @@ fn sender(open: &Open) -> BTreeMap<&'static str, Value> {
 }
 
 fn opened(
-    version: Option<Value>,
+    version: Option<&Value>,
     capabilities: Option<Value>,
     info: Option<Value>,
 ) -> (Open, String) {
@@ -126,7 +130,7 @@ fn opened(
     .join(" ");
     let open = Open {
         open: "main".to_owned(),
-        version: version.as_ref().and_then(Value::as_str).map(str::to_owned),
+        version: version.and_then(Value::as_str).map(str::to_owned),
         capabilities: capabilities.filter(Value::is_object),
         client_info: info.filter(Value::is_object),
         ..Open::default()
