@@ -4,6 +4,7 @@
 mod command_line;
 mod event_stream;
 mod mutation;
+mod one_byte;
 mod patterns;
 mod pipes;
 mod recording;
