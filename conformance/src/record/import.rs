@@ -1,6 +1,7 @@
 //! Exchanges that something else recorded, one JSON object per line: `{"request": …, "response": …}`.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::rc::Rc;
 
 use serde_json::Value;
@@ -9,11 +10,13 @@ use super::session::{Headers, Session, era_of, has_meaning};
 use super::{Key, Recorder, modern};
 use crate::client::SESSION;
 use crate::error::{Problem, TranscriptError};
+use crate::sse::{Decoder, Frame};
 use crate::transcript::Era;
+use crate::wire::EVENT_STREAM;
 
 impl Recorder {
     /// Takes HTTP exchanges from text, in the order of its lines. A `request` has `method`, `headers` (an array of
-    /// pairs) and `body`; a `response` has `status`, `headers`, and a `body` or `events`, each with its `data`. A body
+    /// pairs, or an object) and `body`; a `response` has `status`, `headers`, and a `body` or `events`, each with its `data`. A body
     /// may be JSON or a string that holds it. Times, if there are any, are in milliseconds: `t_ms` of the exchange, and
     /// after its beginning `t_headers_ms` of the response and `t_ms` of an event.
     ///
@@ -156,8 +159,27 @@ fn messages(response: &Value) -> Vec<(u64, Value)> {
     });
     let whole = body(response).map(|body| (time(response, "t_headers_ms"), body));
     said.chain(whole)
+        .chain(streamed(response))
         .filter(|(_, message): &(u64, Value)| message.get("jsonrpc").is_some())
         .collect()
+}
+
+/// The messages of an event stream that was kept as one text.
+fn streamed(response: &Value) -> Vec<(u64, Value)> {
+    let stream =
+        header(response, "content-type").is_some_and(|kind| kind.starts_with(EVENT_STREAM));
+    let text = response
+        .get("body")
+        .and_then(Value::as_str)
+        .filter(|_| stream);
+    let mut frames = VecDeque::new();
+    // What can be read up to a fault is kept.
+    let _ = Decoder::default().push(text.unwrap_or_default().as_bytes(), &mut frames);
+    let messages = frames.into_iter().filter_map(|frame| match frame {
+        Frame::Event(event) => Some((0, serde_json::from_str(&event.data).ok()?)),
+        Frame::Comment(_) => None,
+    });
+    messages.collect()
 }
 
 fn body(side: &Value) -> Option<Value> {
@@ -169,21 +191,33 @@ fn body(side: &Value) -> Option<Value> {
 }
 
 fn header<'v>(side: &'v Value, name: &str) -> Option<&'v str> {
-    let pairs = side.get("headers")?.as_array()?;
-    pairs.iter().find_map(|pair| {
-        let is = pair.get(0)?.as_str()?.eq_ignore_ascii_case(name);
-        pair.get(1)?.as_str().filter(|_| is)
-    })
+    let mut found = None;
+    each_header(side, |header, value| {
+        if header.eq_ignore_ascii_case(name) {
+            found = found.or(Some(value));
+        }
+    });
+    found
 }
 
-fn each_header(side: &Value, mut visit: impl FnMut(&str, &str)) {
-    let pairs = side.get("headers").and_then(Value::as_array);
-    for pair in pairs.into_iter().flatten() {
-        if let (Some(name), Some(value)) = (
-            pair.get(0).and_then(Value::as_str),
-            pair.get(1).and_then(Value::as_str),
-        ) {
-            visit(name, value);
+/// Headers are an array of pairs, or an object.
+fn each_header<'v>(side: &'v Value, mut visit: impl FnMut(&'v str, &'v str)) {
+    match side.get("headers") {
+        Some(Value::Array(pairs)) => {
+            for pair in pairs {
+                let part = |index: usize| pair.get(index).and_then(Value::as_str);
+                if let (Some(name), Some(value)) = (part(0), part(1)) {
+                    visit(name, value);
+                }
+            }
         }
+        Some(Value::Object(members)) => {
+            for (name, value) in members {
+                if let Some(value) = value.as_str() {
+                    visit(name, value);
+                }
+            }
+        }
+        _ => {}
     }
 }
