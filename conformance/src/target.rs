@@ -106,8 +106,9 @@ impl Target {
     /// the one before has its stdin closed, and is waited for. A replay starts one for each transcript and era. It ends
     /// when the last clone is dropped. Its stderr is this process's.
     ///
-    /// A request is answered by the event stream of what the server says until it has answered. What is HTTP's alone
-    /// has no meaning here: GET and DELETE are answered with 405, headers are left out.
+    /// A request is answered by a JSON body, or by an event stream if something came before the answer. GET opens the
+    /// stream of what answers no request. What is HTTP's alone has no meaning here: DELETE is answered with 405, headers
+    /// are left out.
     ///
     /// # Panics
     ///
