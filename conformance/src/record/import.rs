@@ -129,9 +129,13 @@ impl Recorder {
             let note = move |session: &mut Session| session.plain(&verb, status, sent);
             add(start, false, Box::new(note));
         }
-        for (after, message) in said {
+        for (after, event, message) in said {
             let serial = serial.clone();
-            let note = move |session: &mut Session| session.server(message, serial.get(), status);
+            let note = move |session: &mut Session| {
+                if !session.is_again(event.as_deref()) {
+                    session.server(message, serial.get(), status);
+                }
+            };
             add(start + after, false, Box::new(note));
         }
     }
@@ -148,24 +152,26 @@ struct Seen {
     note: Note,
 }
 
-/// The messages of an answer, whether it was a stream or not, each with the milliseconds after the request.
-fn messages(response: &Value) -> Vec<(u64, Value)> {
+/// The messages of an answer, whether it was a stream or not, each with the milliseconds after the request
+/// and the id of its event.
+fn messages(response: &Value) -> Vec<(u64, Option<String>, Value)> {
     let time =
         |value: &Value, name: &str| value.get(name).and_then(Value::as_u64).unwrap_or_default();
     let events = response.get("events").and_then(Value::as_array);
     let said = events.into_iter().flatten().filter_map(|event| {
         let message = serde_json::from_str(event.get("data")?.as_str()?).ok()?;
-        Some((time(event, "t_ms"), message))
+        let id = event.get("id").and_then(Value::as_str).map(str::to_owned);
+        Some((time(event, "t_ms"), id, message))
     });
-    let whole = body(response).map(|body| (time(response, "t_headers_ms"), body));
+    let whole = body(response).map(|body| (time(response, "t_headers_ms"), None, body));
     said.chain(whole)
         .chain(streamed(response))
-        .filter(|(_, message): &(u64, Value)| message.get("jsonrpc").is_some())
+        .filter(|(_, _, message): &(u64, Option<String>, Value)| message.get("jsonrpc").is_some())
         .collect()
 }
 
 /// The messages of an event stream that was kept as one text.
-fn streamed(response: &Value) -> Vec<(u64, Value)> {
+fn streamed(response: &Value) -> Vec<(u64, Option<String>, Value)> {
     let stream =
         header(response, "content-type").is_some_and(|kind| kind.starts_with(EVENT_STREAM));
     let text = response
@@ -176,7 +182,7 @@ fn streamed(response: &Value) -> Vec<(u64, Value)> {
     // What can be read up to a fault is kept.
     let _ = Decoder::default().push(text.unwrap_or_default().as_bytes(), &mut frames);
     let messages = frames.into_iter().filter_map(|frame| match frame {
-        Frame::Event(event) => Some((0, serde_json::from_str(&event.data).ok()?)),
+        Frame::Event(event) => Some((0, event.id, serde_json::from_str(&event.data).ok()?)),
         Frame::Comment(_) => None,
     });
     messages.collect()

@@ -1,5 +1,7 @@
 //! What one client and its server said to each other, whatever carried it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::transcript::{Era, MAX_FILE_BYTES, MAX_STEPS};
@@ -69,6 +71,8 @@ pub(crate) struct Session {
     pub(crate) http: bool,
     pub(crate) items: Vec<Item>,
     bytes: usize,
+    /// The ids of the events seen.
+    events: BTreeSet<String>,
     /// More was said than is kept.
     pub(crate) cut: bool,
 }
@@ -80,6 +84,7 @@ impl Session {
             http,
             items: Vec::new(),
             bytes: 0,
+            events: BTreeSet::new(),
             cut: false,
         }
     }
@@ -204,6 +209,12 @@ impl Session {
         let answers =
             |item: &Item| matches!(item, Item::Answered { serial, .. } if *serial == request);
         self.items.iter().any(answers)
+    }
+
+    /// Whether an event of this id came before: a stream that is resumed may say again what it said.
+    pub(crate) fn is_again(&mut self, event: Option<&str>) -> bool {
+        let kept = self.events.len() < MAX_STEPS;
+        event.is_some_and(|id| kept && !self.events.insert(id.to_owned()))
     }
 
     pub(crate) fn listened(&mut self) {

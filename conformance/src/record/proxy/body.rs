@@ -10,6 +10,7 @@ use http_body::Body as _;
 use http_body_util::{BodyExt as _, StreamBody};
 use serde_json::Value;
 
+use crate::record::session::Session;
 use crate::record::{Key, Recorder};
 use crate::sse::{Decoder, Frame as Said, MAX_EVENT_BYTES};
 use crate::target::Body;
@@ -88,7 +89,7 @@ impl Watch {
                     if let Said::Event(event) = frame
                         && let Ok(message) = serde_json::from_str(&event.data)
                     {
-                        self.message(message);
+                        self.event(message, event.id.as_deref());
                     }
                 }
                 read.map_or(Seen::Lost, |()| Seen::Events(decoder))
@@ -119,6 +120,13 @@ impl Watch {
                     session.plain(method, status, sent)
                 });
             }
+        }
+    }
+
+    fn event(&self, message: Value, id: Option<&str>) {
+        let again = |session: &mut Session| session.is_again(id);
+        if self.recorder.with(&self.key, self.era, true, again) == Some(false) {
+            self.message(message);
         }
     }
 
