@@ -1,16 +1,24 @@
 //! How a message is carried in each era: what goes around a request, and what must be around its answer.
 
+mod answers;
+mod envelope;
+mod headers;
+
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use http::header::ACCEPT;
 use http::{HeaderName, HeaderValue, Method, Request};
 use serde_json::{Map, Value, json};
 
+use self::answers::Answers;
+pub(crate) use self::envelope::compare;
+use self::headers::{Mirror, encoded, named};
 use crate::error::Problem;
-use crate::pattern::{Mismatch, Pattern};
 use crate::template::Vars;
-use crate::transcript::Era;
+use crate::transcript::{Era, Opening};
 use crate::wire::{EVENT_STREAM, build};
 
 /// The newest revision with a handshake.
@@ -22,6 +30,7 @@ pub(crate) const SESSION: HeaderName = HeaderName::from_static("mcp-session-id")
 const PROTOCOL_VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 const MCP_METHOD: HeaderName = HeaderName::from_static("mcp-method");
 const MCP_NAME: HeaderName = HeaderName::from_static("mcp-name");
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// One MCP client of a replay.
 #[derive(Debug)]
@@ -30,11 +39,17 @@ pub(crate) struct RpcClient {
     endpoint: String,
     version: String,
     session: Option<String>,
-    next_id: AtomicU64,
+    capabilities: Value,
+    info: Value,
+    answers: Answers,
+    /// Shared by the clients of a replay: on pipes there is nothing else to tell their requests apart.
+    ids: Arc<AtomicU64>,
+    /// The arguments of tools that headers repeat, once the tools have been listed.
+    mirrors: Mutex<Option<BTreeMap<String, Vec<Mirror>>>>,
 }
 
 impl RpcClient {
-    pub(crate) fn new(era: Era, endpoint: &str, version: Option<&str>) -> Self {
+    pub(crate) fn new(era: Era, endpoint: &str, opening: &Opening, ids: Arc<AtomicU64>) -> Self {
         let newest = match era {
             Era::Legacy => LEGACY_VERSION,
             Era::Modern => MODERN_VERSION,
@@ -42,21 +57,29 @@ impl RpcClient {
         Self {
             era,
             endpoint: endpoint.to_owned(),
-            version: version.unwrap_or(newest).to_owned(),
+            version: opening.version.clone().unwrap_or_else(|| newest.to_owned()),
             session: None,
-            next_id: AtomicU64::new(1),
+            capabilities: opening.capabilities.clone().unwrap_or_else(|| json!({})),
+            info: opening.info.clone().unwrap_or_else(
+                || json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")}),
+            ),
+            answers: Answers::new(opening.answers.clone()),
+            ids,
+            mirrors: Mutex::default(),
         }
     }
 
     /// The parameters of `initialize`.
     pub(crate) fn handshake(&self) -> Value {
-        json!({"protocolVersion": self.version, "capabilities": {}, "clientInfo": client_info()})
+        json!({"protocolVersion": self.version, "capabilities": self.capabilities, "clientInfo": self.info})
     }
 
     /// The same client after its handshake.
     pub(crate) fn in_session(mut self, session: Option<String>, version: &str) -> Self {
         self.session = session;
-        version.clone_into(&mut self.version);
+        if !version.is_empty() {
+            version.clone_into(&mut self.version);
+        }
         self
     }
 
@@ -70,7 +93,7 @@ impl RpcClient {
         method: &str,
         params: Option<Value>,
     ) -> Result<(Request<Bytes>, u64), Problem> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let id = self.ids.fetch_add(1, Ordering::Relaxed);
         Ok((self.message(method, params, Some(id))?, id))
     }
 
@@ -91,12 +114,72 @@ impl RpcClient {
                     Some(json!({"notifications": filter})),
                 )?
                 .0),
-            Era::Legacy => {
-                let mut headers = self.session_headers();
-                headers.push((ACCEPT, EVENT_STREAM.to_owned()));
-                build(Method::GET, &self.endpoint, None, headers, Bytes::new())
+            Era::Legacy => self.get(None),
+        }
+    }
+
+    /// What goes on with a stream that broke off after this event; nothing in the modern era, which cannot.
+    pub(crate) fn resume(&self, last_event: &str) -> Option<Result<Request<Bytes>, Problem>> {
+        (self.era == Era::Legacy).then(|| self.get(Some(last_event)))
+    }
+
+    fn get(&self, last_event: Option<&str>) -> Result<Request<Bytes>, Problem> {
+        let mut headers = self.session_headers();
+        headers.push((ACCEPT, EVENT_STREAM.to_owned()));
+        headers.extend(last_event.map(|id| (LAST_EVENT_ID, id.to_owned())));
+        build(Method::GET, &self.endpoint, None, headers, Bytes::new())
+    }
+
+    /// What is said to a question of the server, by what the transcript scripts.
+    pub(crate) fn answer(&self, question: &Value, vars: &Vars) -> (&'static str, Value) {
+        self.answers.to(question, vars)
+    }
+
+    /// The message that carries it.
+    pub(crate) fn reply(
+        &self,
+        question: &Value,
+        (member, value): (&'static str, Value),
+    ) -> Result<Request<Bytes>, Problem> {
+        let id = question.get("id").cloned().unwrap_or_default();
+        let mut headers = vec![(ACCEPT, format!("application/json, {EVENT_STREAM}"))];
+        headers.append(&mut self.session_headers());
+        self.post(headers, &json!({"jsonrpc": "2.0", "id": id, member: value}))
+    }
+
+    /// Whether it was opened with answers, or says that it can be asked.
+    pub(crate) fn is_asked(&self) -> bool {
+        !self.answers.is_empty() || self.capabilities != json!({})
+    }
+
+    /// The questions that were not scripted, since this was last asked.
+    pub(crate) fn unscripted(&self) -> Vec<String> {
+        self.answers.unscripted()
+    }
+
+    /// The scripted answers that nobody asked for.
+    pub(crate) fn unused(&self) -> Vec<String> {
+        self.answers.unused()
+    }
+
+    /// Takes what a page of `tools/list` says of headers.
+    pub(crate) fn learn(&self, result: &Value) {
+        let tools = result.get("tools").and_then(Value::as_array);
+        let mut mirrors = lock(&self.mirrors);
+        let known = mirrors.get_or_insert_default();
+        for tool in tools.into_iter().flatten() {
+            if let (Some(name), Some(schema)) = (
+                tool.get("name").and_then(Value::as_str),
+                tool.get("inputSchema"),
+            ) {
+                known.insert(name.to_owned(), Mirror::all(schema));
             }
         }
+    }
+
+    /// Whether a call may lack headers because this client has not seen the tool's schema.
+    pub(crate) fn could_learn(&self, method: &str) -> bool {
+        self.era == Era::Modern && method == "tools/call" && lock(&self.mirrors).is_none()
     }
 
     fn message(
@@ -117,9 +200,8 @@ impl RpcClient {
                 let mut params = params.unwrap_or_else(|| json!({}));
                 headers.push((PROTOCOL_VERSION, self.version.clone()));
                 headers.push((MCP_METHOD, method.to_owned()));
-                if let Some(name) = named(method, &params) {
-                    headers.push((MCP_NAME, name.to_owned()));
-                }
+                headers.extend(named(method, &params).map(|name| (MCP_NAME, encoded(name))));
+                headers.append(&mut self.mirrored(method, &params));
                 self.add_meta(&mut params)?;
                 Some(params)
             }
@@ -130,14 +212,42 @@ impl RpcClient {
         ]);
         message.extend(id.map(|id| ("id".to_owned(), id.into())));
         message.extend(params.map(|params| ("params".to_owned(), params)));
-        let body = Value::Object(message).to_string().into();
+        self.post(headers, &Value::Object(message))
+    }
+
+    fn post(
+        &self,
+        headers: Vec<(HeaderName, String)>,
+        message: &Value,
+    ) -> Result<Request<Bytes>, Problem> {
+        let json = Some(HeaderValue::from_static("application/json"));
         build(
             Method::POST,
             &self.endpoint,
-            Some(HeaderValue::from_static("application/json")),
+            json,
             headers,
-            body,
+            message.to_string().into(),
         )
+    }
+
+    fn mirrored(&self, method: &str, params: &Value) -> Vec<(HeaderName, String)> {
+        let mirrors = lock(&self.mirrors);
+        let tool = params
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        let known = mirrors.as_ref().filter(|_| method == "tools/call");
+        let mirrors = known
+            .and_then(|known| known.get(tool))
+            .into_iter()
+            .flatten();
+        let arguments = params.get("arguments").unwrap_or(&Value::Null);
+        mirrors
+            .filter_map(|mirror| {
+                let name = HeaderName::try_from(mirror.header()).ok()?;
+                Some((name, mirror.value(arguments)?))
+            })
+            .collect()
     }
 
     fn session_headers(&self) -> Vec<(HeaderName, String)> {
@@ -159,8 +269,8 @@ impl RpcClient {
             .ok_or_else(refuse)?;
         for (name, value) in [
             ("protocolVersion", Value::from(self.version.as_str())),
-            ("clientCapabilities", json!({})),
-            ("clientInfo", client_info()),
+            ("clientCapabilities", self.capabilities.clone()),
+            ("clientInfo", self.info.clone()),
         ] {
             meta.entry(format!("io.modelcontextprotocol/{name}"))
                 .or_insert(value);
@@ -169,79 +279,6 @@ impl RpcClient {
     }
 }
 
-fn client_info() -> Value {
-    json!({"name": env!("CARGO_PKG_NAME"), "version": env!("CARGO_PKG_VERSION")})
-}
-
-/// The value that `Mcp-Name` mirrors.
-fn named<'a>(method: &str, params: &'a Value) -> Option<&'a str> {
-    let member = match method {
-        "tools/call" | "prompts/get" => "name",
-        "resources/read" => "uri",
-        _ => return None,
-    };
-    params.get(member)?.as_str()
-}
-
-/// Compares a JSON-RPC answer: its frame exactly, its `member` (`result` or `error`) with `pattern`.
-///
-/// In the modern era what every result carries besides its content is judged here and then left out of the comparison,
-/// so that one pattern serves both eras: `resultType` is `complete`, `_meta` is an object, and the caching hints are
-/// well formed. A pattern that mentions one of these members compares it itself.
-pub(crate) fn compare(
-    era: Era,
-    mut message: Value,
-    id: u64,
-    (member, pattern): (&'static str, &Pattern),
-    vars: &mut Vars,
-) -> Vec<Mismatch> {
-    let mut mismatches = Vec::new();
-    if era == Era::Modern && member == "result" {
-        mismatches = take_envelope(&mut message, pattern);
-    }
-    let frame = [
-        ("jsonrpc", Pattern::text("2.0")),
-        ("id", Pattern::number(id)),
-        (member, pattern.clone()),
-    ];
-    mismatches.append(&mut Pattern::object(frame).compare(Some(&message), vars));
-    mismatches
-}
-
-fn take_envelope(message: &mut Value, pattern: &Pattern) -> Vec<Mismatch> {
-    let Some(result) = message.get_mut("result").and_then(Value::as_object_mut) else {
-        return Vec::new();
-    };
-    let mut mismatches = Vec::new();
-    for (name, required, wanted, fits) in [
-        (
-            "resultType",
-            true,
-            json!("complete"),
-            (|value| value == "complete") as fn(&Value) -> bool,
-        ),
-        ("_meta", false, json!({"$type": "object"}), Value::is_object),
-        ("ttlMs", false, json!({"$type": "integer"}), Value::is_u64),
-        (
-            "cacheScope",
-            false,
-            json!({"$oneOf": ["public", "private"]}),
-            |value| value == "public" || value == "private",
-        ),
-    ] {
-        if pattern.mentions(name) {
-            continue;
-        }
-        let actual = result.remove(name);
-        if !actual.as_ref().map_or(!required, fits) {
-            let reason = Some("every modern result carries it so".to_owned());
-            mismatches.push(Mismatch {
-                path: format!("/result/{name}"),
-                expected: wanted,
-                actual,
-                reason,
-            });
-        }
-    }
-    mismatches
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,8 @@
-//! Holds MCP servers against transcripts: requests, and what is expected of the answers.
+//! Records MCP sessions and holds servers against the recordings.
+//!
+#![doc = include_str!("../README.md")]
+//!
+//! # The library
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -6,7 +10,7 @@
 //!
 //! let transcripts = Transcript::read_all(["transcripts/universe"])?;
 //! let mut reporter = TextReporter::new(std::io::stderr(), false);
-//! let summary = Replay::new(Target::url("http://127.0.0.1:3001")?)
+//! let summary = Replay::new(Target::url("http://127.0.0.1:3001/mcp")?)
 //!     .run(&transcripts, |event| drop(reporter.report(event)))
 //!     .await;
 //! assert!(summary.is_success());
@@ -31,12 +35,13 @@
 //! | `fixture` | the special server it needs, such as one whose store fails; any server will do if absent |
 //! | `endpoint` | path of the MCP endpoint; `/mcp` if absent |
 //!
-//! Every other line is a step. Steps run in order until one fails. Each may have an `era` (it is left out in the other
+//! Every other line is a step. Steps run in order; one that needs what a failed one would have captured or opened is not
+//! run. Each may have an `era` (it is left out in the other
 //! one) and a `note` (what it shows; it appears in failure reports).
 //!
 //! | step | meaning |
 //! |---|---|
-//! | `{"open":"a"}` | opens the MCP client `a`. Legacy: `initialize` (of `version`, compared with `expect.result`) and `notifications/initialized`; the variable `a.session` holds the session id. Modern: nothing is sent. |
+//! | `{"open":"a"}` | opens the MCP client `a`. Legacy: `initialize` (of `version`, compared with `expect.result`) and `notifications/initialized`; the variable `a.session` holds the session id. Modern: nothing is sent. It may have `capabilities`, `clientInfo` and `answers`. |
 //! | `{"mcp":{"method":…,"params":…},"client":"a","expect":…}` | an MCP request by `a` (`main` if absent), framed as the era wants it. `expect` has `result` or `error`, and may have `status`, `headers`, `notifications` |
 //! | `{"mcp":{"notify":…,"params":…}}` | an MCP notification; without `expect` the answer must be 202 |
 //! | `{"http":{"method":…,"path":…,"headers":{},"json":…},"expect":…}` | a plain HTTP exchange; the body is `json`, `text` or empty. `expect` has `status`, may have `headers` and one of `json`, `text`, `message` (a JSON-RPC answer, sent as JSON or as an event stream) |
@@ -48,6 +53,12 @@
 //! | `{"close":"s"}` | drops `s` from this side |
 //! | `{"check":"x","is":P}` | compares the variable `x` |
 //! | `{"parallel":[[…],[…]]}` | lists of steps that run at the same time |
+//!
+//! `answers` of an `open` are what the client says when the server asks it something, by a request on a stream (legacy) or by
+//! a result that needs input (modern): `{"method":"elicitation/create","params":P,"result":…}`, or `error` instead of `result`.
+//! Each is used for the first question it fits, the last that fits again after that. A question that none fits is a failure,
+//! and so is, unless it is `"optional":true`, an answer that nobody asked for. A result that a pattern expects to need input, by
+//! naming `resultType`, is left to the steps.
 //!
 //! Everything a replay waits for is bounded by the step timeout. What every MCP answer of an era carries is judged
 //! without being written out: the JSON-RPC frame and the id; in the modern era `resultType`, `_meta` and the caching
@@ -87,6 +98,7 @@ mod client;
 mod error;
 mod pattern;
 mod pipe;
+mod record;
 mod replay;
 mod report;
 mod sse;
@@ -97,9 +109,13 @@ mod wire;
 
 pub use error::{Problem, TranscriptError};
 pub use pattern::{Mismatch, Pattern};
+pub use record::{
+    Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, Recorder, Written as RecordedFile, around, proxy,
+};
 pub use replay::Replay;
 pub use report::{Event, Failure, Summary, TextReporter};
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
 pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;
+pub use transcript::format::transcript_schema;
 pub use transcript::{Era, MAX_FILE_BYTES, MAX_STEPS, Transcript};

@@ -2,6 +2,7 @@
 
 mod compare;
 mod unordered;
+mod words;
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use regex::Regex;
 use serde_json::{Map, Value, json};
 
 pub use self::compare::Mismatch;
+pub(crate) use self::words::Wanted;
 use crate::error::Problem;
 use crate::template::{Text, Vars, sole_member};
 

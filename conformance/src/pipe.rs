@@ -1,176 +1,146 @@
 //! A server on pipes as a target. Transcripts are written as HTTP; what goes around a message is left out.
 
+mod process;
+
 use std::ffi::OsString;
-use std::process::Stdio;
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, stream};
 use http::header::{ALLOW, CONTENT_TYPE};
 use http::{Method, Request, Response, StatusCode};
+use http_body::Frame;
+use http_body_util::{BodyExt as _, Full, StreamBody};
 use serde_json::Value;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use crate::sse::MAX_EVENT_BYTES;
-use crate::target::BoxError;
+use self::process::serve;
+use crate::target::{Body, TargetError};
 use crate::wire::EVENT_STREAM;
 
-/// How many messages a server may send before it answers.
-const MAX_MESSAGES: usize = 10_000;
+/// How many messages may wait for one who reads them slowly.
+const MAX_WAITING: usize = 1_000;
 
-/// A server that is started when it is first asked, and anew for each `initialize`. Ends when this is dropped.
+/// A server that is started when it is first asked, and again for each `initialize`. Ends when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Pipe(mpsc::Sender<Exchange>);
+pub(crate) struct Pipe(mpsc::Sender<Ask>);
 
-/// A message, and who waits for its answer.
-type Exchange = (Value, oneshot::Sender<Result<Answer, BoxError>>);
+/// What is wanted of the process.
+struct Ask {
+    /// What to write; nothing for one who only listens.
+    message: Option<Value>,
+    /// What the server says to it, the answer last. Dropped unused for what is not answered.
+    replies: Replies,
+    /// The process is to end instead.
+    ends: bool,
+}
 
-/// What came up to the answer, and with it, as it was sent; nothing for notifications.
-type Answer = Vec<String>;
+type Replies = mpsc::Sender<Result<String, TargetError>>;
 
 impl Pipe {
     /// Must be called within a tokio runtime, where it puts the task that owns the process.
     pub(crate) fn new(program: OsString, arguments: Vec<OsString>) -> Self {
-        // One exchange at a time is on its way: on a pipe there is nothing to tell them apart but their ids.
-        let (sender, exchanges) = mpsc::channel(1);
-        tokio::spawn(serve(program, arguments, exchanges));
+        let (sender, asks) = mpsc::channel(16);
+        tokio::spawn(serve(program, arguments, asks));
         Self(sender)
     }
 
-    /// One exchange. Sessions and streams of their own are HTTP's, so anything but POST is told 405.
-    pub(crate) async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, BoxError> {
-        if request.method() != Method::POST {
-            return Ok(Response::builder()
-                .status(StatusCode::METHOD_NOT_ALLOWED)
-                .header(ALLOW, "POST")
-                .body(Bytes::new())?);
-        }
-        let message = serde_json::from_slice(request.body()).map_err(|error| {
-            format!("a line must be one JSON value, and the request is none: {error}")
-        })?;
-        let (reply, answer) = oneshot::channel();
-        self.0.send((message, reply)).await?;
-        let messages = answer.await??;
-        let response = Response::builder();
-        Ok(match messages.as_slice() {
-            [] => response.status(StatusCode::ACCEPTED).body(Bytes::new())?,
-            [answer] => response
-                .header(CONTENT_TYPE, "application/json")
-                .body(answer.clone().into())?,
-            several => {
-                let events = several.iter().map(|message| format!("data: {message}\n\n"));
-                response
-                    .header(CONTENT_TYPE, EVENT_STREAM)
-                    .body(events.collect::<String>().into())?
-            }
-        })
-    }
-}
-
-/// Takes exchanges one after the other until nobody is left who could ask.
-async fn serve(
-    program: OsString,
-    arguments: Vec<OsString>,
-    mut exchanges: mpsc::Receiver<Exchange>,
-) {
-    let mut running: Option<Process> = None;
-    while let Some((message, mut reply)) = exchanges.recv().await {
-        let anew = message
-            .get("method")
-            .is_some_and(|method| method == "initialize");
-        let exchange = async {
-            if anew && let Some(before) = running.take() {
-                // It may hold what the next one needs.
-                before.end().await?;
-            }
-            let process = match &mut running {
-                Some(process) => process,
-                none => none.insert(Process::start(&program, &arguments)?),
-            };
-            process.ask(&message).await
+    /// Closes the stdin of the process, if there is one, and gives it a moment to end by itself.
+    pub(crate) async fn end(&self) {
+        let (replies, mut ended) = mpsc::channel(1);
+        let ask = Ask {
+            message: None,
+            replies,
+            ends: true,
         };
-        tokio::select! {
-            answer = exchange => {
-                if answer.is_err() {
-                    running = None;
-                }
-                // Who asked may have left in the meantime.
-                let _ = reply.send(answer);
-            }
-            // Who gave up may have left half a line on its way; nothing can be said after it.
-            () = reply.closed() => running = None,
+        if self.0.send(ask).await.is_ok() {
+            // Nothing is said: the sender is dropped when it is done.
+            let _ = ended.recv().await;
         }
     }
-}
 
-struct Process {
-    child: Child,
-    input: ChildStdin,
-    output: BufReader<ChildStdout>,
-}
-
-impl Process {
-    fn start(program: &OsString, arguments: &[OsString]) -> Result<Self, BoxError> {
-        let mut child = Command::new(program)
-            .args(arguments)
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
-        let (input, output) = (child.stdin.take(), child.stdout.take());
-        Ok(Self {
-            child,
-            input: input.ok_or("it has no stdin")?,
-            output: BufReader::new(output.ok_or("it has no stdout")?),
-        })
-    }
-
-    async fn ask(&mut self, message: &Value) -> Result<Answer, BoxError> {
-        self.input
-            .write_all(format!("{message}\n").as_bytes())
-            .await?;
-        self.input.flush().await?;
-        let Some(id) = message.get("id") else {
-            return Ok(Vec::new());
+    /// One exchange. GET listens to what answers no request; sessions are HTTP's, so DELETE is answered with 405.
+    pub(crate) async fn send(
+        &self,
+        request: Request<Full<Bytes>>,
+        program: &OsString,
+    ) -> Result<Response<Body>, TargetError> {
+        let refuse = |reason: String| TargetError::NoAnswer {
+            target: program.display().to_string(),
+            source: reason.into(),
         };
-        let mut messages = Vec::new();
-        while messages.len() < MAX_MESSAGES {
-            let line = self.next().await?;
-            let message: Value = serde_json::from_str(&line)
-                .map_err(|error| format!("a line is no JSON: {error}: {line}"))?;
-            let is_answer = message.get("method").is_none();
-            if !is_answer {
-                messages.push(line);
-            } else if message.get("id") == Some(id) {
-                messages.push(line);
-                return Ok(messages);
+        let (head, body) = request.into_parts();
+        let body = body
+            .collect()
+            .await
+            .map_or_else(|_| Bytes::new(), |body| body.to_bytes());
+        let message: Option<Value> = match head.method {
+            Method::POST => Some(serde_json::from_slice(&body).map_err(|error| {
+                refuse(format!(
+                    "a line must be one JSON value, and the request is not JSON: {error}"
+                ))
+            })?),
+            Method::GET => None,
+            _ => {
+                let mut response = Response::new(nothing());
+                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+                let allowed = http::HeaderValue::from_static("GET, POST");
+                response.headers_mut().insert(ALLOW, allowed);
+                return Ok(response);
             }
-            // Other answers are to somebody who no longer waits.
+        };
+        let listens = message.is_none();
+        let (replies, mut said) = mpsc::channel(MAX_WAITING);
+        let ended = |_| refuse("its task has ended".to_owned());
+        self.0
+            .send(Ask {
+                message,
+                replies,
+                ends: false,
+            })
+            .await
+            .map_err(ended)?;
+        if listens {
+            return Ok(streamed(None, said));
         }
-        Err(format!("there were {MAX_MESSAGES} messages and no answer among them").into())
-    }
-
-    async fn next(&mut self) -> Result<String, BoxError> {
-        let mut line = Vec::new();
-        let mut bounded = (&mut self.output).take(MAX_EVENT_BYTES as u64 + 1);
-        bounded.read_until(b'\n', &mut line).await?;
-        if !line.ends_with(b"\n") {
-            return Err(match line.len() > MAX_EVENT_BYTES {
-                true => format!("a line has more than {MAX_EVENT_BYTES} bytes").into(),
-                false => "the server closed its stdout".into(),
-            });
+        let Some(first) = said.recv().await.transpose()? else {
+            let mut response = Response::new(nothing());
+            *response.status_mut() = StatusCode::ACCEPTED;
+            return Ok(response);
+        };
+        let is_answer = serde_json::from_str::<Value>(&first)
+            .is_ok_and(|message| message.get("method").is_none());
+        if !is_answer {
+            return Ok(streamed(Some(first), said));
         }
-        Ok(std::str::from_utf8(line.trim_ascii_end())?.to_owned())
+        let body = Full::from(first).map_err(|never| match never {});
+        Ok(of_type("application/json", body.boxed_unsync()))
     }
+}
 
-    /// Closes its stdin, which is how a server is told to end, and waits for it.
-    async fn end(self) -> Result<(), BoxError> {
-        let Self {
-            mut child, input, ..
-        } = self;
-        drop(input);
-        child.wait().await?;
-        Ok(())
-    }
+/// An event stream that begins with `first` and goes on with what comes.
+fn streamed(
+    first: Option<String>,
+    said: mpsc::Receiver<Result<String, TargetError>>,
+) -> Response<Body> {
+    let rest = stream::unfold(said, |mut said| async {
+        said.recv().await.map(|next| (next, said))
+    });
+    let frames = stream::iter(first.map(Ok)).chain(rest).map(|message| {
+        let event = |message| Frame::data(Bytes::from(format!("data: {message}\n\n")));
+        message.map(event).map_err(Into::into)
+    });
+    of_type(EVENT_STREAM, StreamBody::new(frames).boxed_unsync())
+}
+
+fn of_type(kind: &'static str, body: Body) -> Response<Body> {
+    let mut response = Response::new(body);
+    let kind = http::HeaderValue::from_static(kind);
+    response.headers_mut().insert(CONTENT_TYPE, kind);
+    response
+}
+
+fn nothing() -> Body {
+    Full::default()
+        .map_err(|never| match never {})
+        .boxed_unsync()
 }

@@ -1,13 +1,15 @@
 //! Replaying transcripts: each against a target, in each era it has, as a sequence of events.
 
+mod exchange;
 mod run;
 mod step;
 
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 pub(crate) use self::run::Fault;
-use self::run::Run;
+use self::run::{Outcome, Run};
 use crate::report::{Event, Failure, Summary, TextReporter};
 use crate::target::Target;
 use crate::transcript::{Era, Transcript};
@@ -66,14 +68,15 @@ impl Replay {
         self
     }
 
-    /// Replays all of them and tells `emit` how it goes.
+    /// Replays all of them and tells `emit` how it goes. A transcript goes on after a step that fails, without the steps
+    /// that need what it would have captured or opened. Ends early when nobody is there.
     pub async fn run<'a>(
         &self,
         transcripts: impl IntoIterator<Item = &'a Transcript>,
         mut emit: impl FnMut(&Event<'_>),
     ) -> Summary {
         let mut summary = Summary::default();
-        for transcript in transcripts {
+        'transcripts: for transcript in transcripts {
             if let Some(reason) = self.reason_to_skip(transcript) {
                 summary.skipped += 1;
                 emit(&Event::Skipped {
@@ -89,26 +92,28 @@ impl Replay {
             {
                 emit(&Event::Started { transcript, era });
                 let start = Instant::now();
-                let outcome = self.run_one(transcript, era).await;
+                let outcome = self.outcome(transcript, era, true).await;
                 let elapsed = start.elapsed();
-                match outcome {
-                    Ok(()) => {
-                        summary.passed += 1;
-                        emit(&Event::Passed {
-                            transcript,
-                            era,
-                            elapsed,
-                        });
-                    }
-                    Err(failure) => {
-                        summary.failed += 1;
-                        emit(&Event::Failed {
-                            transcript,
-                            era,
-                            elapsed,
-                            failure: &failure,
-                        });
-                    }
+                if outcome.failures.is_empty() {
+                    summary.passed += 1;
+                    emit(&Event::Passed {
+                        transcript,
+                        era,
+                        elapsed,
+                    });
+                } else {
+                    summary.failed += 1;
+                    emit(&Event::Failed {
+                        transcript,
+                        era,
+                        elapsed,
+                        failures: &outcome.failures,
+                        not_run: outcome.not_run,
+                    });
+                }
+                if outcome.unreachable {
+                    summary.unreachable = true;
+                    break 'transcripts;
                 }
             }
         }
@@ -131,15 +136,41 @@ impl Replay {
         (summary, String::from_utf8_lossy(&report).into_owned())
     }
 
-    /// Replays one transcript in one era, whether or not it lists the era or needs a fixture.
+    /// Replays one transcript in one era, whether or not it lists the era or needs a fixture, up to the first step
+    /// that fails.
     ///
     /// # Errors
     ///
     /// The first step that did not go as expected.
     pub async fn run_one(&self, transcript: &Transcript, era: Era) -> Result<(), Failure> {
-        Run::new(&self.target, transcript.endpoint(), era, self.limits)
-            .steps(&transcript.steps)
-            .await
+        let outcome = self.outcome(transcript, era, false).await;
+        outcome.failures.into_iter().next().map_or(Ok(()), Err)
+    }
+
+    async fn outcome(&self, transcript: &Transcript, era: Era, goes_on: bool) -> Outcome {
+        Run::new(
+            &self.target,
+            transcript.endpoint(),
+            era,
+            self.limits,
+            goes_on,
+        )
+        .all(&transcript.steps)
+        .await
+    }
+
+    /// Replays the transcripts in these files and directories, for tests.
+    ///
+    /// # Panics
+    ///
+    /// With the report, if a transcript cannot be read, something differs, or nothing was replayed.
+    pub async fn hold<P: AsRef<Path>>(&self, paths: impl IntoIterator<Item = P>) {
+        let transcripts = match Transcript::read_all(paths) {
+            Ok(transcripts) => transcripts,
+            Err(error) => panic!("{error}"),
+        };
+        let (summary, report) = self.report(&transcripts).await;
+        assert!(summary.is_success(), "{report}");
     }
 
     fn reason_to_skip(&self, transcript: &Transcript) -> Option<String> {

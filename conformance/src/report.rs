@@ -28,7 +28,7 @@ pub enum Event<'a> {
         /// How long it took.
         elapsed: Duration,
     },
-    /// A step did not go as expected; the steps after it were not run.
+    /// Some steps did not go as expected.
     Failed {
         /// The transcript.
         transcript: &'a Transcript,
@@ -36,8 +36,10 @@ pub enum Event<'a> {
         era: Era,
         /// How long it took.
         elapsed: Duration,
-        /// What went wrong.
-        failure: &'a Failure,
+        /// What went wrong, in the order in which it was seen; never empty.
+        failures: &'a [Failure],
+        /// Steps that were not run because they need what a failed one would have provided.
+        not_run: usize,
     },
     /// The transcript was not replayed.
     Skipped {
@@ -74,6 +76,8 @@ pub struct Summary {
     pub failed: usize,
     /// Transcripts that were not replayed.
     pub skipped: usize,
+    /// Nobody was there, so that the rest was not tried.
+    pub unreachable: bool,
 }
 
 impl Summary {

@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use bytes::Bytes;
+
 /// The longest line and the longest event data accepted, in bytes.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
@@ -12,6 +14,30 @@ pub enum Frame {
     Event(Event),
     /// A comment line, without its colon and one leading space. Servers send them as keep-alives.
     Comment(String),
+}
+
+impl Frame {
+    /// The frame as a stream writes it.
+    pub fn to_bytes(&self) -> Bytes {
+        let mut text = String::new();
+        match self {
+            Self::Comment(comment) => text.push_str(&format!(":{comment}\n")),
+            Self::Event(Event {
+                event,
+                id,
+                data,
+                retry,
+            }) => {
+                for (name, value) in [("event", event), ("id", id)] {
+                    text.extend(value.iter().map(|value| format!("{name}: {value}\n")));
+                }
+                text.extend(retry.map(|retry| format!("retry: {retry}\n")));
+                text.extend(data.split('\n').map(|line| format!("data: {line}\n")));
+            }
+        }
+        text.push('\n');
+        text.into()
+    }
 }
 
 /// An event. Unlike in a browser, `id` is what this event itself said, not the last id of the stream.

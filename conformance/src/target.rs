@@ -1,5 +1,7 @@
 //! Where requests go: a server behind a URL, one on pipes, or one in this process.
 
+mod remote;
+
 use std::ffi::OsString;
 use std::fmt;
 use std::sync::Arc;
@@ -8,14 +10,11 @@ use bytes::Bytes;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::HOST;
-use http::uri::{Authority, Scheme};
-use http::{HeaderValue, Request, Response, Uri};
+use http::{HeaderName, HeaderValue, Request, Response};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full};
-use hyper_util::client::legacy::Client;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 
+use self::remote::Remote;
 use crate::pipe::Pipe;
 
 /// Any error, as bodies and services have them.
@@ -28,20 +27,21 @@ pub type Body = UnsyncBoxBody<Bytes, BoxError>;
 ///
 /// Requests carry an origin-form URI (`/mcp`).
 #[derive(Clone)]
-pub struct Target(Kind);
+pub struct Target {
+    kind: Kind,
+    /// What goes with every request that does not name it itself.
+    headers: Vec<(HeaderName, HeaderValue)>,
+}
 
 #[derive(Clone)]
 enum Kind {
     Remote(Arc<Remote>),
-    Pipe(Arc<Pipe>, String),
+    Pipe {
+        process: Arc<Pipe>,
+        program: OsString,
+        arguments: Vec<OsString>,
+    },
     InProcess(Arc<Service>),
-}
-
-struct Remote {
-    client: Client<HttpConnector, Full<Bytes>>,
-    authority: Authority,
-    /// The path of the base URL, without a slash at its end.
-    prefix: String,
 }
 
 type Service = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Response<Body>, BoxError>>
@@ -51,13 +51,30 @@ type Service = dyn Fn(Request<Full<Bytes>>) -> BoxFuture<'static, Result<Respons
 /// Why there was no answer at all.
 #[derive(Debug, thiserror::Error)]
 pub enum TargetError {
-    /// The base URL given is not one.
-    #[error("{url:?} is no base URL: {reason}; one looks like http://127.0.0.1:3001")]
+    /// The URL given is not one.
+    #[error("{url:?} cannot be asked: {reason}; a URL looks like http://127.0.0.1:3001/mcp")]
     Url {
         /// What was given.
         url: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A header that cannot be sent.
+    #[error("{name:?} cannot be sent as a header: {reason}")]
+    Header {
+        /// The name of the header; its value may be a secret.
+        name: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Nobody is there: no connection comes about, or the program cannot be started.
+    #[error("{target} cannot be reached: {source}")]
+    Unreachable {
+        /// The URL or the program.
+        target: String,
+        /// The failure.
+        #[source]
+        source: BoxError,
     },
     /// The connection or the service failed.
     #[error("no answer from {target}: {source}")]
@@ -71,43 +88,27 @@ pub enum TargetError {
 }
 
 impl Target {
-    /// A server at a base URL, over HTTP/1.1. A path in the URL is put before the paths of the requests.
+    /// A server by the URL of its MCP endpoint, over HTTP/1.1, in the clear or through TLS with the certificates that
+    /// the system trusts (or those of `SSL_CERT_FILE`).
+    ///
+    /// Paths in transcripts that are not the endpoint keep their place beside it: with an endpoint `/mcp`,
+    /// `http://host/base/mcp` puts `/health` at `/base/health`. A URL that names no path, such as `http://host`, leaves
+    /// every path as the transcript has it.
     ///
     /// # Errors
     ///
-    /// The URL does not parse, has no host, has a query, or its scheme is not `http`.
-    pub fn url(base: &str) -> Result<Self, TargetError> {
-        let refuse = |reason: &str| TargetError::Url {
-            url: base.to_owned(),
-            reason: reason.to_owned(),
-        };
-        let uri: Uri = base
-            .parse()
-            .map_err(|error: http::uri::InvalidUri| refuse(&error.to_string()))?;
-        if uri.scheme() != Some(&Scheme::HTTP) {
-            return Err(refuse("its scheme is not `http`"));
-        }
-        if uri.query().is_some() {
-            return Err(refuse("it has a query"));
-        }
-        let authority = uri
-            .authority()
-            .cloned()
-            .ok_or_else(|| refuse("it has no host"))?;
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        Ok(Self(Kind::Remote(Arc::new(Remote {
-            client: Client::builder(TokioExecutor::new()).build(connector),
-            authority,
-            prefix: uri.path().trim_end_matches('/').to_owned(),
-        }))))
+    /// The URL does not parse, has no host, holds a user name, or its scheme is neither `http` nor `https`.
+    pub fn url(endpoint: &str) -> Result<Self, TargetError> {
+        Ok(Self::of(Kind::Remote(Arc::new(Remote::new(endpoint)?))))
     }
 
-    /// A server on the pipes of a process, which is started when it is first asked, and anew for each `initialize`: the
-    /// one before is told to end, and waited for. It ends when the last clone is dropped. Its stderr is this process's.
+    /// A server on the pipes of a process, which is started when it is first asked, and again for each `initialize`:
+    /// the one before has its stdin closed, and is waited for. A replay starts one for each transcript and era. It ends
+    /// when the last clone is dropped. Its stderr is this process's.
     ///
-    /// One exchange at a time is on its way. A request is answered by a JSON body, or by an event stream if messages
-    /// came before the answer; what is HTTP's alone (GET, DELETE, headers) has no meaning: it is told 405, or left out.
+    /// A request is answered by a JSON body, or by an event stream if something came before the answer. GET opens the
+    /// stream of what answers no request. What is HTTP's alone has no meaning here: DELETE is answered with 405, headers
+    /// are left out.
     ///
     /// # Panics
     ///
@@ -117,12 +118,18 @@ impl Target {
         A: IntoIterator<Item: Into<OsString>>,
     {
         let program = program.into();
-        let name = program.display().to_string();
-        let arguments = arguments.into_iter().map(Into::into).collect();
-        Self(Kind::Pipe(Arc::new(Pipe::new(program, arguments)), name))
+        Self::process(program, arguments.into_iter().map(Into::into).collect())
     }
 
-    /// A server in this process: a function from a request to an answer, as hyper services are.
+    fn process(program: OsString, arguments: Vec<OsString>) -> Self {
+        Self::of(Kind::Pipe {
+            process: Arc::new(Pipe::new(program.clone(), arguments.clone())),
+            program,
+            arguments,
+        })
+    }
+
+    /// A server in this process: a function from a request to an answer.
     ///
     /// Like over a connection, requests come with a `host` header; it is `127.0.0.1`.
     pub fn in_process<F, A, B, E>(service: F) -> Self
@@ -133,7 +140,7 @@ impl Target {
         B::Error: Into<BoxError>,
         E: Into<BoxError>,
     {
-        Self(Kind::InProcess(Arc::new(move |request| {
+        Self::of(Kind::InProcess(Arc::new(move |request| {
             let answer = service(request);
             async move {
                 let response = answer.await.map_err(Into::into)?;
@@ -143,67 +150,110 @@ impl Target {
         })))
     }
 
+    /// A hyper service in this process, such as `mcp_proto::StreamableHttpService`.
+    pub fn service<S, B>(service: S) -> Self
+    where
+        S: hyper::service::Service<Request<Full<Bytes>>, Response = Response<B>>
+            + Send
+            + Sync
+            + 'static,
+        S::Future: Send + 'static,
+        S::Error: Into<BoxError>,
+        B: http_body::Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        Self::in_process(move |request| service.call(request))
+    }
+
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            headers: Vec::new(),
+        }
+    }
+
+    /// Sends this header with every request that does not have one of its name; a server on pipes sees no headers.
+    ///
+    /// # Errors
+    ///
+    /// The name or the value cannot be sent. The value is never in the error.
+    pub fn header(mut self, name: &str, value: &str) -> Result<Self, TargetError> {
+        let refuse = |reason: &str| TargetError::Header {
+            name: name.to_owned(),
+            reason: reason.to_owned(),
+        };
+        let header = HeaderName::try_from(name)
+            .map_err(|_| refuse("a name is letters, digits and some of !#$%&'*+-.^_`|~"))?;
+        let mut value = HeaderValue::try_from(value)
+            .map_err(|_| refuse("its value has a control character"))?;
+        value.set_sensitive(true);
+        self.headers.push((header, value));
+        Ok(self)
+    }
+
+    /// The same server for another transcript: on pipes a process of its own, else the same.
+    pub(crate) fn fresh(&self) -> Self {
+        match &self.kind {
+            Kind::Pipe {
+                program, arguments, ..
+            } => Self::process(program.clone(), arguments.clone()),
+            _ => self.clone(),
+        }
+    }
+
+    /// Lets a process of this target end by itself.
+    pub(crate) async fn end(&self) {
+        if let Kind::Pipe { process, .. } = &self.kind {
+            process.end().await;
+        }
+    }
+
+    /// Where `path` of a transcript lies whose endpoint is at `endpoint`.
+    pub(crate) fn place(&self, endpoint: &str, path: &str) -> String {
+        match &self.kind {
+            Kind::Remote(remote) => remote.place(endpoint, path),
+            _ => path.to_owned(),
+        }
+    }
+
     /// Sends a request and returns the answer as soon as its head is there. Dropping the body ends the exchange.
     ///
     /// # Errors
     ///
-    /// [`TargetError::NoAnswer`].
+    /// [`TargetError::Unreachable`], [`TargetError::NoAnswer`].
     pub async fn send(&self, request: Request<Bytes>) -> Result<Response<Body>, TargetError> {
-        let (mut head, body) = request.into_parts();
-        let answer = match &self.0 {
-            Kind::Remote(remote) => {
-                let path = head.uri.path_and_query().map_or("/", |path| path.as_str());
-                head.uri = Uri::builder()
-                    .scheme(Scheme::HTTP)
-                    .authority(remote.authority.clone())
-                    .path_and_query(format!("{}{path}", remote.prefix))
-                    .build()
-                    .map_err(|error| self.no_answer(error))?;
-                let response = remote
-                    .client
-                    .request(Request::from_parts(head, Full::new(body)))
-                    .await;
-                response
-                    .map(|response| {
-                        response.map(|body| body.map_err(BoxError::from).boxed_unsync())
-                    })
-                    .map_err(BoxError::from)
+        let mut request = request.map(Full::new);
+        for (name, value) in &self.headers {
+            if !request.headers().contains_key(name) {
+                request.headers_mut().insert(name.clone(), value.clone());
             }
-            Kind::Pipe(pipe, _) => {
-                let request = Request::from_parts(head, body);
-                let response = pipe.send(request).await;
-                response.map(|response| {
-                    response.map(|body| {
-                        Full::new(body)
-                            .map_err(|never| match never {})
-                            .boxed_unsync()
-                    })
-                })
-            }
+        }
+        match &self.kind {
+            Kind::Remote(remote) => remote.send(request).await,
+            Kind::Pipe {
+                process, program, ..
+            } => process.send(request, program).await,
             Kind::InProcess(service) => {
-                head.headers
+                request
+                    .headers_mut()
                     .entry(HOST)
                     .or_insert(HeaderValue::from_static("127.0.0.1"));
-                service(Request::from_parts(head, Full::new(body))).await
+                let answer = service(request).await;
+                answer.map_err(|source| TargetError::NoAnswer {
+                    target: self.to_string(),
+                    source,
+                })
             }
-        };
-        answer.map_err(|error| self.no_answer(error))
-    }
-
-    fn no_answer(&self, source: impl Into<BoxError>) -> TargetError {
-        TargetError::NoAnswer {
-            target: self.to_string(),
-            source: source.into(),
         }
     }
 }
 
-/// The base URL, the program, or `the server in this process`.
+/// The URL, the program, or `the server in this process`.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Kind::Remote(remote) => write!(f, "http://{}{}", remote.authority, remote.prefix),
-            Kind::Pipe(_, program) => f.write_str(program),
+        match &self.kind {
+            Kind::Remote(remote) => f.write_str(remote.url()),
+            Kind::Pipe { program, .. } => write!(f, "{}", program.display()),
             Kind::InProcess(_) => f.write_str("the server in this process"),
         }
     }

@@ -3,7 +3,9 @@
 mod expect;
 mod fields;
 mod files;
+pub(crate) mod format;
 mod names;
+mod opening;
 mod step;
 
 use std::fmt;
@@ -14,6 +16,7 @@ use serde_json::Value;
 
 pub(crate) use self::expect::{BodyExpectation, Expect};
 use self::fields::Fields;
+pub(crate) use self::opening::{Opening, Scripted};
 pub(crate) use self::step::{Action, RpcKind, Send, SendBody, Step, StreamSource, Wanted};
 use crate::error::{Problem, TranscriptError};
 

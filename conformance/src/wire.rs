@@ -3,15 +3,18 @@
 use std::collections::VecDeque;
 
 use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use futures_util::stream;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use http::{HeaderName, HeaderValue, Request, Response};
-use http_body_util::BodyExt as _;
+use http_body_util::{BodyExt as _, StreamBody};
 use serde_json::Value;
+use tokio::task::AbortHandle;
 
 use crate::error::Problem;
 use crate::replay::Fault;
 use crate::sse::{Decoder, Event, Frame, MAX_EVENT_BYTES};
-use crate::target::Body;
+use crate::target::{Body, BoxError};
 use crate::template::Vars;
 use crate::transcript::{Send, SendBody};
 
@@ -19,11 +22,13 @@ pub(crate) const EVENT_STREAM: &str = "text/event-stream";
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// The most messages one POST may be answered with before its response.
-const MAX_MESSAGES: usize = 10_000;
+pub(crate) const MAX_MESSAGES: usize = 10_000;
+
+/// The most frames of a stream that are read before somebody wants them.
+const MAX_UNREAD: usize = 1_000;
 
 /// An answer whose body has been read.
 pub(crate) struct Answer {
-    pub(crate) headers: HeaderMap,
     pub(crate) body: AnswerBody,
 }
 
@@ -42,18 +47,15 @@ impl Answer {
         } else {
             AnswerBody::Text(collect(body).await?)
         };
-        Ok(Self {
-            headers: head.headers,
-            body,
-        })
+        Ok(Self { body })
     }
 
-    /// Takes the JSON-RPC answer out of the body, and the notifications that came before it.
-    pub(crate) fn into_message(self) -> Result<(Value, Vec<Value>), Fault> {
+    /// Takes the JSON-RPC answer out of the body.
+    pub(crate) fn into_message(self) -> Result<Value, Fault> {
         match self.body {
-            AnswerBody::Text(text) => Ok((parse_json(&text)?, Vec::new())),
+            AnswerBody::Text(text) => parse_json(&text),
             AnswerBody::Messages(mut messages) => match messages.pop() {
-                Some(last) if is_response(&last) => Ok((last, messages)),
+                Some(last) if is_response(&last) => Ok(last),
                 _ => Err(Fault::new(
                     "the event stream ended without a JSON-RPC response",
                 )),
@@ -133,9 +135,19 @@ pub(crate) fn is_event_stream(headers: &HeaderMap) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case(EVENT_STREAM))
 }
 
+struct AbortOnDrop(AbortHandle);
+
+impl Drop for AbortOnDrop {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 /// An open event stream. Dropping it ends the exchange.
 pub(crate) struct EventStream {
     body: Body,
+    /// What reads the body beforehand; it ends with this.
+    _reader: Option<AbortOnDrop>,
     decoder: Decoder,
     frames: VecDeque<Frame>,
     /// Methods whose messages are passed over.
@@ -146,6 +158,7 @@ impl EventStream {
     pub(crate) fn new(body: Body) -> Self {
         Self {
             body,
+            _reader: None,
             decoder: Decoder::default(),
             frames: VecDeque::new(),
             ignored: Vec::new(),
@@ -155,6 +168,48 @@ impl EventStream {
     /// The same without messages of these methods.
     pub(crate) fn ignoring(self, ignored: Vec<String>) -> Self {
         Self { ignored, ..self }
+    }
+
+    /// The same, read by a task of its own that gives every question on it to `answer`. The task ends when this is
+    /// dropped, and waits while too much is unread.
+    pub(crate) fn answering(
+        mut self,
+        answer: impl Fn(Value) -> BoxFuture<'static, ()> + std::marker::Send + 'static,
+    ) -> Self {
+        let ignored = std::mem::take(&mut self.ignored);
+        let (frames, read) = tokio::sync::mpsc::channel::<Result<Bytes, BoxError>>(MAX_UNREAD);
+        let reader = tokio::spawn(async move {
+            loop {
+                let frame = match self.next().await {
+                    Ok(Some(frame)) => frame,
+                    Ok(None) => return,
+                    Err(fault) => {
+                        let _ = frames.send(Err(fault.to_string().into())).await;
+                        return;
+                    }
+                };
+                if let Frame::Event(event) = &frame
+                    && let Ok(message) = serde_json::from_str::<Value>(&event.data)
+                    && message.get("method").is_some()
+                    && message.get("id").is_some()
+                {
+                    answer(message).await;
+                    continue;
+                }
+                if frames.send(Ok(frame.to_bytes())).await.is_err() {
+                    return;
+                }
+            }
+        });
+        let read = stream::unfold(read, |mut read| async {
+            let next = read.recv().await?;
+            Some((next.map(http_body::Frame::data), read))
+        });
+        Self {
+            _reader: Some(AbortOnDrop(reader.abort_handle())),
+            ..Self::new(StreamBody::new(read).boxed_unsync())
+        }
+        .ignoring(ignored)
     }
 
     /// The next frame, or `None` at the end. Loses nothing when it is dropped while it waits.

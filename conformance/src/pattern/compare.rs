@@ -3,9 +3,11 @@
 use serde_json::{Value, json};
 
 use super::unordered::pair;
+use super::words::in_words;
 use super::{Kind, Pattern};
 use crate::error::Problem;
 use crate::template::{Text, Vars, lookup};
+use crate::wire::shorten;
 
 /// One place where a value is not what was expected.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +33,18 @@ impl Pattern {
         if comparison.matches {
             *vars = comparison.vars;
         }
+        comparison.mismatches
+    }
+
+    /// The same, but what could be captured is added to `vars` whatever else differs, so that a replay can go on.
+    pub(crate) fn compare_and_keep(
+        &self,
+        actual: Option<&Value>,
+        vars: &mut Vars,
+    ) -> Vec<Mismatch> {
+        let mut comparison = Comparison::new(vars, true);
+        comparison.visit(self, actual);
+        *vars = comparison.vars;
         comparison.mismatches
     }
 }
@@ -83,7 +97,7 @@ impl Comparison {
             (Kind::Var(name), _) => match lookup(name, &self.vars).cloned() {
                 Ok(expected) if same(&expected, value) => true,
                 Ok(expected) => {
-                    let reason = format!("`{name}` is {expected}");
+                    let reason = format!("`{name}` was {}", shorten(&expected.to_string(), 200));
                     return self.differs_because(pattern, value, reason);
                 }
                 Err(problem) => return self.broken(pattern, value, &problem),
@@ -225,7 +239,7 @@ impl Comparison {
                     inner.visit(expected, Some(item))
                 }),
                 None => {
-                    let missing = format!("no element is {}", expected.source());
+                    let missing = format!("no element is {}", in_words(&expected.source()));
                     self.differs_because(pattern, value, missing);
                 }
             }
@@ -267,8 +281,7 @@ impl Comparison {
     }
 
     fn unexpected(&mut self, actual: &Value) {
-        let reason = "nothing expected here".to_owned();
-        self.push(|| json!({"$absent": true}), Some(actual), Some(reason));
+        self.push(|| json!({"$absent": true}), Some(actual), None);
     }
 
     fn push(

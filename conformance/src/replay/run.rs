@@ -1,11 +1,13 @@
 //! One transcript under way: what it has captured and opened, and how its steps follow each other.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytes::Bytes;
 use futures_util::FutureExt as _;
-use futures_util::future::{BoxFuture, select_all, try_join_all};
+use futures_util::future::{BoxFuture, join_all, select_all};
 use http::{Request, Response};
 use tokio::time::timeout;
 
@@ -25,6 +27,18 @@ use crate::wire::EventStream;
 pub(crate) struct Fault {
     pub(super) problem: String,
     pub(super) mismatches: Vec<Mismatch>,
+    pub(super) cause: Cause,
+}
+
+/// What is behind a fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// What the server said, or did not say.
+    Server,
+    /// An earlier step did not provide what this one needs.
+    EarlierStep,
+    /// Nobody is there.
+    Unreachable,
 }
 
 impl Fault {
@@ -32,116 +46,255 @@ impl Fault {
         Self {
             problem: problem.into(),
             mismatches: Vec::new(),
+            cause: Cause::Server,
+        }
+    }
+
+    fn missing(problem: String) -> Self {
+        Self {
+            cause: Cause::EarlierStep,
+            ..Self::new(problem)
         }
     }
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.problem)
+    }
+}
+
+/// What a step is filled with was not captured: names are checked when a transcript is read.
 impl From<Problem> for Fault {
     fn from(problem: Problem) -> Self {
-        Self::new(problem.to_string())
+        Self::missing(problem.to_string())
     }
 }
 
 impl From<TargetError> for Fault {
     fn from(error: TargetError) -> Self {
-        Self::new(error.to_string())
+        let cause = match &error {
+            TargetError::Unreachable { .. } => Cause::Unreachable,
+            _ => Cause::Server,
+        };
+        Self {
+            cause,
+            ..Self::new(error.to_string())
+        }
+    }
+}
+
+/// After so many steps that got nothing, the rest is not run: a server that hangs would hang each time.
+const MAX_TIMEOUTS: usize = 3;
+
+/// What became of a list of steps.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    pub(super) failures: Vec<Failure>,
+    /// Steps that were not run because they need what a failed one would have provided.
+    pub(super) not_run: usize,
+    /// Nobody is there; nothing after it was run.
+    pub(super) unreachable: bool,
+}
+
+impl Outcome {
+    fn add(&mut self, mut other: Self) {
+        self.failures.append(&mut other.failures);
+        self.not_run += other.not_run;
+        self.unreachable |= other.unreachable;
+    }
+
+    fn fail(&mut self, step: &Step, fault: Fault) {
+        match fault.cause {
+            Cause::EarlierStep if !self.failures.is_empty() => self.not_run += 1,
+            cause => {
+                self.unreachable |= cause == Cause::Unreachable;
+                self.failures.push(step.failed(fault));
+            }
+        }
     }
 }
 
 /// The locks are held for a lookup or a comparison, never while something is waited for.
 pub(super) struct Run<'a> {
-    target: &'a Target,
+    target: Target,
     pub(super) endpoint: &'a str,
     pub(super) era: Era,
-    limits: Limits,
+    pub(super) limits: Limits,
+    pub(super) ids: Arc<AtomicU64>,
     vars: Mutex<Vars>,
     clients: Mutex<BTreeMap<String, Arc<RpcClient>>>,
     /// A stream that a step is waiting on is not in here.
     streams: Mutex<BTreeMap<String, EventStream>>,
+    /// Whether steps after a failed one are run.
+    goes_on: bool,
+    /// How many steps got nothing in their time.
+    timeouts: AtomicUsize,
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(target: &'a Target, endpoint: &'a str, era: Era, limits: Limits) -> Self {
+    pub(super) fn new(
+        target: &Target,
+        endpoint: &'a str,
+        era: Era,
+        limits: Limits,
+        goes_on: bool,
+    ) -> Self {
         Self {
-            target,
+            target: target.fresh(),
             endpoint,
             era,
             limits,
+            ids: Arc::new(AtomicU64::new(1)),
             vars: Mutex::default(),
             clients: Mutex::default(),
             streams: Mutex::default(),
+            goes_on,
+            timeouts: AtomicUsize::new(0),
         }
     }
 
-    /// Runs those of the steps that are for this era, in their order, up to the first that fails.
-    pub(super) fn steps<'s>(&'s self, steps: &'s [Step]) -> BoxFuture<'s, Result<(), Failure>> {
-        async move {
-            for step in steps {
-                if step.is_for(self.era) {
-                    self.step(step).await?;
+    /// Runs all that are for this era, and looks at the end whether every scripted answer was asked for.
+    pub(super) async fn all(&self, steps: &[Step]) -> Outcome {
+        let mut outcome = self.steps(steps, false).await;
+        self.target.end().await;
+        if outcome.failures.is_empty() {
+            for step in steps.iter().filter(|step| step.is_for(self.era)) {
+                if let Action::Open { client, .. } = &step.action
+                    && let Ok(client) = self.client(client)
+                {
+                    for method in client.unused() {
+                        let problem = format!(
+                            "the server did not ask {method}, for which there is an answer"
+                        );
+                        outcome.failures.push(step.failed(Fault::new(problem)));
+                    }
                 }
             }
-            Ok(())
+        }
+        outcome
+    }
+
+    /// Runs those of the steps that are for this era, in their order. A step that fails does not end it, unless nobody
+    /// is there. `failed` says that a step before these has failed.
+    fn steps<'s>(&'s self, steps: &'s [Step], failed: bool) -> BoxFuture<'s, Outcome> {
+        async move {
+            let mut outcome = Outcome::default();
+            for step in steps.iter().filter(|step| step.is_for(self.era)) {
+                let silent = self.timeouts.load(Ordering::Relaxed) >= MAX_TIMEOUTS;
+                let stopped = !self.goes_on && !outcome.failures.is_empty();
+                if outcome.unreachable || silent || stopped {
+                    outcome.not_run += 1;
+                    continue;
+                }
+                let failed = failed || !outcome.failures.is_empty();
+                outcome.add(self.step(step, failed).await);
+            }
+            outcome
         }
         .boxed()
     }
 
     /// Runs one step. What a nested step shows is, unless it says so itself, what the step around it shows.
-    async fn step(&self, step: &Step) -> Result<(), Failure> {
-        let outcome = match &step.action {
+    async fn step(&self, step: &Step, failed: bool) -> Outcome {
+        let mut outcome = match &step.action {
             Action::Parallel(branches) => {
-                let mut running = Vec::with_capacity(branches.len());
-                for branch in branches {
-                    running.push(self.steps(branch));
+                let running = branches.iter().map(|branch| self.steps(branch, failed));
+                let mut all = Outcome::default();
+                for outcome in join_all(running).await {
+                    all.add(outcome);
                 }
-                try_join_all(running).await.map(drop)
+                all
             }
-            Action::Silent { streams, steps } => self.silent(step, streams, steps).await,
-            action => match timeout(self.limits.step, self.act(action)).await {
-                Ok(done) => done.map_err(|fault| step.failed(fault)),
-                Err(_) => Err(step.failed(Fault::new(format!(
-                    "nothing came within {:?}",
-                    self.limits.step
-                )))),
-            },
+            Action::Silent { streams, steps } => self.silent(step, streams, steps, failed).await,
+            action => {
+                let done = match timeout(self.limits.step, self.act(action)).await {
+                    Ok(done) => done,
+                    Err(_) => {
+                        self.timeouts.fetch_add(1, Ordering::Relaxed);
+                        let problem = format!("nothing came within {:?}", self.limits.step);
+                        Err(Fault::new(problem))
+                    }
+                };
+                let mut outcome = Outcome::default();
+                match done {
+                    Err(fault) if failed && fault.cause == Cause::EarlierStep => {
+                        outcome.not_run = 1
+                    }
+                    Err(fault) => outcome.fail(step, fault),
+                    Ok(()) => {}
+                }
+                outcome
+            }
         };
-        outcome.map_err(|failure| Failure {
-            note: failure.note.or_else(|| step.note.clone()),
-            ..failure
-        })
+        for failure in &mut outcome.failures {
+            if failure.note.is_none() {
+                failure.note.clone_from(&step.note);
+            }
+        }
+        outcome
     }
 
     /// Runs steps while it listens to streams on which nothing may come.
-    async fn silent(&self, step: &Step, names: &[String], steps: &[Step]) -> Result<(), Failure> {
+    async fn silent(&self, step: &Step, names: &[String], steps: &[Step], failed: bool) -> Outcome {
+        let mut outcome = Outcome::default();
         let mut streams = Vec::with_capacity(names.len());
         for name in names {
-            streams.push((
-                name.as_str(),
-                self.take_stream(name).map_err(|fault| step.failed(fault))?,
-            ));
+            match self.take_stream(name) {
+                Ok(stream) => streams.push((name.as_str(), stream)),
+                Err(_) if failed => outcome.not_run = 1,
+                Err(fault) => outcome.fail(step, fault),
+            }
+        }
+        if streams.len() < names.len() {
+            return outcome;
         }
         let mut watches = Vec::with_capacity(streams.len());
         for (name, stream) in &mut streams {
             watches.push(disturbance(name, stream).boxed());
         }
         let mut disturbed = select_all(watches);
+        let mut disturbance = None;
         tokio::select! {
-            (fault, ..) = &mut disturbed => return Err(step.failed(fault)),
-            done = self.steps(steps) => done?,
+            (fault, ..) = &mut disturbed => disturbance = Some(fault),
+            done = self.steps(steps, failed) => outcome.add(done),
         }
-        // What the steps caused may still be on its way. Silence cannot be awaited, only listened to for a while: too
-        // short a while can miss a disturbance, never invent one.
-        if let Ok((fault, ..)) = timeout(self.limits.settle, disturbed).await {
-            return Err(step.failed(fault));
+        if disturbance.is_none() {
+            // What the steps caused may still be on its way. Silence cannot be awaited, only listened to for a while:
+            // too short a while can miss a disturbance, never invent one.
+            disturbance = match timeout(self.limits.settle, disturbed).await {
+                Ok((fault, ..)) => Some(fault),
+                Err(_) => None,
+            };
+        } else {
+            drop(disturbed);
         }
-        for (name, stream) in streams {
-            self.put_stream(name, stream);
+        match disturbance {
+            Some(fault) => outcome.fail(step, fault),
+            None => {
+                for (name, stream) in streams {
+                    self.put_stream(name, stream);
+                }
+            }
         }
-        Ok(())
+        outcome
     }
 
-    pub(super) async fn send(&self, request: Request<Bytes>) -> Result<Response<Body>, Fault> {
+    pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
+        let path = request
+            .uri()
+            .path_and_query()
+            .map_or("/", |path| path.as_str());
+        let placed = self.target.place(self.endpoint, path);
+        *request.uri_mut() = placed
+            .parse()
+            .map_err(|error| Fault::new(format!("{placed:?} is no path: {error}")))?;
         Ok(self.target.send(request).await?)
+    }
+
+    /// A request of this run that can be sent from elsewhere.
+    pub(super) fn target(&self) -> &Target {
+        &self.target
     }
 
     pub(super) fn vars(&self) -> MutexGuard<'_, Vars> {
@@ -152,7 +305,7 @@ impl<'a> Run<'a> {
         lock(&self.clients)
             .get(name)
             .cloned()
-            .ok_or_else(|| Fault::new(format!("the client {name} is not open")))
+            .ok_or_else(|| Fault::missing(format!("the client {name} is not open")))
     }
 
     pub(super) fn put_client(&self, name: &str, client: RpcClient) {
@@ -161,7 +314,7 @@ impl<'a> Run<'a> {
 
     pub(super) fn take_stream(&self, name: &str) -> Result<EventStream, Fault> {
         lock(&self.streams).remove(name).ok_or_else(|| {
-            Fault::new(format!(
+            Fault::missing(format!(
                 "the stream {name} is not open, or another step is waiting on it"
             ))
         })
@@ -178,6 +331,7 @@ impl Step {
         Fault {
             problem,
             mismatches,
+            ..
         }: Fault,
     ) -> Failure {
         Failure {

@@ -5,12 +5,12 @@ use http::{Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::run::{Fault, Run};
-use crate::client::{self, RpcClient, SESSION};
+use crate::client::{RpcClient, SESSION};
 use crate::pattern::{Mismatch, Pattern};
 use crate::sse::{Event, Frame};
 use crate::target::Body;
 use crate::transcript::{
-    Action, BodyExpectation, Era, Expect, RpcKind, Send, StreamSource, Wanted,
+    Action, BodyExpectation, Era, Expect, Opening, RpcKind, Send, StreamSource, Wanted,
 };
 use crate::wire::{Answer, AnswerBody, EventStream, is_event_stream, parse_json, shorten};
 
@@ -19,9 +19,9 @@ impl Run<'_> {
         match action {
             Action::Open {
                 client,
-                version,
+                opening,
                 expect,
-            } => self.open(client, version.as_deref(), expect.as_ref()).await,
+            } => self.open(client, opening, expect.as_ref()).await,
             Action::Http { send, expect } => self.http(send, expect).await,
             Action::Rpc {
                 client,
@@ -36,10 +36,7 @@ impl Run<'_> {
                     .map(|params| params.fill(&self.vars()))
                     .transpose()?;
                 match kind {
-                    RpcKind::Request => self
-                        .request(&client, method, params, expect)
-                        .await
-                        .map(drop),
+                    RpcKind::Request => self.request(&client, method, params, expect).await?.2,
                     RpcKind::Notification => {
                         let response = self.send(client.notification(method, params)?).await?;
                         self.judge(response, expect).await
@@ -80,49 +77,45 @@ impl Run<'_> {
             Action::Check { name, pattern } => {
                 let mut vars = self.vars();
                 let value = vars.get(name).cloned();
-                verdict(name, pattern.compare(value.as_ref(), &mut vars))
+                verdict(name, pattern.compare_and_keep(value.as_ref(), &mut vars))
             }
             Action::Silent { .. } | Action::Parallel(_) => Ok(()),
         }
     }
 
+    /// A handshake whose result differs is finished nevertheless, so that the rest can be judged.
     async fn open(
         &self,
         name: &str,
-        version: Option<&str>,
+        opening: &Opening,
         expect: Option<&Expect>,
     ) -> Result<(), Fault> {
-        let mut client = RpcClient::new(self.era, self.endpoint, version);
+        let mut client = RpcClient::new(self.era, self.endpoint, opening, self.ids.clone());
+        let mut judged = Ok(());
         if self.era == Era::Legacy {
             let default = Expect::result(Pattern::any());
-            let params = client.handshake();
-            let (headers, result) = self
-                .request(
-                    &client,
-                    "initialize",
-                    Some(params),
-                    expect.unwrap_or(&default),
-                )
-                .await?;
+            let expect = expect.unwrap_or(&default);
+            let params = Some(client.handshake());
+            let (headers, result, handshake) =
+                self.request(&client, "initialize", params, expect).await?;
+            judged = handshake;
             let session = headers
                 .get(SESSION)
                 .and_then(|value| value.to_str().ok())
                 .map(str::to_owned);
-            let agreed = result
-                .get("protocolVersion")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            client = client.in_session(session, agreed);
+            let agreed = result.get("protocolVersion").and_then(Value::as_str);
+            client = client.in_session(session, agreed.unwrap_or_default());
             let initialized = self
                 .send(client.notification("notifications/initialized", None)?)
                 .await?;
-            self.judge(initialized, &Expect::only_status(202)).await?;
+            let initialized = self.judge(initialized, &Expect::only_status(202)).await;
+            judged = judged.and(initialized);
             if let Some(session) = client.session() {
                 self.vars().set(&format!("{name}.session"), session.into());
             }
         }
         self.put_client(name, client);
-        Ok(())
+        judged
     }
 
     async fn http(&self, send: &Send, expect: &Expect) -> Result<(), Fault> {
@@ -132,49 +125,24 @@ impl Run<'_> {
     }
 
     /// Judges a plain HTTP answer.
-    async fn judge(&self, response: Response<Body>, expect: &Expect) -> Result<(), Fault> {
+    pub(super) async fn judge(
+        &self,
+        response: Response<Body>,
+        expect: &Expect,
+    ) -> Result<(), Fault> {
         let answer = self.judge_head(&response, expect).read(response).await?;
         let (pattern, place, actual) = match &expect.body {
             BodyExpectation::Json(pattern) => (pattern, "json", parse_json(text(&answer)?)?),
             BodyExpectation::Text(pattern) => (pattern, "text", text(&answer)?.into()),
-            BodyExpectation::Message(pattern) => (pattern, "message", answer.into_message()?.0),
+            BodyExpectation::Message(pattern) => (pattern, "message", answer.into_message()?),
             BodyExpectation::Any | BodyExpectation::Result(_) | BodyExpectation::Error(_) => {
                 return Ok(());
             }
         };
-        verdict(place, pattern.compare(Some(&actual), &mut self.vars()))
-    }
-
-    /// Sends an MCP request, judges the answer, and returns the answer's headers and result.
-    async fn request(
-        &self,
-        client: &RpcClient,
-        method: &str,
-        params: Option<Value>,
-        expect: &Expect,
-    ) -> Result<(HeaderMap, Value), Fault> {
-        let (request, id) = client.request(method, params)?;
-        let response = self.send(request).await?;
-        let answer = self.judge_head(&response, expect).read(response).await?;
-        let headers = answer.headers.clone();
-        let (message, notifications) = answer.into_message()?;
-        let result = message.get("result").cloned().unwrap_or_default();
-        if let Some(pattern) = &expect.notifications {
-            verdict(
-                "notifications",
-                pattern.compare(Some(&notifications.into()), &mut self.vars()),
-            )?;
-        }
-        let wanted = match &expect.body {
-            BodyExpectation::Error(pattern) => ("error", pattern),
-            BodyExpectation::Result(pattern) => ("result", pattern),
-            _ => return Ok((headers, result)),
-        };
         verdict(
-            "",
-            client::compare(self.era, message, id, wanted, &mut self.vars()),
-        )?;
-        Ok((headers, result))
+            place,
+            pattern.compare_and_keep(Some(&actual), &mut self.vars()),
+        )
     }
 
     async fn open_stream(
@@ -182,8 +150,8 @@ impl Run<'_> {
         source: &StreamSource,
         expect: Option<&Expect>,
     ) -> Result<EventStream, Fault> {
-        let (request, ignored) = match source {
-            StreamSource::Http(send) => (send.request(&self.vars())?, Vec::new()),
+        let (request, ignored, asked) = match source {
+            StreamSource::Http(send) => (send.request(&self.vars())?, Vec::new(), None),
             StreamSource::Listen {
                 client,
                 filter,
@@ -191,7 +159,7 @@ impl Run<'_> {
             } => {
                 let client = self.client(client)?;
                 let filter = filter.fill(&self.vars())?;
-                (client.listen(&filter)?, ignore.clone())
+                (client.listen(&filter)?, ignore.clone(), Some(client))
             }
         };
         let response = self.send(request).await?;
@@ -207,7 +175,11 @@ impl Run<'_> {
             });
         }
         if head.0.is_empty() {
-            return Ok(EventStream::new(response.into_body()).ignoring(ignored));
+            let stream = EventStream::new(response.into_body()).ignoring(ignored);
+            return Ok(match asked {
+                Some(client) => self.answering(&client, stream),
+                None => stream,
+            });
         }
         head.read(response).await?;
         Err(Fault::new("the stream did not open"))
@@ -242,21 +214,27 @@ impl Run<'_> {
                 }
             },
         };
-        verdict(place, pattern.compare(Some(&actual), &mut self.vars()))
+        verdict(
+            place,
+            pattern.compare_and_keep(Some(&actual), &mut self.vars()),
+        )
     }
 
-    fn judge_head(&self, response: &Response<Body>, expect: &Expect) -> Head {
+    pub(super) fn judge_head(&self, response: &Response<Body>, expect: &Expect) -> Head {
         let mut vars = self.vars();
         let mut mismatches = Vec::new();
         if let Some(pattern) = &expect.status {
             let status = json!(response.status().as_u16());
-            mismatches.extend(placed("status", pattern.compare(Some(&status), &mut vars)));
+            mismatches.extend(placed(
+                "status",
+                pattern.compare_and_keep(Some(&status), &mut vars),
+            ));
         }
         for (name, pattern) in &expect.headers {
             let value = header(response.headers(), name.as_str());
             mismatches.extend(placed(
                 &format!("headers/{name}"),
-                pattern.compare(value.as_ref(), &mut vars),
+                pattern.compare_and_keep(value.as_ref(), &mut vars),
             ));
         }
         Head(mismatches)
@@ -264,25 +242,33 @@ impl Run<'_> {
 }
 
 /// What is wrong with the head of an answer.
-struct Head(Vec<Mismatch>);
+pub(super) struct Head(Vec<Mismatch>);
 
 impl Head {
     /// Reads the body: to be judged if the head was right, else to be shown. A stream with a wrong head is left alone,
     /// for it might never end.
     async fn read(self, response: Response<Body>) -> Result<Answer, Fault> {
-        if self.0.is_empty() {
+        if self.is_right() {
             return Answer::read(response).await;
         }
+        Err(self.shown(response).await)
+    }
+
+    pub(super) fn is_right(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// What was answered instead.
+    pub(super) async fn shown(self, response: Response<Body>) -> Fault {
         let status = response.status();
         let said = if is_event_stream(response.headers()) {
             "with an event stream".to_owned()
         } else {
             shown(response).await
         };
-        Err(Fault {
-            problem: format!("answered {} {said}", described(status)),
-            mismatches: self.0,
-        })
+        let mut fault = Fault::new(format!("answered {} {said}", described(status)));
+        fault.mismatches = self.0;
+        fault
     }
 }
 
@@ -306,7 +292,7 @@ fn described(status: StatusCode) -> String {
     .to_owned()
 }
 
-fn text(answer: &Answer) -> Result<&str, Fault> {
+pub(super) fn text(answer: &Answer) -> Result<&str, Fault> {
     match &answer.body {
         AnswerBody::Text(text) => Ok(text),
         AnswerBody::Messages(_) => Err(Fault::new(
@@ -341,7 +327,7 @@ fn placed(place: &str, mismatches: Vec<Mismatch>) -> impl Iterator<Item = Mismat
     })
 }
 
-fn verdict(place: &str, mismatches: Vec<Mismatch>) -> Result<(), Fault> {
+pub(super) fn verdict(place: &str, mismatches: Vec<Mismatch>) -> Result<(), Fault> {
     if mismatches.is_empty() {
         return Ok(());
     }
@@ -350,10 +336,9 @@ fn verdict(place: &str, mismatches: Vec<Mismatch>) -> Result<(), Fault> {
     } else {
         placed(place, mismatches).collect()
     };
-    Err(Fault {
-        problem: "it is not what the transcript expects".to_owned(),
-        mismatches,
-    })
+    let mut fault = Fault::new("it is not what the transcript expects");
+    fault.mismatches = mismatches;
+    Err(fault)
 }
 
 impl Action {

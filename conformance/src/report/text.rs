@@ -7,12 +7,14 @@ use serde_json::Value;
 use similar::TextDiff;
 
 use super::{Event, Failure, Summary};
-use crate::pattern::Mismatch;
+use crate::pattern::{Mismatch, Wanted};
 use crate::transcript::{Era, Transcript};
 use crate::wire::shorten;
 
 /// Values longer than this many characters are shortened in a report.
 const MOST_SHOWN: usize = 400;
+/// The most failed steps shown of one replay.
+const MOST_FAILURES: usize = 12;
 /// The most differences shown for one failure.
 const MOST_MISMATCHES: usize = 12;
 /// The most lines of one text difference.
@@ -55,10 +57,25 @@ impl<W: Write> TextReporter<W> {
                 transcript,
                 era,
                 elapsed,
-                failure,
+                failures,
+                not_run,
             } => {
                 self.line(Color::Red, "FAIL", *elapsed, transcript, *era)?;
-                self.failure(transcript, failure)
+                for failure in failures.iter().take(MOST_FAILURES) {
+                    self.failure(transcript, failure)?;
+                }
+                match failures.len().saturating_sub(MOST_FAILURES) {
+                    0 => {}
+                    more => writeln!(self.writer, "     … and {more} more steps failed")?,
+                }
+                match not_run {
+                    0 => Ok(()),
+                    1 => writeln!(self.writer, "     1 step was not run: it needs what failed"),
+                    many => writeln!(
+                        self.writer,
+                        "     {many} steps were not run: they need what failed"
+                    ),
+                }
             }
             Event::Skipped { transcript, reason } => {
                 let mark = self.paint(Color::Yellow, "SKIP");
@@ -126,14 +143,12 @@ impl<W: Write> TextReporter<W> {
         } else {
             path.as_str()
         };
-        match reason {
-            Some(reason) => writeln!(self.writer, "     {place}: {reason}")?,
-            None => writeln!(self.writer, "     {place}:")?,
-        }
-        if let Some(diff) = actual
-            .as_ref()
-            .and_then(|actual| text_diff(expected, actual))
+        let wanted = Wanted::of(expected);
+        if let (Wanted::Value(wanted), Some(actual)) = (&wanted, actual)
+            && let Some(diff) = text_diff(wanted, actual)
         {
+            let because = reason.as_deref().map(|reason| format!(" {reason}"));
+            writeln!(self.writer, "     {place}:{}", because.unwrap_or_default())?;
             for line in diff.lines().take(MOST_DIFF_LINES) {
                 let line = match line.as_bytes().first() {
                     Some(b'-') => self.paint(Color::Red, line),
@@ -144,16 +159,24 @@ impl<W: Write> TextReporter<W> {
             }
             return Ok(());
         }
-        let actual = actual.as_ref().map_or_else(
+        let wanted = match wanted {
+            Wanted::Value(value) => shorten(&value.to_string(), MOST_SHOWN),
+            Wanted::Words(words) => words,
+        };
+        let found = actual.as_ref().map_or_else(
             || "nothing".to_owned(),
             |actual| shorten(&actual.to_string(), MOST_SHOWN),
         );
-        let expected = self.paint(
-            Color::Red,
-            &format!("- {}", shorten(&expected.to_string(), MOST_SHOWN)),
+        let (wanted, found) = (
+            self.paint(Color::Red, &wanted),
+            self.paint(Color::Green, &found),
         );
-        let actual = self.paint(Color::Green, &format!("+ {actual}"));
-        writeln!(self.writer, "       {expected}\n       {actual}")
+        let because = reason.as_deref().map(|reason| format!(" ({reason})"));
+        let because = because.unwrap_or_default();
+        writeln!(
+            self.writer,
+            "     {place}: expected {wanted}, found {found}{because}"
+        )
     }
 
     fn summary(&mut self, summary: &Summary) -> io::Result<()> {
@@ -161,6 +184,7 @@ impl<W: Write> TextReporter<W> {
             passed,
             failed,
             skipped,
+            unreachable,
         } = summary;
         let (color, verdict) = if summary.is_success() {
             (Color::Green, "passed")
@@ -172,6 +196,9 @@ impl<W: Write> TextReporter<W> {
             self.writer,
             "{verdict}: {passed} passed, {failed} failed, {skipped} skipped"
         )?;
+        if *unreachable {
+            writeln!(self.writer, "nobody is there; the rest was not tried")?;
+        }
         self.writer.flush()
     }
 

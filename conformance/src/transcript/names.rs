@@ -48,8 +48,21 @@ fn check_list(steps: &[Step], era: Era, known: &mut Known) -> Result<(), (usize,
 impl Known {
     fn check(&mut self, action: &Action, era: Era) -> Result<(), Problem> {
         match action {
-            Action::Open { client, expect, .. } => {
+            Action::Open {
+                client,
+                opening,
+                expect,
+            } => {
                 introduce(&mut self.clients, client, "client")?;
+                for answer in &opening.answers {
+                    self.uses(|visit| {
+                        answer.value.each_name(&mut *visit);
+                        answer
+                            .params
+                            .iter()
+                            .for_each(|params| params.each_name(visit));
+                    })?;
+                }
                 if era == Era::Legacy {
                     introduce(&mut self.vars, &format!("{client}.session"), "variable")?;
                 }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use super::Era;
 use super::expect::{Expect, Of};
 use super::fields::Fields;
+use super::opening::Opening;
 use crate::error::Problem;
 use crate::pattern::Pattern;
 use crate::template::{Template, Text};
@@ -30,7 +31,7 @@ pub(crate) enum Action {
     /// Opens an MCP client: the handshake in the legacy era, nothing but its name in the modern one.
     Open {
         client: String,
-        version: Option<String>,
+        opening: Box<Opening>,
         expect: Option<Expect>,
     },
     /// One HTTP exchange.
@@ -138,7 +139,7 @@ impl Step {
         let action = match verb {
             "open" => Action::Open {
                 client: fields.string("open")?,
-                version: fields.optional_string("version")?,
+                opening: Box::new(Opening::parse(&mut fields)?),
                 expect: fields.parse("expect", |source| Expect::parse(source, Of::Rpc))?,
             },
             "stream" => Action::Stream {

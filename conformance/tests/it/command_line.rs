@@ -22,7 +22,7 @@ fn server() -> String {
     ))
 }
 
-async fn run(arguments: &[&str]) -> (i32, String, String) {
+pub(crate) async fn run(arguments: &[&str]) -> (i32, String, String) {
     let Output {
         status,
         stdout,
@@ -85,7 +85,7 @@ async fn what_cannot_be_used_is_told_with_code_2() {
     write(directory.path(), "good", "1");
     let (code, _, err) = run(&["replay", "--url", "ftp://x", path]).await;
     assert_eq!(code, 2);
-    assert!(err.contains("its scheme is not `http`"), "{err}");
+    assert!(err.contains("its scheme is not `http` or `https`"), "{err}");
     write(directory.path(), "broken", "{\"$nope\":1}");
     let (code, _, err) = run(&["replay", "--url", "http://127.0.0.1:9", path]).await;
     assert_eq!(code, 2);
@@ -107,7 +107,7 @@ async fn help_tells_the_exit_codes() {
     let (code, out, _) = run(&["--help"]).await;
     assert_eq!(code, 0);
     assert!(
-        out.contains("Exit code: 0 all passed, 1 something failed, 2 wrong usage"),
+        out.contains("Exit code: 0 all holds, 1 something differs, 2 wrong usage"),
         "{out}"
     );
 }

@@ -4,8 +4,11 @@
 mod command_line;
 mod event_stream;
 mod mutation;
+mod one_byte;
 mod patterns;
 mod pipes;
+mod recording;
+mod replaying;
 mod replays;
 mod report;
 mod serve;

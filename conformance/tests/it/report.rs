@@ -39,12 +39,14 @@ async fn report(
                 Event::Failed {
                     transcript,
                     era,
-                    failure,
+                    failures,
+                    not_run,
                     ..
                 } => reporter.report(&Event::Failed {
                     transcript,
                     era: *era,
-                    failure,
+                    failures,
+                    not_run: *not_run,
                     elapsed: Default::default(),
                 }),
                 other => reporter.report(other),
@@ -78,7 +80,8 @@ async fn a_line_for_each_replay() {
         Summary {
             passed: 3,
             failed: 0,
-            skipped: 1
+            skipped: 1,
+            unreachable: false
         }
     );
 
@@ -131,9 +134,7 @@ async fn a_failure_tells_where_and_what_differs() {
          \x20    at one.jsonl:2: GET /\n\
          \x20    which shows: the answer\n\
          \x20    it is not what the transcript expects\n\
-         \x20    /json/a/1:\n\
-         \x20      - 3\n\
-         \x20      + 2\n\
+         \x20    /json/a/1: expected 3, found 2\n\
          \x20    /json/text:\n\
          \x20      @@ -1,3 +1,3 @@\n\
          \x20       one\n\

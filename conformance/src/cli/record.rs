@@ -1,0 +1,121 @@
+//! `record`: a proxy that keeps what it sees.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use clap::Args;
+use mcp_conformance::{BoxError, RecordedFile, Recorder, Target, around, proxy};
+use tokio::net::TcpListener;
+
+use super::Verdict;
+use super::server::HeaderArgs;
+
+/// Give `--upstream` and `--listen` for a server over HTTP, or `-- COMMAND…` for one on pipes. Transcripts are written when
+/// a session ends, and at the end: on Ctrl-C or SIGTERM, or when the client closes the pipe.
+#[derive(Debug, Args)]
+pub(crate) struct RecordArgs {
+    /// The URL of the server's MCP endpoint.
+    #[arg(
+        long,
+        value_name = "URL",
+        required_unless_present = "command",
+        conflicts_with = "command"
+    )]
+    upstream: Option<String>,
+    /// Where clients find the proxy; its endpoint is /mcp there.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:4001")]
+    listen: SocketAddr,
+    #[command(flatten)]
+    headers: HeaderArgs,
+    /// The folder for the transcripts.
+    #[arg(long, value_name = "DIRECTORY", default_value = "transcripts")]
+    out: PathBuf,
+    /// Write one behaviour per file: each request, with the steps whose values it uses.
+    #[arg(long)]
+    split: bool,
+    /// The server on pipes: its program and arguments. The client speaks on this process's stdin and stdout.
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+impl RecordArgs {
+    pub(super) async fn run(&self) -> Result<Verdict, BoxError> {
+        let recorder = Recorder::new(&self.out, self.split)
+            .map_err(|error| format!("cannot write to {}: {error}", self.out.display()))?;
+        let mut verdict = Verdict::Holds;
+        if let Some((program, arguments)) = self.command.split_first() {
+            tokio::select! {
+                ended = around(program, arguments, recorder.clone()) => if let Err(error) = ended {
+                    say(&format!("mcp-conformance: {error}"));
+                    verdict = Verdict::Unreachable;
+                },
+                () = interrupted() => {}
+            }
+        } else {
+            let upstream = self
+                .headers
+                .apply(Target::url(self.upstream.as_deref().unwrap_or_default())?)?;
+            let listener = TcpListener::bind(self.listen)
+                .await
+                .map_err(|error| format!("cannot listen on {}: {error}", self.listen))?;
+            say(&format!(
+                "recording {upstream} at http://{}/mcp",
+                listener.local_addr()?
+            ));
+            tokio::select! {
+                ended = proxy(listener, upstream, recorder.clone()) => ended?,
+                () = interrupted() => {}
+            }
+        }
+        for file in recorder.finish()? {
+            say(&told(&file));
+        }
+        match recorder.left_out() {
+            0 => {}
+            messages => say(&format!(
+                "{messages} messages were not kept: their sessions began before this, or there were too many"
+            )),
+        }
+        Ok(verdict)
+    }
+}
+
+/// What was written, and where it accepts more than what was recorded.
+pub(super) fn told(file: &RecordedFile) -> String {
+    let mut text = format!("wrote {} ({} steps)", file.path.display(), file.steps);
+    for place in &file.loosened {
+        text.push_str(&format!(
+            "\n  line {} {}: {}",
+            place.line, place.path, place.reason
+        ));
+    }
+    for left in &file.left_out {
+        text.push_str(&format!("\n  left out: {left}"));
+    }
+    text
+}
+
+/// On stderr: stdout may be the server's.
+fn say(text: &str) {
+    // Nothing is left to be done if it is closed.
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+#[cfg(unix)]
+async fn interrupted() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut ended) = signal(SignalKind::terminate()) else {
+        return drop(tokio::signal::ctrl_c().await);
+    };
+    tokio::select! {
+        _ = tokio::signal::ctrl_c() => {}
+        _ = ended.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn interrupted() {
+    drop(tokio::signal::ctrl_c().await);
+}

@@ -1,0 +1,79 @@
+//! Who made up which text: what a client sends back, and what it says first.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::session::Item;
+use super::volatile::{is_opaque_name, parts};
+
+/// The shortest text that is followed from an answer to a request.
+pub(super) const SHORTEST: usize = 6;
+
+/// The texts of a session that are not the same each time, by who said them first.
+#[derive(Debug, Default)]
+pub(super) struct Flow {
+    /// Texts of the server that the client sends back later.
+    pub(super) returned: BTreeSet<String>,
+    /// Identifiers and times that the client made up. A server that repeats them repeats just them.
+    pub(super) own: BTreeSet<String>,
+}
+
+impl Flow {
+    pub(super) fn of(items: &[Item]) -> Self {
+        let mut flow = Self::default();
+        let mut said = BTreeSet::new();
+        for item in items {
+            match item {
+                Item::Answered { answer, .. } => collect(&answer.value, &mut said),
+                Item::Said { message, .. } => collect(message, &mut said),
+                Item::Asked { params, .. } | Item::Told { params, .. } => {
+                    params
+                        .iter()
+                        .for_each(|params| flow.sent(params, "", &said));
+                }
+                Item::Replied { answer, .. } => flow.sent(&answer.value, "", &said),
+                Item::Listened | Item::Plain { .. } => {}
+            }
+        }
+        flow
+    }
+
+    fn sent(&mut self, value: &Value, key: &str, said: &BTreeSet<&str>) {
+        match value {
+            Value::String(text) => {
+                let opaque = key == "cursor" || is_opaque_name(key);
+                let changing = parts(text);
+                if said.contains(text.as_str()) {
+                    if opaque || text.len() >= SHORTEST && !changing.is_empty() {
+                        self.returned.insert(text.clone());
+                    }
+                    return;
+                }
+                for part in changing {
+                    let part = text.get(part.start..part.end).unwrap_or_default();
+                    if said.contains(part) {
+                        // The client put it into a text of its own.
+                        self.returned.insert(part.to_owned());
+                    } else if !said.iter().any(|said| said.contains(part)) {
+                        self.own.insert(part.to_owned());
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| self.sent(item, key, said)),
+            Value::Object(members) => members
+                .iter()
+                .for_each(|(name, value)| self.sent(value, name, said)),
+            _ => {}
+        }
+    }
+}
+
+fn collect<'v>(value: &'v Value, texts: &mut BTreeSet<&'v str>) {
+    match value {
+        Value::String(text) => drop(texts.insert(text)),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, texts)),
+        Value::Object(members) => members.values().for_each(|value| collect(value, texts)),
+        _ => {}
+    }
+}

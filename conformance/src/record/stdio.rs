@@ -1,0 +1,98 @@
+//! A proxy around a server on pipes: what comes on stdin goes to the server, what it says goes to stdout.
+
+use std::ffi::OsString;
+use std::process::Stdio;
+
+use serde_json::Value;
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
+use tokio::process::Command;
+
+use super::session::era_of;
+use super::{Key, Recorder, modern};
+use crate::sse::MAX_EVENT_BYTES;
+use crate::target::BoxError;
+use crate::transcript::Era;
+
+/// Starts the server and passes lines both ways until one side ends; returns what the server exited with, if it did.
+///
+/// # Errors
+///
+/// The server cannot be started, or a line is longer than 16 MiB.
+pub async fn around(
+    program: &OsString,
+    arguments: &[OsString],
+    recorder: Recorder,
+) -> Result<Option<i32>, BoxError> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(|error| format!("cannot start {}: {error}", program.display()))?;
+    let input = child.stdin.take().ok_or("it has no stdin")?;
+    let output = child.stdout.take().ok_or("it has no stdout")?;
+    let said = tokio::spawn(pass(
+        output,
+        tokio::io::stdout(),
+        recorder.clone(),
+        Side::Server,
+    ));
+    // Once the client closes, so does the server's stdin, which is how it is asked to end. A server that ends by itself
+    // is not kept waiting for the client.
+    let heard = tokio::spawn(pass(tokio::io::stdin(), input, recorder, Side::Client));
+    let passed = said.await?;
+    heard.abort();
+    passed?;
+    Ok(child.wait().await?.code())
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Client,
+    Server,
+}
+
+async fn pass(
+    from: impl AsyncRead + Unpin,
+    mut to: impl AsyncWrite + Unpin,
+    recorder: Recorder,
+    side: Side,
+) -> Result<(), BoxError> {
+    let mut from = BufReader::new(from);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut bounded = (&mut from).take(MAX_EVENT_BYTES as u64 + 1);
+        if bounded.read_until(b'\n', &mut line).await? == 0 {
+            return Ok(());
+        }
+        if line.len() > MAX_EVENT_BYTES {
+            return Err(format!("a line has more than {MAX_EVENT_BYTES} bytes").into());
+        }
+        // Kept before it is passed on, so that an answer never stands before its request.
+        if let Ok(message) = serde_json::from_slice::<Value>(&line) {
+            keep(&recorder, side, message);
+        }
+        to.write_all(&line).await?;
+        to.flush().await?;
+    }
+}
+
+/// A process serves one client, which may speak in both eras.
+fn keep(recorder: &Recorder, side: Side, message: Value) {
+    let legacy = Key::Sessionless;
+    if side == Side::Client {
+        let (key, era) = match era_of(&message, None) {
+            Era::Modern => (modern(&message), Era::Modern),
+            Era::Legacy => (legacy, Era::Legacy),
+        };
+        recorder.with(&key, era, false, |session| {
+            session.client(&message, &Vec::new())
+        });
+    } else {
+        recorder.heard(message);
+    }
+}
