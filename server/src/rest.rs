@@ -119,7 +119,7 @@ impl Rest {
         let encoding = Encoding::accepted(&head.headers);
         let encoded = match answered {
             Ok(response) => answer::encoded(response, encoding, &client).await,
-            Err(failure) => Err(failure),
+            Err(failure) => Err(failure.explained(&self.service).await),
         };
         if encoded.as_ref().is_err_and(Failure::is_of_share) {
             client.refusal().await;

@@ -4,11 +4,13 @@ mod answer;
 mod changes;
 mod fit;
 pub(crate) mod history;
+mod known;
 mod select;
 pub(crate) mod tree;
 
 pub use answer::{CommandAnswer, ResultForm};
 pub use changes::Changes;
+pub(crate) use known::Known;
 pub use select::{Found, Part, Selection};
 
 /// The size in bytes of JSON up to which an answer has a state, or the changes of a command, without being asked.

@@ -43,9 +43,6 @@ const ANSWER_TIME: Duration = Duration::from_secs(120);
 const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
-/// How many names are looked through for the nearest.
-const NAMES: usize = 500;
-
 /// The body of an answer that is read as it comes.
 pub(super) type Body = UnsyncBoxBody<Bytes, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -161,12 +158,6 @@ impl Connection {
         Ok(())
     }
 
-    /// Asks and reads the answer as JSON.
-    pub(super) async fn get<T: DeserializeOwned>(&mut self, path: &str) -> Result<T, ClientError> {
-        let reply = self.ask(Method::GET, path, &[], Bytes::new()).await?;
-        self.read(&reply.body)
-    }
-
     /// An answer as JSON.
     pub(super) fn read<T: DeserializeOwned>(&self, body: &[u8]) -> Result<T, ClientError> {
         serde_json::from_slice(body).map_err(|problem| {
@@ -218,45 +209,6 @@ impl Connection {
         match head.status.is_success() {
             true => Ok(body),
             false => Err(refusal(head.status, &self.whole(body).await?)),
-        }
-    }
-
-    /// A hint at the universes whose ids or names are near.
-    pub(super) async fn hint(&mut self, id: &UniverseId) -> String {
-        let path = format!("/universes?view=summary&limit={NAMES}");
-        let Ok(known) = self.get::<Vec<Summary>>(&path).await else {
-            return String::new();
-        };
-        let named = known
-            .iter()
-            .find(|known| known.name.eq_ignore_ascii_case(id.as_str()));
-        if let Some(named) = named {
-            return format!("; did you mean {} ({})?", named.id, named.name);
-        }
-        let ids = known.iter().map(|known| known.id.as_str());
-        match (universe_core::nearest::hint(id.as_str(), ids), known.len()) {
-            (_, 0) => "; there are no universes".to_owned(),
-            (hint, _) if hint.is_empty() => {
-                "; `universe-server list` shows what there is".to_owned()
-            }
-            (hint, _) => hint,
-        }
-    }
-
-    /// Adds the nearest names to the refusal of a universe that there is not.
-    pub(super) async fn explain(&mut self, error: ClientError, id: &UniverseId) -> ClientError {
-        match error {
-            ClientError::Refused {
-                status: 404,
-                problem,
-            } if problem.starts_with("universe not found") => {
-                let hint = self.hint(id).await;
-                ClientError::Refused {
-                    status: 404,
-                    problem: format!("{problem}{hint}"),
-                }
-            }
-            error => error,
         }
     }
 

@@ -36,10 +36,10 @@ pub(super) async fn record(
     if let Some(revision) = revision {
         path = format!("{path}?revision={revision}");
     }
-    match connection.ask(Method::GET, &path, &[], Bytes::new()).await {
-        Ok(reply) => Ok(reply.body),
-        Err(error) => Err(connection.explain(error, id).await),
-    }
+    let reply = connection
+        .ask(Method::GET, &path, &[], Bytes::new())
+        .await?;
+    Ok(reply.body)
 }
 
 /// The same, read.

@@ -114,13 +114,9 @@ impl Arguments {
             .iter()
             .filter_map(|(name, value)| Some((*name, value.as_deref()?)))
             .collect();
-        let posted = connection
+        let reply = connection
             .ask(Method::POST, &path, &headers, Bytes::from(body))
-            .await;
-        let reply = match posted {
-            Ok(reply) => reply,
-            Err(error) => return Err(connection.explain(error, &self.id).await),
-        };
+            .await?;
         let answer: Value = connection.read(&reply.body)?;
         match self.common.json {
             true => print::json(&answer)?,

@@ -43,10 +43,7 @@ impl Arguments {
         let mut connection = Connection::to_server(&self.common, dir).await?;
         let mut last = match self.after {
             Some(after) => after,
-            None => match head(&mut connection, &self.id).await {
-                Ok(head) => head,
-                Err(error) => return Err(connection.explain(error, &self.id).await),
-            },
+            None => head(&mut connection, &self.id).await?,
         };
         let mut told = 0;
         let mut away = false;
@@ -88,7 +85,7 @@ impl Arguments {
                         status: 429 | 503, ..
                     }),
                 ) => error.to_string(),
-                Err(error) => return Err(connection.explain(error, &self.id).await),
+                Err(error) => return Err(error),
             };
             if !away {
                 service_host::say(&format!(
@@ -126,18 +123,13 @@ impl Arguments {
 /// The revision that a universe is at.
 async fn head(connection: &mut Connection, id: &UniverseId) -> Result<u64, ClientError> {
     let path = path_of(id);
-    // A refusal of HEAD has no words.
     let reply = match connection.ask(Method::HEAD, &path, &[], Bytes::new()).await {
-        Ok(reply) => reply,
+        // A refusal of HEAD has no words.
         Err(ClientError::Refused { status: 404, .. }) => {
-            let problem = format!("universe not found: {id}");
-            return Err(ClientError::Refused {
-                status: 404,
-                problem,
-            });
+            connection.ask(Method::GET, &path, &[], Bytes::new()).await
         }
-        Err(error) => return Err(error),
-    };
+        answered => answered,
+    }?;
     let tag = reply.headers.get(ETAG).and_then(|tag| tag.to_str().ok());
     let revision = tag.and_then(|tag| tag.trim_matches('"').parse().ok());
     revision.ok_or_else(|| ClientError::Given("the server names no revision".to_owned()))

@@ -17,6 +17,7 @@ use crate::commands::{CommandService, ServiceError};
 use crate::offload::{self, NotDone};
 use crate::requests;
 use crate::store::UniverseId;
+use crate::view::Known;
 
 /// `_meta` key of what is read of a universe: the revision it is of.
 pub(super) const META_REVISION: &str = "universe-server/revision";
@@ -138,7 +139,7 @@ async fn failure(service: &CommandService, id: &UniverseId, error: ServiceError)
     let mut data = json!({ "universeId": id.as_str() });
     let message = match &error {
         ServiceError::NotFound(_) => {
-            let known = find::known_ids(service, id.as_str()).await;
+            let known = Known::near(service, id.as_str()).await;
             data = json!({ "universeId": id.as_str(), "knownIds": known.ids });
             format!("{error}{}", known.hint)
         }

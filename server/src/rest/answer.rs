@@ -17,10 +17,10 @@ use serde::ser::Error as _;
 use serde_json::{Value, json};
 use universe_core::Findings;
 
-use crate::commands::{Processed, ServiceError, Universe};
+use crate::commands::{CommandService, Processed, ServiceError, Universe};
 use crate::offload;
 use crate::store::{Record, Revision};
-use crate::view::{CommandAnswer, ResultForm};
+use crate::view::{CommandAnswer, Known, ResultForm};
 
 /// How many bytes a body has before it is counted until it is written.
 const COUNTED: u64 = 16 * 1024;
@@ -33,7 +33,9 @@ pub type RestBody = UnsyncBoxBody<Bytes, Infallible>;
 pub(super) struct Failure {
     status: StatusCode,
     body: Value,
-    header: Option<(HeaderName, HeaderValue)>,
+    header: Option<Box<(HeaderName, HeaderValue)>>,
+    /// The universe that does not exist.
+    unknown: Option<Box<str>>,
 }
 
 /// A universe as it is told.
@@ -256,6 +258,7 @@ impl Failure {
             status,
             body: json!({ "error": error.into() }),
             header: None,
+            unknown: None,
         }
     }
 
@@ -277,15 +280,27 @@ impl Failure {
             status: StatusCode::BAD_REQUEST,
             body,
             header: None,
+            unknown: None,
         }
     }
 
     pub(super) fn not_found(id: &str) -> Self {
         let shown: String = id.chars().take(200).collect();
-        Self::new(
-            StatusCode::NOT_FOUND,
-            format!("universe not found: {shown}"),
-        )
+        let told = format!("universe not found: {shown}");
+        Self {
+            unknown: Some(shown.into()),
+            ..Self::new(StatusCode::NOT_FOUND, told)
+        }
+    }
+
+    /// With the nearest universes, if it is about one that does not exist.
+    pub(super) async fn explained(mut self, service: &CommandService) -> Self {
+        if let Some(id) = &self.unknown
+            && let Some(Value::String(told)) = self.body.get_mut("error")
+        {
+            told.push_str(&Known::near(service, id).await.hint);
+        }
+        self
     }
 
     pub(super) fn unknown_path(path: &str) -> Self {
@@ -313,7 +328,7 @@ impl Failure {
     }
 
     fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.header = Some((name, value));
+        self.header = Some(Box::new((name, value)));
         self
     }
 
@@ -324,7 +339,9 @@ impl Failure {
 
     pub(super) fn into_response(self) -> Response<RestBody> {
         let mut response = json_body(self.status, &self.body);
-        response.headers_mut().extend(self.header);
+        response
+            .headers_mut()
+            .extend(self.header.map(|header| *header));
         response
     }
 }
@@ -344,7 +361,7 @@ impl From<ServiceError> for Failure {
     fn from(error: ServiceError) -> Self {
         let told = error.to_string();
         match error {
-            ServiceError::NotFound(_) => Self::new(StatusCode::NOT_FOUND, told),
+            ServiceError::NotFound(id) => Self::not_found(id.as_str()),
             ServiceError::Exists(_) => Self::new(StatusCode::CONFLICT, told),
             ServiceError::Refused { refusal, .. } => {
                 let body =
@@ -353,6 +370,7 @@ impl From<ServiceError> for Failure {
                     status: StatusCode::UNPROCESSABLE_ENTITY,
                     body,
                     header: None,
+                    unknown: None,
                 }
             }
             ServiceError::Conflict { revision, .. } => {
@@ -360,7 +378,8 @@ impl From<ServiceError> for Failure {
                 Self {
                     status: StatusCode::PRECONDITION_FAILED,
                     body,
-                    header: Some((ETAG, etag(revision))),
+                    header: Some(Box::new((ETAG, etag(revision)))),
+                    unknown: None,
                 }
             }
             ServiceError::NoRevision { .. } => Self::new(StatusCode::NOT_FOUND, told),
@@ -368,6 +387,7 @@ impl From<ServiceError> for Failure {
                 status: StatusCode::GONE,
                 body: json!({ "error": told, "oldest": oldest }),
                 header: None,
+                unknown: None,
             },
             ServiceError::KeyReused(_) => Self::new(StatusCode::UNPROCESSABLE_ENTITY, told),
             ServiceError::TooLarge { .. } | ServiceError::Grown { .. } => {

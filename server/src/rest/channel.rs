@@ -238,16 +238,22 @@ impl Text {
     pub(super) fn piece(&self, begin: usize) -> Option<(Bytes, bool)> {
         let text = lock(&self.0);
         let text = text.as_ref()?;
-        let Parts([first, second, third]) = text;
+        let Parts(parts @ [first, ..]) = text;
         if begin == 0 && text.len() <= PIECE {
             return Some((first.clone(), true));
         }
-        // A copy: a slice would keep the whole.
         let rest = text.len().checked_sub(begin)?;
-        let whole = first.iter().chain(second).chain(third);
-        let piece: Bytes = whole.skip(begin).take(PIECE).copied().collect();
+        // A copy: a slice would keep the whole.
+        let mut piece = Vec::with_capacity(rest.min(PIECE));
+        let mut passed = begin;
+        for part in parts {
+            let left = part.get(passed..).unwrap_or_default();
+            let end = left.len().min(PIECE - piece.len());
+            piece.extend_from_slice(left.get(..end).unwrap_or_default());
+            passed = passed.saturating_sub(part.len());
+        }
         let is_last = piece.len() == rest;
-        Some((piece, is_last))
+        Some((piece.into(), is_last))
     }
 
     fn is_kept(&self) -> bool {

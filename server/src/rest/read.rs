@@ -146,7 +146,8 @@ where
     held.grow(announced)?;
     let read = async {
         let mut body = pin!(body);
-        let mut text = BytesMut::new();
+        // As much as is announced: a text that grows while it arrives is in memory twice at times.
+        let mut text = BytesMut::with_capacity(announced);
         while let Some(frame) = body.frame().await {
             let broken = |_| Failure::bad_request("the body could not be read to its end");
             let Ok(data) = frame.map_err(broken)?.into_data() else {

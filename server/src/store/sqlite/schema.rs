@@ -196,7 +196,7 @@ pub(super) fn prepare_writer(
     connection.execute_batch(&format!(
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = {synchronous}; \
          PRAGMA wal_autocheckpoint = 4000; PRAGMA journal_size_limit = 67108864; \
-         PRAGMA cache_size = -16384; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
+         PRAGMA cache_size = -4096; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY;"
     ))?;
     connection.execute_batch(KEYED)?;
     connection.set_prepared_statement_cache_capacity(32);
@@ -209,6 +209,6 @@ pub(super) fn connect_reader(file: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY)?;
-    connection.execute_batch("PRAGMA cache_size = -8192; PRAGMA mmap_size = 0;")?;
+    connection.execute_batch("PRAGMA cache_size = -2048; PRAGMA mmap_size = 0;")?;
     Ok(connection)
 }

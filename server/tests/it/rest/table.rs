@@ -212,6 +212,33 @@ async fn creating_and_putting_judge_name_and_state() {
 }
 
 #[tokio::test]
+async fn an_unknown_universe_is_answered_with_the_nearest_by_id_or_name() {
+    let server = Local::start().await;
+    let client = server.client;
+    let id = client.create("My Home", json!({})).await;
+    let (head, end) = id.split_at(id.len() - 1);
+    let near = format!("{head}{}", if end == "x" { "y" } else { "x" });
+    let by_id = format!("universe not found: {near}; did you mean {id}?");
+    let by_name = format!("universe not found: my-hom; did you mean {id} (My Home)?");
+    for (asked, told) in [(&*near, by_id), ("my-hom", by_name)] {
+        let path = format!("/universes/{asked}");
+        let fork = json!({"name": "f", "fork": {"id": asked}});
+        for reply in [
+            client.get(&path).await,
+            client.put(&path, &json!({})).await,
+            client.delete(&path).await,
+            client.post(&format!("{path}/commands"), &tick()).await,
+            client.get(&format!("{path}/events")).await,
+            client.get(&format!("{path}/history")).await,
+            client.get(&format!("{path}/tree")).await,
+            client.post("/universes", &fork).await,
+        ] {
+            assert_eq!((reply.status, reply.error()), (404, told.clone()));
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_is_not_there_is_404_and_named() {
     let server = Local::start().await;
     let client = server.client;
