@@ -72,10 +72,16 @@ impl Server {
     /// Whether a call is answered by its handler alone: of a tool that neither asks nor becomes a task, by a client that
     /// brings no answers and wants no task.
     fn is_plain(&self, params: &Map<String, Value>) -> bool {
-        let name = params.get("name").and_then(Value::as_str);
         let wants_more = ["inputResponses", "requestState", "task"];
-        name.is_some_and(|name| self.0.tools.is_plain(name))
-            && !wants_more.iter().any(|member| params.contains_key(*member))
+        let mut is_plain = false;
+        for (member, value) in params {
+            match value {
+                Value::String(name) if member == "name" => is_plain = self.0.tools.is_plain(name),
+                _ if wants_more.contains(&member.as_str()) => return false,
+                _ => {}
+            }
+        }
+        is_plain
     }
 
     /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the params.

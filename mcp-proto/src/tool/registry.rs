@@ -242,15 +242,23 @@ impl ToolRegistry {
     /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.
     pub(crate) async fn call(
         &self,
-        mut params: Map<String, Value>,
+        params: Map<String, Value>,
         context: Context,
     ) -> Result<CallToolResult, Interrupt> {
-        let Some(Value::String(name)) = params.remove("name") else {
+        let (mut name, mut arguments) = (None, None);
+        for (member, value) in params {
+            match member.as_str() {
+                "name" => name = Some(value),
+                "arguments" => arguments = Some(value),
+                _ => {}
+            }
+        }
+        let Some(Value::String(name)) = name else {
             return Err(
                 ErrorObject::invalid_params("tools/call needs params.name, a string").into(),
             );
         };
-        let arguments = match params.remove("arguments") {
+        let arguments = match arguments {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
             Some(_) => {

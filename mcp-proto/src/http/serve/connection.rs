@@ -26,6 +26,9 @@ use super::tracked::Tracked;
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
 const MAX_BUFFER: usize = 64 * 1024;
 
+/// How many headers hyper takes unasked. For another number it allocates their places with each request.
+const HYPER_HEADERS: usize = 100;
+
 fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
     let mut builder = auto::Builder::new(Streams {
         lane,
@@ -35,13 +38,15 @@ fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(config.header_timeout)
-        .max_headers(config.max_headers)
         .max_buf_size(MAX_BUFFER)
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(config.header_timeout)
         .max_concurrent_streams(config.max_http2_streams)
         .max_send_buf_size(MAX_BUFFER);
+    if config.max_headers != HYPER_HEADERS {
+        builder.http1().max_headers(config.max_headers);
+    }
     builder
 }
 
