@@ -1,17 +1,15 @@
 //! Requests of the modern era: stateless, judged by what they carry.
 
 use http::header::HeaderMap;
-use http::{Response, StatusCode, request};
+use http::{StatusCode, request};
 use serde_json::{Map, Value};
 
-use super::body::ResponseBody;
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Holding};
 use super::head::{self, Accepts};
 use super::params;
-use super::reading::Arrived;
 use super::rejection::Rejection;
-use crate::budget::{Client, Kind};
+use crate::budget::{Client, Held, Kind};
 use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Notification, Request};
 use crate::lifecycle::{
@@ -67,14 +65,15 @@ pub(super) fn judge_notification(
 }
 
 impl Endpoint {
-    pub(super) async fn call_modern(
+    /// Judges a request and makes a call of it, which has not begun.
+    pub(super) fn call_modern(
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
         client: Client,
-        arrived: Arrived,
+        held: Option<Held>,
         mut request: Request,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+    ) -> Result<Exchange, Rejection> {
         let headers = &head.headers;
         let modern = match ModernMeta::read(&request.params) {
             // Two versions, none of which may be meant: that they differ is said first.
@@ -106,7 +105,7 @@ impl Endpoint {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
         client.may_answer()?;
-        let Arrived { mut held, turn } = arrived;
+        let mut held = held;
         if let (true, Some(held)) = (listens, &mut held) {
             // It drops the rest as soon as it has agreed, and may stay open for days.
             held.shrink_to(MAX_SUBSCRIPTION_BYTES);
@@ -130,8 +129,8 @@ impl Endpoint {
         };
         let context = Context::modern(incoming, modern);
         let call = self.server.handle_owned(request, context);
-        let exchange = Exchange::new(call, notifications, self.config.keep_alive, held);
-        Ok(turn.begin(exchange.respond(accepts)).await)
+        let keep_alive = self.config.keep_alive;
+        Ok(Exchange::new(call, notifications, keep_alive, held))
     }
 }
 

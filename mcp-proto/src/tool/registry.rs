@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use crate::content;
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
 use crate::task::TaskSupport;
 
@@ -44,6 +44,13 @@ pub(crate) struct ToolRegistry {
     mirrored: HashMap<String, Box<[MirroredParam]>>,
     /// The application's own words for arguments that do not fit.
     refuse: Option<Refuse>,
+}
+
+/// A call of a tool whose arguments were judged. Nothing of its handler has run yet.
+pub(crate) struct Started<'r> {
+    registered: &'r Registered,
+    request_id: RequestId,
+    call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
 }
 
 struct Registered {
@@ -240,11 +247,24 @@ impl ToolRegistry {
     }
 
     /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.
+    ///
+    /// # Errors
+    /// What interrupts the call.
     pub(crate) async fn call(
         &self,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<CallToolResult, Interrupt> {
+        self.start(params, context)?.finish().await
+    }
+
+    /// The first half of [`call`](Self::call), which takes everything in: a caller that waits for the second half alone
+    /// has a small future.
+    pub(crate) fn start(
+        &self,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Started<'_>, ErrorObject> {
         let (mut name, mut arguments) = (None, None);
         for (member, value) in params {
             match member.as_str() {
@@ -254,29 +274,21 @@ impl ToolRegistry {
             }
         }
         let Some(Value::String(name)) = name else {
-            return Err(
-                ErrorObject::invalid_params("tools/call needs params.name, a string").into(),
-            );
+            let problem = "tools/call needs params.name, a string";
+            return Err(ErrorObject::invalid_params(problem));
         };
         let arguments = match arguments {
             None | Some(Value::Null) => Value::Object(Map::new()),
             Some(arguments @ Value::Object(_)) => arguments,
             Some(_) => {
-                return Err(
-                    ErrorObject::invalid_params("params.arguments must be an object").into(),
-                );
+                let problem = "params.arguments must be an object";
+                return Err(ErrorObject::invalid_params(problem));
             }
         };
         let Some(registered) = self.shown(&name) else {
-            return Err(self.unknown(&name).into());
+            return Err(self.unknown(&name));
         };
-        match registered
-            .call(arguments, context, self.refuse.as_ref())
-            .await
-        {
-            Ok(result) => Ok(result),
-            Err(error) => registered.failed(error),
-        }
+        Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
 
     /// A failure of a tool as its result, or what interrupts the call instead.
@@ -311,33 +323,20 @@ impl Registered {
         !self.hidden.load(Ordering::Relaxed)
     }
 
-    async fn call(
-        &self,
-        arguments: Value,
-        context: Context,
-        refuse: Option<&Refuse>,
-    ) -> Result<CallToolResult, ToolError> {
-        let arguments = self.input.accept(arguments, self.nulls).map_err(
-            |(arguments, findings)| match refuse {
+    fn start(&self, arguments: Value, context: Context, refuse: Option<&Refuse>) -> Started<'_> {
+        let request_id = context.request_id.clone();
+        let call = match self.input.accept(arguments, self.nulls) {
+            Ok(arguments) => Ok((self.handler)(arguments, context)),
+            Err((arguments, findings)) => Err(Box::new(match refuse {
                 Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
                 None => ToolError::invalid_arguments(&self.tool.name, &findings),
-            },
-        )?;
-        let request_id = context.request_id.clone();
-        let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
-        let outcome = match self.tool.timeout {
-            None => call.await,
-            Some(limit) => match tokio::time::timeout(limit, call).await {
-                Ok(outcome) => outcome,
-                Err(_) => return Err(self.timed_out()),
-            },
+            })),
         };
-        let result = outcome.unwrap_or_else(|_panic| {
-            tracing::error!(tool = self.tool.name, %request_id, "a tool panicked");
-            Err(ToolError::internal())
-        })?;
-        self.check_output(&result)?;
-        Ok(self.told(result))
+        Started {
+            registered: self,
+            request_id,
+            call,
+        }
     }
 
     /// A failure as a result.
@@ -395,6 +394,42 @@ impl Registered {
                 "the result is not what the output schema says"
             );
             ToolError::internal()
+        })
+    }
+}
+
+impl<'r> Started<'r> {
+    /// Runs the handler; its result, or what interrupts the call.
+    // Not an `async fn`, whose future would keep the call twice.
+    pub(crate) fn finish(
+        self,
+    ) -> impl Future<Output = Result<CallToolResult, Interrupt>> + Send + use<'r> {
+        let Self {
+            registered,
+            request_id,
+            call,
+        } = self;
+        let call = match call {
+            Ok(call) => call,
+            Err(refused) => return Either::Left(ready(registered.failed(*refused))),
+        };
+        let call = AssertUnwindSafe(call).catch_unwind();
+        Either::Right(async move {
+            let outcome = match registered.tool.timeout {
+                None => call.await,
+                Some(limit) => Box::pin(tokio::time::timeout(limit, call))
+                    .await
+                    .unwrap_or_else(|_| Ok(Err(registered.timed_out()))),
+            };
+            let outcome = outcome.unwrap_or_else(|_panic| {
+                tracing::error!(tool = registered.tool.name, %request_id, "a tool panicked");
+                Err(ToolError::internal())
+            });
+            let checked = outcome.and_then(|result| {
+                registered.check_output(&result)?;
+                Ok(registered.told(result))
+            });
+            checked.or_else(|error| registered.failed(error))
         })
     }
 }
