@@ -61,7 +61,7 @@ pub(super) fn judge_notification(
         meta.insert(META_PROTOCOL_VERSION.to_owned(), version);
     }
     meta.insert(META_CLIENT_CAPABILITIES.to_owned(), Map::new().into());
-    ModernMeta::read(&Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
+    ModernMeta::take(&mut Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
 }
 
 impl Endpoint {
@@ -75,7 +75,7 @@ impl Endpoint {
         mut request: Request,
     ) -> Result<Exchange, Rejection> {
         let headers = &head.headers;
-        let modern = match ModernMeta::read(&request.params) {
+        let mut modern = match ModernMeta::take(&mut request.params) {
             // Two versions, none of which may be meant: that they differ is said first.
             Err(error) if error.code == ErrorObject::UNSUPPORTED_VERSION => {
                 head::match_version(headers, requested(&error))?;
@@ -117,11 +117,10 @@ impl Endpoint {
                 .transpose()?,
             _request: held,
         };
-        let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let incoming = Incoming {
             request_id: request.id.clone(),
-            meta,
+            meta: std::mem::take(&mut modern.others),
             outbox,
             extensions: std::mem::take(&mut head.extensions),
             peer: None,

@@ -1,5 +1,6 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
+mod clock;
 mod connection;
 mod lane;
 mod stall;
@@ -37,7 +38,7 @@ pub struct ServeConfig {
     pub connections: Bound,
     /// The proxies in front of the server: one may have all connections. None by default.
     pub proxies: Proxies,
-    /// How long a client may take to send the head of a request. A connection on which no request runs is ended after
+    /// How long a client may take to send the head of a request, to within a quarter of it. A connection on which no request runs is ended after
     /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
     pub header_timeout: Duration,
     /// How long a write to a client may make no progress; then the connection is closed. 60 s by default.

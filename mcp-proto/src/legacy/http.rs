@@ -392,7 +392,7 @@ fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
 
 /// Whether a version header names a revision with sessions. One that is not text names none.
 fn has_sessions(version: &HeaderValue) -> bool {
-    let version = version.to_str().map(str::trim);
+    let version = version.to_str().map(str::trim_ascii);
     let version = version.map(str::parse::<ProtocolVersion>);
     matches!(version, Ok(Ok(version)) if version.era() == Era::Legacy)
 }

@@ -6,6 +6,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use http::{Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -14,9 +17,9 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::ServeConfig;
+use super::clock::{CHECKS, Clock};
 use super::lane::Lane;
 use super::stall::Socket;
 use super::streams::Streams;
@@ -36,7 +39,7 @@ fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
     });
     builder
         .http1()
-        .timer(TokioTimer::new())
+        .timer(Clock)
         .header_read_timeout(config.header_timeout)
         .max_buf_size(MAX_BUFFER)
         .http2()
@@ -80,7 +83,6 @@ async fn serve<S, B>(
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let header_timeout = config.header_timeout;
     let activity = &admitted.connection;
     let builder = builder(&config, activity.lane.clone());
     let tracking = Arc::clone(activity);
@@ -102,11 +104,26 @@ async fn serve<S, B>(
     });
     let stream = TokioIo::new(Socket::new(stream, config.write_timeout));
     let mut connection = pin!(builder.serve_connection(stream, service));
-    let mut check = pin!(tokio::time::sleep(header_timeout));
-    let mut begun_before = 0;
-    let (mut told, mut told_for_idling) = (false, false);
+    // Looked at when they come, and not each time that the connection goes on.
+    let signals = FuturesUnordered::<BoxFuture<'_, Signal>>::new();
+    let check = || async {
+        tokio::time::sleep(config.header_timeout / CHECKS).await;
+        Signal::Check
+    };
+    signals.push(Box::pin(check()));
+    signals.push(Box::pin(async {
+        activity.gives_way().await;
+        Signal::GiveWay
+    }));
+    signals.push(Box::pin(async {
+        // Who has nothing more to say does not run any more.
+        let _ = closing.wait_for(|closing| *closing).await;
+        Signal::Close
+    }));
+    let mut signals = pin!(signals);
+    let (mut checks, mut begun_before, mut told_for_idling) = (0, 0, false);
     loop {
-        tokio::select! {
+        let signal = tokio::select! {
             biased;
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
@@ -115,16 +132,20 @@ async fn serve<S, B>(
                 }
                 return;
             }
-            _ = closing.wait_for(|closing| *closing), if !told => {
-                told = true;
-                connection.as_mut().graceful_shutdown();
-            }
-            () = activity.gives_way() => {
+            signal = signals.select_next_some() => signal,
+        };
+        match signal {
+            Signal::Close => connection.as_mut().graceful_shutdown(),
+            Signal::GiveWay => {
                 tracing::debug!("an idle connection was closed: others need its place");
                 return;
             }
-            () = check.as_mut() => {
-                check.as_mut().reset(Instant::now() + header_timeout);
+            Signal::Check => {
+                signals.push(Box::pin(check()));
+                checks = (checks + 1) % CHECKS;
+                if checks > 0 {
+                    continue;
+                }
                 let begun = activity.begun();
                 let idle = begun == begun_before && activity.running() == 0;
                 begun_before = begun;
@@ -141,4 +162,14 @@ async fn serve<S, B>(
             }
         }
     }
+}
+
+/// What a connection heeds besides its client.
+enum Signal {
+    /// The server ends: what runs may end too, and nothing more begins.
+    Close,
+    /// Others need its place.
+    GiveWay,
+    /// It is time to look whether anything runs.
+    Check,
 }

@@ -1,6 +1,7 @@
 //! What of a legacy session is alive in this process: running calls, to be cancelled by id, and what they ask.
 
-use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -22,7 +23,7 @@ struct Table {
 #[derive(Debug, Default)]
 struct LiveSession {
     /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
-    calls: HashMap<u64, Running>,
+    calls: BTreeMap<u64, Running>,
     /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
     asked: HashMap<RequestId, oneshot::Sender<Response>>,
 }
@@ -60,11 +61,15 @@ impl Live {
         let (cancel, cancelled) = oneshot::channel();
         let mut table = self.table();
         let key = table.key();
-        let calls = &mut table.sessions.entry(session.clone()).or_default().calls;
-        if calls.len() >= max {
-            table.forget_if_idle(session);
+        let live = table.sessions.entry(session.clone());
+        let running = match &live {
+            Entry::Occupied(live) => live.get().calls.len(),
+            Entry::Vacant(_) => 0,
+        };
+        if running >= max {
             return Err(Refusal::TooManyCalls(max));
         }
+        let calls = &mut live.or_default().calls;
         let running = Running {
             request: request.clone(),
             _cancel: cancel,
@@ -121,16 +126,6 @@ impl Table {
     fn key(&mut self) -> u64 {
         self.next_key = self.next_key.wrapping_add(1);
         self.next_key
-    }
-
-    fn forget_if_idle(&mut self, session: &SessionId) {
-        if self
-            .sessions
-            .get(session)
-            .is_some_and(|live| live.calls.is_empty())
-        {
-            self.sessions.remove(session);
-        }
     }
 }
 
@@ -190,10 +185,12 @@ impl CallGuard {
 impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut table = self.0.live.table();
-        if let Some(live) = table.sessions.get_mut(&self.0.session) {
-            live.end_call(self.0.key);
+        if let Entry::Occupied(mut live) = table.sessions.entry(self.0.session.clone()) {
+            live.get_mut().end_call(self.0.key);
+            if live.get().calls.is_empty() {
+                live.remove();
+            }
         }
-        table.forget_if_idle(&self.0.session);
     }
 }
 
