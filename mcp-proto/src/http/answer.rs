@@ -1,8 +1,10 @@
 //! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
 
+use std::future::{Future, ready};
 use std::iter;
 
 use bytes::Bytes;
+use futures_util::future::Either;
 use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
@@ -28,10 +30,10 @@ impl Exchange {
         mut self,
         accepts: Accepts,
     ) -> impl Future<Output = HttpResponse<ResponseBody>> {
-        async move {
-            if !accepts.json {
-                return self.stream(None);
-            }
+        if !accepts.json {
+            return Either::Left(ready(self.stream(None)));
+        }
+        Either::Right(async move {
             while let Some(step) = self.next().await {
                 match step {
                     Step::Answer(answer) => return self.answered(answer),
@@ -44,7 +46,7 @@ impl Exchange {
             }
             // The answer is the last step, so this is not reached.
             empty(StatusCode::NO_CONTENT)
-        }
+        })
     }
 
     /// One JSON body, or why there is no room for it.
