@@ -14,7 +14,7 @@ use crate::content::Icon;
 use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
-pub(crate) use registry::{Started, ToolRegistry};
+pub(crate) use registry::{Plain, Started, ToolRegistry};
 pub use result::{CallToolResult, ToolError};
 
 /// A tool as it is listed (schema: `Tool`).

@@ -35,14 +35,16 @@ pub(super) fn is_modern_notification(headers: &HeaderMap, notification: &Notific
 /// Whether the header names a revision without a handshake, known or not.
 pub(crate) fn names_modern(headers: &HeaderMap) -> bool {
     // Revisions are dates, so text order is their order.
-    head::text(headers, &head::PROTOCOL_VERSION)
-        .is_some_and(|version| is_date(version) && version >= ProtocolVersion::V2026_07_28.as_str())
+    let first = ProtocolVersion::V2026_07_28.as_str().as_bytes();
+    let version = headers.get(&head::PROTOCOL_VERSION);
+    let version = version.map(|version| version.as_bytes().trim_ascii());
+    version.is_some_and(|version| version >= first && is_date(version))
 }
 
-fn is_date(text: &str) -> bool {
+fn is_date(text: &[u8]) -> bool {
     text.len() == 10
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            4 | 7 => byte == b'-',
+        && text.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
             _ => byte.is_ascii_digit(),
         })
 }

@@ -1,6 +1,5 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
-mod clock;
 mod connection;
 mod lane;
 mod stall;
@@ -38,8 +37,9 @@ pub struct ServeConfig {
     pub connections: Bound,
     /// The proxies in front of the server: one may have all connections. None by default.
     pub proxies: Proxies,
-    /// How long a client may take to send the head of a request, to within a quarter of it. A connection on which no request runs is ended after
-    /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
+    /// How long a client may take to send the head of a request, and how long a connection may be kept on which no
+    /// request runs: it is ended after as long and at most a quarter more. An HTTP/2 client is asked to go then, and ended
+    /// after twice as long, whatever it sends instead (pings). 60 s by default.
     pub header_timeout: Duration,
     /// How long a write to a client may make no progress; then the connection is closed. 60 s by default.
     ///

@@ -392,7 +392,8 @@ fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
 
 /// Whether a version header names a revision with sessions. One that is not text names none.
 fn has_sessions(version: &HeaderValue) -> bool {
-    let version = version.to_str().map(str::trim_ascii);
-    let version = version.map(str::parse::<ProtocolVersion>);
-    matches!(version, Ok(Ok(version)) if version.era() == Era::Legacy)
+    let version = version.as_bytes().trim_ascii();
+    let named = ProtocolVersion::ALL.into_iter();
+    let mut named = named.filter(|named| named.as_str().as_bytes() == version);
+    named.any(|version| version.era() == Era::Legacy)
 }

@@ -15,6 +15,7 @@ use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
 use crate::scopes::{Needs, Scopes};
+use crate::tool::Plain;
 use crate::version::{Era, ProtocolVersion};
 
 /// A request that has found its room.
@@ -74,11 +75,15 @@ impl Server {
         {
             return Ok(ready).into();
         }
-        match method {
-            Method::CallTool if self.is_plain(&params) => match self.start_tool(params, context) {
+        if method == Method::CallTool
+            && let Some(tool) = self.plain(&params)
+        {
+            return match self.start_plain(tool, params, context) {
                 Ok(call) => Dispatched::Tool(call),
                 Err(error) => Err(error).into(),
-            },
+            };
+        }
+        match method {
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
                 Dispatched::Later(Box::pin(self.in_rounds(method, params, context)))
             }
@@ -105,19 +110,19 @@ impl Server {
         }
     }
 
-    /// Whether a call is answered by its handler alone: of a tool that neither asks nor becomes a task, by a client that
-    /// brings no answers and wants no task.
-    fn is_plain(&self, params: &Map<String, Value>) -> bool {
+    /// The tool of a call that is answered by its handler alone: of a tool that neither asks nor becomes a task, by a
+    /// client that brings no answers and wants no task.
+    fn plain(&self, params: &Map<String, Value>) -> Option<Plain<'_>> {
         let wants_more = ["inputResponses", "requestState", "task"];
-        let mut is_plain = false;
+        let mut plain = None;
         for (member, value) in params {
             match value {
-                Value::String(name) if member == "name" => is_plain = self.0.tools.is_plain(name),
-                _ if wants_more.contains(&member.as_str()) => return false,
+                Value::String(name) if member == "name" => plain = self.0.tools.plain(name),
+                _ if wants_more.contains(&member.as_str()) => return None,
                 _ => {}
             }
         }
-        is_plain
+        plain
     }
 
     /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the params.

@@ -12,7 +12,7 @@ use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
-use crate::tool::{CallToolResult, Started};
+use crate::tool::{CallToolResult, Plain, Started};
 use crate::version::ProtocolVersion;
 
 /// How many bytes a result has before it is written on a blocking thread: escaping as many takes well below a
@@ -28,6 +28,20 @@ pub(super) struct ToolCall<'s> {
 }
 
 impl<'s> ToolCall<'s> {
+    fn new(
+        server: &'s Server,
+        version: ProtocolVersion,
+        client: Option<Client>,
+        started: Started<'s>,
+    ) -> Self {
+        Self {
+            server,
+            version,
+            client,
+            started,
+        }
+    }
+
     /// Runs the handler and writes its result.
     pub(super) fn finish(
         self,
@@ -66,18 +80,26 @@ impl Server {
     }
 
     /// A call of a tool on its way: the arguments are judged, the handler waits to run.
-    pub(super) fn start_tool(
+    fn start_tool(
         &self,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<ToolCall<'_>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        Ok(ToolCall {
-            server: self,
-            version,
-            client,
-            started: self.0.tools.start(params, context)?,
-        })
+        let started = self.0.tools.start(params, context)?;
+        Ok(ToolCall::new(self, version, client, started))
+    }
+
+    /// The same of a tool that was looked up.
+    pub(super) fn start_plain<'s>(
+        &'s self,
+        tool: Plain<'s>,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<ToolCall<'s>, ErrorObject> {
+        let (version, client) = (context.protocol_version, context.client.clone());
+        let started = self.0.tools.start_plain(tool, params, context)?;
+        Ok(ToolCall::new(self, version, client, started))
     }
 
     async fn read_resource(

@@ -46,6 +46,10 @@ pub(crate) struct ToolRegistry {
     refuse: Option<Refuse>,
 }
 
+/// A tool that neither asks its client nor becomes a task.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain<'r>(&'r Registered);
+
 /// A call of a tool whose arguments were judged. Nothing of its handler has run yet.
 pub(crate) struct Started<'r> {
     registered: &'r Registered,
@@ -235,10 +239,11 @@ impl ToolRegistry {
         mirrored.map(AsRef::as_ref).unwrap_or_default()
     }
 
-    /// Whether a tool neither asks its client nor becomes a task; also of one that is not known.
-    pub(crate) fn is_plain(&self, name: &str) -> bool {
-        let registered = self.by_name.get(name).and_then(|at| self.tools.get(*at));
-        registered.is_none_or(|known| !known.tool.asks && known.tool.task_support.is_forbidden())
+    /// The tool of this name, if it neither asks its client nor becomes a task.
+    pub(crate) fn plain(&self, name: &str) -> Option<Plain<'_>> {
+        let registered = self.shown(name)?;
+        let tool = &registered.tool;
+        (!tool.asks && tool.task_support.is_forbidden()).then_some(Plain(registered))
     }
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
@@ -265,29 +270,19 @@ impl ToolRegistry {
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Started<'_>, ErrorObject> {
-        let (mut name, mut arguments) = (None, None);
-        for (member, value) in params {
-            match member.as_str() {
-                "name" => name = Some(value),
-                "arguments" => arguments = Some(value),
-                _ => {}
-            }
-        }
-        let Some(Value::String(name)) = name else {
-            let problem = "tools/call needs params.name, a string";
-            return Err(ErrorObject::invalid_params(problem));
-        };
-        let arguments = match arguments {
-            None | Some(Value::Null) => Value::Object(Map::new()),
-            Some(arguments @ Value::Object(_)) => arguments,
-            Some(_) => {
-                let problem = "params.arguments must be an object";
-                return Err(ErrorObject::invalid_params(problem));
-            }
-        };
-        let Some(registered) = self.shown(&name) else {
-            return Err(self.unknown(&name));
-        };
+        let (name, arguments) = split(params)?;
+        let registered = self.shown(&name).ok_or_else(|| self.unknown(&name))?;
+        Ok(registered.start(arguments, context, self.refuse.as_ref()))
+    }
+
+    /// The same for a tool that was looked up.
+    pub(crate) fn start_plain<'r>(
+        &'r self,
+        Plain(registered): Plain<'r>,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Started<'r>, ErrorObject> {
+        let (_, arguments) = split(params)?;
         Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
 
@@ -431,6 +426,27 @@ impl<'r> Started<'r> {
             });
             checked.or_else(|error| registered.failed(error))
         })
+    }
+}
+
+/// The name and the arguments of a call.
+fn split(params: Map<String, Value>) -> Result<(String, Value), ErrorObject> {
+    let (mut name, mut arguments) = (None, None);
+    for (member, value) in params {
+        match member.as_str() {
+            "name" => name = Some(value),
+            "arguments" => arguments = Some(value),
+            _ => {}
+        }
+    }
+    let wrong = |problem| Err(ErrorObject::invalid_params(problem));
+    let Some(Value::String(name)) = name else {
+        return wrong("tools/call needs params.name, a string");
+    };
+    match arguments {
+        None | Some(Value::Null) => Ok((name, Value::Object(Map::new()))),
+        Some(arguments @ Value::Object(_)) => Ok((name, arguments)),
+        Some(_) => wrong("params.arguments must be an object"),
     }
 }
 

@@ -19,7 +19,6 @@ use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::ServeConfig;
-use super::clock::{CHECKS, Clock};
 use super::lane::Lane;
 use super::stall::Socket;
 use super::streams::Streams;
@@ -28,6 +27,11 @@ use super::tracked::Tracked;
 
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
 const MAX_BUFFER: usize = 64 * 1024;
+
+/// How often a connection is looked at in the time that a head may take.
+///
+/// hyper could time heads itself, with a timer and one more turn of its loop for each request: a fortieth of a small call.
+const CHECKS: u32 = 4;
 
 /// How many headers hyper takes unasked. For another number it allocates their places with each request.
 const HYPER_HEADERS: usize = 100;
@@ -39,8 +43,6 @@ fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
     });
     builder
         .http1()
-        .timer(Clock)
-        .header_read_timeout(config.header_timeout)
         .max_buf_size(MAX_BUFFER)
         .http2()
         .timer(TokioTimer::new())
@@ -121,7 +123,7 @@ async fn serve<S, B>(
         Signal::Close
     }));
     let mut signals = pin!(signals);
-    let (mut checks, mut begun_before, mut told_for_idling) = (0, 0, false);
+    let (mut begun_before, mut quiet) = (0, 0);
     loop {
         let signal = tokio::select! {
             biased;
@@ -142,21 +144,17 @@ async fn serve<S, B>(
             }
             Signal::Check => {
                 signals.push(Box::pin(check()));
-                checks = (checks + 1) % CHECKS;
-                if checks > 0 {
-                    continue;
-                }
                 let begun = activity.begun();
-                let idle = begun == begun_before && activity.running() == 0;
+                let is_quiet = begun == begun_before && activity.running() == 0;
                 begun_before = begun;
-                // hyper's own time-out starts once the protocol is known: a client that sends less than that would
-                // stay for ever, as would one of HTTP/2 that answers pings and nothing else.
-                if idle && (begun == 0 || told_for_idling) {
+                quiet = if is_quiet { quiet + 1 } else { 0 };
+                // It sent nothing at all, or does not go although it was asked to.
+                if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
                     tracing::debug!("a connection was closed: it sent no request in time");
                     return;
                 }
-                if idle {
-                    told_for_idling = true;
+                // In HTTP/1 that ends it, whatever of a head has come; in HTTP/2 its client has to.
+                if quiet == CHECKS {
                     connection.as_mut().graceful_shutdown();
                 }
             }
