@@ -2,6 +2,8 @@
 //! "Authorization", RFC 6750, RFC 9728). On stdin and stdout nobody is asked.
 
 pub(super) mod challenge;
+#[cfg(feature = "jwt")]
+pub mod jwt;
 mod metadata;
 mod tokens;
 
@@ -35,6 +37,12 @@ pub trait Authorizer: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why nobody may send it so.
     fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>>;
+}
+
+impl<A: Authorizer + ?Sized> Authorizer for Arc<A> {
+    fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>> {
+        (**self).authorize(head)
+    }
 }
 
 /// An authenticated caller.
