@@ -21,6 +21,8 @@ mod authorize;
 #[cfg(feature = "jwt")]
 mod authorize_common;
 #[cfg(feature = "jwt")]
+mod authorize_dpop;
+#[cfg(feature = "jwt")]
 mod authorize_jwks;
 #[cfg(feature = "jwt")]
 mod authorize_jwt;

@@ -1,6 +1,7 @@
 //! Access tokens as JSON Web Tokens (RFC 7519, RFC 9068): their issuer signed them, and this server verifies them alone.
 
 mod algorithm;
+mod dpop;
 #[cfg(feature = "jwks")]
 mod https;
 mod issuer;
@@ -14,12 +15,14 @@ use http::request;
 use jsonwebtoken::errors::{Error, ErrorKind};
 use jsonwebtoken::{Header, Validation, dangerous};
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
-use super::{Authorizer, Caller, Denied, bearer};
+use super::{Authorizer, Caller, Denied, Proofs, Scheme, credentials};
 use crate::context::Principal;
 use crate::scopes::Scopes;
 
 pub use algorithm::SigningAlgorithm;
+pub use dpop::{Dpop, MAX_PROOF_ID_BYTES, PROOF_AGE, PROOF_SKEW};
 #[cfg(feature = "jwks")]
 pub use https::{HttpsKeys, InvalidKeysUrl};
 pub use issuer::{FetchKeys, IssuerKeys, KEYS_FRESH, KEYS_INTERVAL, KEYS_KEPT, KEYS_TIMEOUT};
@@ -27,6 +30,8 @@ pub use keys::{InvalidKeys, MAX_KEY_SET_BYTES, MAX_KEYS};
 
 /// The longest subject of a token, in bytes (OpenID Connect Core §2).
 pub const MAX_SUBJECT_BYTES: usize = 255;
+
+const UNCHECKED: &str = "it is bound to a key in a way (cnf) that this server cannot check";
 
 /// Takes access tokens that are JWTs: signed by a key of one of its issuers, for this server, and in time.
 ///
@@ -41,6 +46,7 @@ pub struct JwtTokens {
     issuers: BTreeMap<String, IssuerKeys>,
     algorithms: Vec<SigningAlgorithm>,
     leeway: Duration,
+    dpop: Option<Dpop>,
 }
 
 /// What is read of a token before it is verified.
@@ -54,7 +60,7 @@ struct Claims {
     sub: String,
     scope: Option<String>,
     scp: Option<OneOrMany>,
-    cnf: Option<serde::de::IgnoredAny>,
+    cnf: Option<Map<String, Value>>,
 }
 
 /// `scp`, which no RFC defines: a text of several in one, or a list.
@@ -77,6 +83,7 @@ impl JwtTokens {
             issuers: BTreeMap::new(),
             algorithms: SigningAlgorithm::ALL.to_vec(),
             leeway: Duration::from_secs(30),
+            dpop: None,
         }
     }
 
@@ -102,7 +109,18 @@ impl JwtTokens {
         self
     }
 
-    async fn judge(&self, token: &str) -> Result<Caller, Denied> {
+    /// Takes tokens that are bound to a key of their client, with a proof (RFC 9449). Without it they are refused.
+    #[must_use]
+    pub fn with_dpop(mut self, dpop: Dpop) -> Self {
+        self.dpop = Some(dpop);
+        self
+    }
+
+    async fn judge(&self, head: &request::Parts) -> Result<Caller, Denied> {
+        let (scheme, token) = credentials(&head.headers)?;
+        if scheme == Scheme::Dpop && self.dpop.is_none() {
+            return Err(Denied::Missing);
+        }
         let invalid = |problem: &str| Denied::Invalid(problem.to_owned());
         let header = self.header(token)?;
         let algorithm = SigningAlgorithm::of(header.alg)
@@ -123,20 +141,47 @@ impl JwtTokens {
         let claims: Claims = jsonwebtoken::decode(token, &key, &wanted)
             .map_err(|problem| self.explain(&problem))?
             .claims;
-        if claims.cnf.is_some() {
-            return Err(invalid(
-                "it is bound to a key, and this server cannot check that",
-            ));
-        }
         if claims.sub.is_empty() || claims.sub.len() > MAX_SUBJECT_BYTES {
             return Err(invalid(
                 "its subject (sub) is empty or longer than 255 bytes",
             ));
         }
+        let principal = format!("{iss} {}", claims.sub);
+        match (self.thumbprint(claims.cnf.as_ref(), scheme)?, &self.dpop) {
+            (Some(key), Some(dpop)) => {
+                dpop.check(head, token, key, &principal, &self.algorithms)?;
+            }
+            (Some(_), None) => return Err(invalid(UNCHECKED)),
+            (None, _) => {}
+        }
         Ok(Caller {
-            principal: Principal(format!("{iss} {}", claims.sub)),
+            principal: Principal(principal),
             scopes: claims.scopes(),
         })
+    }
+
+    /// The thumbprint of the key that a token is bound to, if that and the scheme agree.
+    fn thumbprint<'c>(
+        &self,
+        bound: Option<&'c Map<String, Value>>,
+        scheme: Scheme,
+    ) -> Result<Option<&'c str>, Denied> {
+        let key = bound.map(|bound| match bound.get("jkt") {
+            Some(Value::String(key)) if bound.len() == 1 => Some(key.as_str()),
+            _ => None,
+        });
+        let is_required = self.dpop.as_ref().is_some_and(|it| it.is_required);
+        let problem = match (key, scheme) {
+            (Some(Some(key)), Scheme::Dpop) => return Ok(Some(key)),
+            (None, Scheme::Bearer) if !is_required => return Ok(None),
+            (Some(Some(_)), Scheme::Bearer) if self.dpop.is_some() => {
+                "it is bound to a key: send it as Authorization: DPoP TOKEN, with a proof in the header DPoP"
+            }
+            (Some(_), _) => UNCHECKED,
+            (None, _) if is_required => "it must be bound to a key of its client (DPoP)",
+            (None, _) => "it is bound to no key: send it as Authorization: Bearer TOKEN",
+        };
+        Err(Denied::Invalid(problem.to_owned()))
     }
 
     /// The header of a token that may be an access token.
@@ -179,7 +224,14 @@ impl JwtTokens {
 
 impl Authorizer for JwtTokens {
     fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>> {
-        Box::pin(async move { self.judge(bearer(&head.headers)?).await })
+        Box::pin(self.judge(head))
+    }
+
+    fn proofs(&self) -> Option<Proofs> {
+        self.dpop.as_ref().map(|dpop| Proofs {
+            algorithms: algorithm::names(&self.algorithms),
+            is_required: dpop.is_required,
+        })
     }
 }
 
