@@ -8,6 +8,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use data_encoding::BASE64URL_NOPAD as BASE64;
 use futures_util::future::BoxFuture;
 use http_body_util::BodyExt as _;
+use hyper::body::Incoming;
+use hyper::client::conn::http1::handshake;
 use hyper_util::rt::TokioIo;
 use mcp_proto::http::authorize::jwt::{FetchKeys, IssuerKeys, JwtTokens};
 use mcp_proto::http::authorize::{Authorization, Authorizer, ProtectedResource};
@@ -131,25 +133,31 @@ pub(crate) fn tokens(keys: IssuerKeys) -> JwtTokens {
 /// Sends a request over a socket and reads the whole answer.
 pub(crate) async fn over(address: SocketAddr, raw: Raw, path: &str) -> Reply {
     let exchange = async {
-        let stream = TcpStream::connect(address).await.unwrap();
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-            .await
-            .unwrap();
-        let running = tokio::spawn(connection);
-        let mut request = raw.request();
-        *request.uri_mut() = path.parse().unwrap();
-        let (head, body) = sender.send_request(request).await.unwrap().into_parts();
-        let body = body.collect().await.unwrap().to_bytes();
-        running.abort();
+        let (head, body) = sent(address, raw, path).await.into_parts();
         Reply {
             status: head.status,
             headers: head.headers,
-            body,
+            body: body.collect().await.unwrap().to_bytes(),
         }
     };
     tokio::time::timeout(PATIENCE, exchange)
         .await
         .expect("no answer")
+}
+
+/// Sends a request over a socket and reads the head of the answer.
+pub(crate) async fn status_over(address: SocketAddr, raw: Raw) -> u16 {
+    let sent = tokio::time::timeout(PATIENCE, sent(address, raw, "/mcp")).await;
+    sent.expect("no answer").status().as_u16()
+}
+
+async fn sent(address: SocketAddr, raw: Raw, path: &str) -> http::Response<Incoming> {
+    let stream = TcpStream::connect(address).await.unwrap();
+    let (mut sender, connection) = handshake(TokioIo::new(stream)).await.unwrap();
+    tokio::spawn(connection);
+    let mut request = raw.request();
+    *request.uri_mut() = path.parse().unwrap();
+    sender.send_request(request).await.unwrap()
 }
 
 /// The first request of each era.

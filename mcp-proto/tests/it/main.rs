@@ -19,6 +19,8 @@ mod asking_state;
 mod asking_wire;
 mod authorize;
 #[cfg(feature = "jwt")]
+mod authorize_bound;
+#[cfg(feature = "jwt")]
 mod authorize_common;
 #[cfg(feature = "jwt")]
 mod authorize_dpop;
