@@ -86,7 +86,6 @@ impl Host {
             return Ok(());
         };
         door.guard(address, &mut self.http)?;
-        self.serve.proxies = self.http.proxies.clone();
         let token = door.token()?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
@@ -99,6 +98,8 @@ impl Host {
             };
             self.http.authorization = Some(Authorization::new(BearerTokens::one(token, caller)));
         }
+        let serving = self.http.serving();
+        (self.serve.callers, self.serve.proxies) = (serving.callers, serving.proxies);
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
         };
@@ -111,9 +112,9 @@ impl Host {
             let gate = gate.clone();
             async move { Ok::<_, Infallible>(gate.handle(request).await) }
         });
-        serve(listener, service, self.serve, shutdown).await;
+        let served = serve(listener, service, self.serve, shutdown).await;
         mcp.ended().await;
-        Ok(())
+        Ok(served.map_err(io::Error::from)?)
     }
 }
 
