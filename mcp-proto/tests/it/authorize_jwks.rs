@@ -93,6 +93,14 @@ async fn old_keys_serve_while_new_ones_come_and_a_withdrawn_key_goes() {
     settle().await;
     assert_eq!(endpoint.count(), 2);
     assert_eq!(status(&service, &token).await, 401);
+    // And again, though nobody has waited for the fetch before.
+    let token = new.token(&claims("ada"));
+    for round in 3..6 {
+        advance(KEYS_FRESH).await;
+        assert_eq!(status(&service, &token).await, 200);
+        settle().await;
+        assert_eq!(endpoint.count(), round);
+    }
 }
 
 #[tokio::test(start_paused = true)]

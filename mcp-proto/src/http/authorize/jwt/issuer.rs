@@ -48,6 +48,9 @@ pub struct IssuerKeys {
     state: Arc<Mutex<State>>,
 }
 
+/// A fetch, whoever waits for it.
+type Fetching = Shared<BoxFuture<'static, ()>>;
+
 #[derive(Debug, Default)]
 struct State {
     set: Option<Arc<KeySet>>,
@@ -58,7 +61,7 @@ struct State {
     /// Whether the last fetch failed.
     failed: bool,
     /// The last fetch.
-    fetching: Option<Shared<BoxFuture<'static, ()>>>,
+    fetching: Option<Fetching>,
 }
 
 impl IssuerKeys {
@@ -147,12 +150,13 @@ impl IssuerKeys {
         }
     }
 
-    fn begin(&self) -> Option<Shared<BoxFuture<'static, ()>>> {
+    fn begin(&self) -> Option<Fetching> {
         let fetch = Arc::clone(self.fetch.as_ref()?);
         let mut state = self.state();
-        let running = state.fetching.as_ref().filter(|it| it.peek().is_none());
-        if running.is_some() {
-            return running.cloned();
+        // One that nobody waited for is not known to have ended before it is asked.
+        let is_running = |it: &Fetching| it.clone().now_or_never().is_none();
+        if let Some(running) = state.fetching.clone().filter(is_running) {
+            return Some(running);
         }
         if state.tried.is_some_and(|it| it.elapsed() < KEYS_INTERVAL) {
             return None;
