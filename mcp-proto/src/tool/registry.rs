@@ -230,6 +230,18 @@ impl ToolRegistry {
         self.shown(name).is_some()
     }
 
+    /// Whether a tool says that it only reads.
+    pub(crate) fn only_reads(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|it| it.tool.only_reads())
+    }
+
+    /// Hides the tools that do not say that they only read.
+    pub(crate) fn hide_writing(&self) {
+        for registered in self.tools.iter().filter(|it| !it.tool.only_reads()) {
+            registered.hidden.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The parameters of a tool that headers repeat; none for a tool that is not known.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
         let mirrored = self
