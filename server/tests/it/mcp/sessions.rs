@@ -1,5 +1,6 @@
 //! Clients that open sessions and never end them.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use serde_json::json;
@@ -16,16 +17,26 @@ const CONNECTIONS: usize = 8;
 /// was 0.1 MiB when measured. With a table that lets nothing go it grew by 8 MiB.
 const MARGIN: u64 = 3 * 1024;
 
-/// Opens sessions over a few connections; gives them in the order of their answers.
-async fn open(client: Client, count: usize) -> Vec<String> {
+/// A session, and when its opening began and was over, by a clock that counts these moments.
+struct Opened {
+    id: String,
+    begun: usize,
+    over: usize,
+}
+
+/// Opens sessions over a few connections.
+async fn open(client: Client, count: usize) -> Vec<Opened> {
     let opened = Arc::new(Mutex::new(Vec::new()));
+    let clock = Arc::new(AtomicUsize::new(0));
     let workers = (0..CONNECTIONS).map(|_| {
-        let opened = Arc::clone(&opened);
+        let (opened, clock) = (Arc::clone(&opened), Arc::clone(&clock));
         tokio::spawn(async move {
             let mut connection = client.connect().await;
             for _ in 0..count / CONNECTIONS {
-                let session = open_session(&mut connection).await;
-                opened.lock().unwrap().push(session);
+                let begun = clock.fetch_add(1, Ordering::SeqCst);
+                let id = open_session(&mut connection).await;
+                let over = clock.fetch_add(1, Ordering::SeqCst);
+                opened.lock().unwrap().push(Opened { id, begun, over });
             }
         })
     });
@@ -36,12 +47,12 @@ async fn open(client: Client, count: usize) -> Vec<String> {
 }
 
 /// Which of these sessions are answered; the others are unknown.
-async fn alive(client: Client, sessions: impl Iterator<Item = &String>) -> Vec<bool> {
+async fn alive(client: Client, sessions: impl Iterator<Item = &Opened>) -> Vec<bool> {
     let mut connection = client.connect().await;
     let ping = Era::Legacy.request(&json!(1), "ping", json!({}));
     let mut alive = Vec::new();
     for session in sessions {
-        let headers = [("mcp-session-id", session.as_str())];
+        let headers = [("mcp-session-id", session.id.as_str())];
         let reply = connection.call("POST", "/mcp", &headers, &ping).await;
         assert!(matches!(reply.status, 200 | 404), "{reply:?}");
         alive.push(reply.status == 200);
@@ -75,10 +86,14 @@ async fn sessions_that_are_never_ended_are_bounded() {
     assert!(after <= before + MARGIN, "{before} KiB grew to {after} KiB");
     let first = alive(client, first.iter().step_by(10)).await;
     assert!(!first.contains(&true), "the old ones are gone");
-    let second = alive(client, second.iter()).await;
-    // Two that were answered at the same moment may have been opened in the other order.
-    let (gone, newest) = second.split_at(ROUND - CAP);
-    assert!(!gone[..gone.len() - CONNECTIONS].contains(&true));
-    assert!(!newest[CONNECTIONS..].contains(&false));
-    assert_eq!(second.iter().filter(|alive| **alive).count(), CAP);
+    let alive = alive(client, second.iter()).await;
+    assert_eq!(alive.iter().filter(|alive| **alive).count(), CAP);
+    // Whatever is gone was not opened after what is there.
+    let of = |wanted: bool| {
+        let sessions = second.iter().zip(&alive);
+        sessions.filter_map(move |(session, alive)| (*alive == wanted).then_some(session))
+    };
+    let last_gone = of(false).map(|session| session.begun).max().unwrap();
+    let first_alive = of(true).map(|session| session.over).min().unwrap();
+    assert!(last_gone < first_alive, "{last_gone} {first_alive}");
 }
