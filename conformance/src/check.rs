@@ -89,7 +89,7 @@ impl Check {
         self
     }
 
-    /// How long each answer may take; 10 s by default.
+    /// How long each answer may take, and a program to end; 10 s by default.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -103,14 +103,22 @@ impl Check {
     pub async fn run(&self, mut told: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
         let mut report = CheckReport::new(self.place.to_string());
         let spoken = discover::revisions(&self.place, self.timeout).await?;
-        for revision in Revision::ALL {
-            if !self.revisions.contains(&revision) || !spoken.contains(&revision) {
-                continue;
-            }
+        let wanted = self.revisions.iter().copied();
+        let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
+        asked.sort_unstable();
+        // A server that speaks none of them is held against one rule, in the latest that has a handshake.
+        let silent = asked.is_empty();
+        if silent {
+            let latest = wanted.clone().filter(|it| !it.is_modern()).max();
+            asked.extend(latest.or(wanted.max()));
+        }
+        for revision in asked {
             let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
             bench.learn(&self.tools).await;
-            for rule in rules().filter(|rule| self.wants(rule)) {
-                if !rule.is_for(revision, self.place.is_http()) {
+            for rule in rules().filter(|rule| silent || self.wants(rule)) {
+                if !rule.is_for(revision, self.place.is_http())
+                    || silent && rule.id != rules::SPEAKS
+                {
                     continue;
                 }
                 let judged = Judged {

@@ -128,7 +128,11 @@ impl Bench {
             let result = page.result().cloned().unwrap_or_default();
             let more = result.get(member).and_then(Value::as_array);
             items.extend(more.into_iter().flatten().cloned());
-            cursor = result.get("nextCursor").cloned();
+            // What is no text is no cursor; that is a finding of its own too.
+            cursor = result
+                .get("nextCursor")
+                .filter(|it| it.is_string())
+                .cloned();
             pages.push(page);
             if cursor.is_none() {
                 break;

@@ -10,6 +10,9 @@ mod transport;
 
 use super::rule::{Level, Revision, Rule, Scope, Transport};
 
+/// The rule that is judged alone where a server speaks none of the revisions.
+pub(super) const SPEAKS: &str = "handshake.speaks";
+
 /// Every rule, in the order in which they are asked.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let rooms = [

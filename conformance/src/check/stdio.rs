@@ -14,6 +14,8 @@ use super::exchange::Exchange;
 
 /// The longest line that is read.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
+/// How much may come before an answer, in bytes.
+const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
 /// How many lines may wait to be read.
 const MAX_LINES: usize = 1_000;
 
@@ -80,17 +82,20 @@ impl Process {
         let end = Instant::now() + patience;
         while exchange.response().is_none() {
             match timeout_at(end, self.lines.recv()).await {
+                Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
+                    exchange.broken = Some(format!(
+                        "more than {MAX_RECEIVED} bytes came before an answer"
+                    ));
+                    return exchange;
+                }
                 Ok(Some(line)) => {
                     let text = String::from_utf8_lossy(&line);
                     exchange.received.push_str(&text);
                     match serde_json::from_slice::<Value>(&line) {
                         Ok(Value::Array(messages)) => exchange.messages.extend(messages),
                         Ok(message) => exchange.messages.push(message),
-                        Err(error) => {
-                            exchange.broken =
-                                Some(format!("a line on stdout is not JSON: {error}"));
-                            return exchange;
-                        }
+                        // A rule of its own looks for such lines; the answer may come after them.
+                        Err(_) => {}
                     }
                 }
                 Ok(None) => {

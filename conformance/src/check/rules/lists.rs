@@ -14,10 +14,19 @@ pub(super) const RULES: &[Rule] = &[
         id: "lists.shape",
         level: MUST,
         section: "Tools, Resources, Prompts: Listing",
-        title: "A list that is declared is there, as an array of its own name",
-        fix: "answer the list with {\"tools\":[…]}, {\"resources\":[…]} or {\"prompts\":[…]}",
+        title: "A list that is declared is there, as an array of its own name, and its nextCursor is a string",
+        fix: "answer the list with {\"tools\":[…]}, {\"resources\":[…]} or {\"prompts\":[…]}; leave nextCursor out of the last page, never null",
         scope: EVERYWHERE,
         probe: |bench| shape(bench).boxed(),
+    },
+    Rule {
+        id: "lists.items",
+        level: MUST,
+        section: "Tools, Resources, Prompts: Data types",
+        title: "A tool or a prompt has a name, a resource a name and a uri, a template a name and a uriTemplate",
+        fix: "give each item these members, as strings",
+        scope: EVERYWHERE,
+        probe: |bench| items(bench).boxed(),
     },
     Rule {
         id: "lists.unknown-cursor",
@@ -123,16 +132,47 @@ async fn shape(bench: &mut Bench) -> Verdict {
         ("tools/list", "tools"),
         ("resources/list", "resources"),
         ("prompts/list", "prompts"),
+        ("resources/templates/list", "resourceTemplates"),
     ] {
         let Some((.., pages)) = bench.lists.iter().find(|(known, ..)| *known == method) else {
             continue;
         };
         for page in pages {
+            // Templates are not declared by themselves.
+            if method == "resources/templates/list" && page.code() == Some(-32601) {
+                continue;
+            }
+            let cursor = page.result().and_then(|it| it.get("nextCursor"));
+            if cursor.is_some_and(|it| !it.is_string()) {
+                return finding(format!("{method}: nextCursor is no string"), page);
+            }
             let list = page.result().and_then(|it| it.get(member));
             if !list.is_some_and(Value::is_array) {
                 return finding(
                     format!("{method}: {}, without an array {member}", page.outcome()),
                     page,
+                );
+            }
+        }
+    }
+    Verdict::Holds
+}
+
+async fn items(bench: &mut Bench) -> Verdict {
+    for (method, items, _) in &bench.lists {
+        let members: &[_] = match *method {
+            "resources/list" => &["name", "uri"],
+            "resources/templates/list" => &["name", "uriTemplate"],
+            _ => &["name"],
+        };
+        for item in items {
+            let missing = members
+                .iter()
+                .find(|member| !item.get(**member).is_some_and(Value::is_string));
+            if let Some(member) = missing {
+                return finding(
+                    format!("{method}: an item has no {member}"),
+                    &bench.page(method),
                 );
             }
         }
@@ -179,7 +219,9 @@ async fn end(bench: &mut Bench) -> Verdict {
 async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
     let mut seen = BTreeSet::new();
     for item in bench.items(method) {
-        let key = item.get(member).and_then(Value::as_str).unwrap_or_default();
+        let Some(key) = item.get(member).and_then(Value::as_str) else {
+            continue;
+        };
         if !seen.insert(key) {
             return finding(format!("{key:?} is listed twice"), &bench.page(method));
         }

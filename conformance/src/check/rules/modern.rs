@@ -27,6 +27,24 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| server_info(bench).boxed(),
     },
     Rule {
+        id: "modern.discover",
+        level: MUST,
+        section: "2026-07-28, Discovery",
+        title: "server/discover lists supportedVersions, this one among them, and capabilities",
+        fix: "answer with {\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{…}}",
+        scope: MODERN,
+        probe: |bench| discover(bench).boxed(),
+    },
+    Rule {
+        id: "modern.cacheable",
+        level: MUST,
+        section: "2026-07-28, Caching",
+        title: "What is discovered or listed says ttlMs, 0 or more, and cacheScope, public or private",
+        fix: "put both into every such result; \"ttlMs\":0 if it may not be kept",
+        scope: MODERN,
+        probe: |bench| cacheable(bench).boxed(),
+    },
+    Rule {
         id: "modern.meta-missing",
         level: MUST,
         section: "2026-07-28, Base protocol, _meta",
@@ -127,6 +145,39 @@ async fn server_info(bench: &mut Bench) -> Verdict {
     Verdict::Holds
 }
 
+async fn discover(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let result = exchange.result();
+    let versions = result.and_then(|it| it.get("supportedVersions"));
+    let versions = versions.and_then(Value::as_array);
+    let listed = versions.is_some_and(|it| it.contains(&json!(bench.revision.as_str())));
+    let capable = result.and_then(|it| it.get("capabilities"));
+    match capable.is_some_and(Value::is_object) {
+        true => holds_if(
+            listed,
+            "supportedVersions does not list this one",
+            &exchange,
+        ),
+        false => finding("capabilities is no object", &exchange),
+    }
+}
+
+async fn cacheable(bench: &mut Bench) -> Verdict {
+    for exchange in answers(bench).await {
+        let Some(result) = exchange.result() else {
+            continue;
+        };
+        if !result.get("ttlMs").is_some_and(Value::is_u64) {
+            return finding("ttlMs is not an integer of 0 or more", &exchange);
+        }
+        let scope = result.get("cacheScope").and_then(Value::as_str);
+        if !matches!(scope, Some("public" | "private")) {
+            return finding("cacheScope is neither public nor private", &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
 /// The request for what the server is, without one key of `_meta`.
 async fn without(bench: &mut Bench, key: &str) -> super::super::exchange::Exchange {
     let mut message = bench.message("server/discover", json!({}));
@@ -176,10 +227,16 @@ async fn unsupported_version(bench: &mut Bench) -> Verdict {
     let supported = data
         .and_then(|it| it.get("supported"))
         .and_then(Value::as_array);
+    let requested = data.and_then(|it| it.get("requested"));
     let status = exchange.status.is_none_or(|status| status == 400);
     match exchange.code() {
-        Some(-32022) if status && supported.is_some_and(|it| !it.is_empty()) => Verdict::Holds,
-        Some(-32022) if status => finding("data.supported lists nothing", &exchange),
+        Some(-32022) if status && supported.is_none_or(Vec::is_empty) => {
+            finding("data.supported lists nothing", &exchange)
+        }
+        Some(-32022) if status && requested != Some(&json!("2099-01-01")) => {
+            finding("data.requested is not what was asked for", &exchange)
+        }
+        Some(-32022) if status => Verdict::Holds,
         _ => finding(exchange.outcome(), &exchange),
     }
 }

@@ -5,16 +5,26 @@ use http::Method;
 use serde_json::{Value, json};
 
 use super::super::bench::{Bench, finding, holds_if};
+use super::super::exchange::Exchange;
 use super::super::http::Raw;
 use super::super::rule::{Revision, Rule, Scope, Verdict};
-use super::{LEGACY, LEGACY_HTTP, MUST, SHOULD};
+use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
 
 pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: SPEAKS,
+        level: MUST,
+        section: "Versioning",
+        title: "The server answers initialize or server/discover in a revision that was asked for",
+        fix: "answer initialize with protocolVersion, or server/discover with supportedVersions; see that the URL is the endpoint and that its credentials are sent",
+        scope: EVERYWHERE,
+        probe: |bench| speaks(bench).boxed(),
+    },
     Rule {
         id: "handshake.unknown-version",
         level: MUST,
         section: "Lifecycle, Version negotiation",
-        title: "A version that the server does not know is answered with one that it does",
+        title: "A version that the server does not know is answered with one that it does, or with error −32602 that lists them",
         fix: "answer initialize with a version that you support, the latest by preference",
         scope: LEGACY,
         probe: |bench| unknown_version(bench).boxed(),
@@ -78,6 +88,17 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
+async fn speaks(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let result = exchange.result();
+    let version = result.and_then(|it| it.get("protocolVersion"));
+    let other = version.filter(|it| **it != bench.revision.as_str());
+    match other {
+        Some(other) => finding(format!("the server answered {other}"), &exchange),
+        None => holds_if(result.is_some(), exchange.outcome(), &exchange),
+    }
+}
+
 async fn unknown_version(bench: &mut Bench) -> Verdict {
     let mut fresh = Bench::new(bench.place.clone(), bench.revision, bench.patience);
     let params = json!({
@@ -95,8 +116,17 @@ async fn unknown_version(bench: &mut Bench) -> Verdict {
             format!("the server answered {version:?}, which is no revision"),
             &exchange,
         ),
+        // The error in the specification's example.
+        None if exchange.code() == Some(-32602) && lists_versions(&exchange) => Verdict::Holds,
         None => finding(exchange.outcome(), &exchange),
     }
+}
+
+fn lists_versions(exchange: &Exchange) -> bool {
+    let response = exchange.response();
+    let supported = response.and_then(|it| it.pointer("/error/data/supported"));
+    let supported = supported.and_then(Value::as_array);
+    supported.is_some_and(|versions| !versions.is_empty())
 }
 
 async fn handshake(bench: &mut Bench) -> Verdict {
@@ -172,7 +202,8 @@ async fn ended(bench: &mut Bench) -> Verdict {
     match deleted.status {
         Some(405) => return Verdict::Inapplicable("clients may not end sessions here".to_owned()),
         Some(200..300) => {}
-        _ => return finding(format!("DELETE got {}", deleted.outcome()), &deleted),
+        // How a server says that clients may not, is its own affair.
+        _ => return Verdict::Unclear(format!("DELETE got {}", deleted.outcome())),
     }
     let exchange = fresh.ask("ping", json!({})).await;
     holds_if(exchange.status == Some(404), exchange.outcome(), &exchange)
