@@ -13,7 +13,7 @@ use super::stdio::Process;
 use crate::target::Target;
 
 /// How long a rule waits for what should not come.
-const QUIET: Duration = Duration::from_millis(300);
+pub(super) const QUIET: Duration = Duration::from_millis(300);
 
 /// Where the server is.
 #[derive(Debug, Clone)]
@@ -91,7 +91,7 @@ impl Bench {
         if self.greeting.result().is_none() {
             return false;
         }
-        self.tell("notifications/initialized").await;
+        self.tell("notifications/initialized", Duration::ZERO).await;
         true
     }
 
@@ -266,15 +266,15 @@ impl Bench {
         }
     }
 
-    /// Says something that is not answered.
-    pub(super) async fn tell(&mut self, method: &str) -> Exchange {
+    /// Says something that is not answered; on stdio, listens for so long whether it is nevertheless.
+    pub(super) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
         let params = self.with_meta(json!({}));
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let raw = self.framed(&message);
         let patience = if self.place.is_http() {
             self.patience
         } else {
-            QUIET
+            listen
         };
         self.raw_within(raw, patience).await
     }

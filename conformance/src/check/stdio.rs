@@ -14,6 +14,8 @@ use super::exchange::Exchange;
 
 /// The longest line that is read.
 const MAX_LINE: u64 = 16 * 1024 * 1024;
+/// How long the program may take to read a line, at the least.
+const WRITE: Duration = Duration::from_millis(300);
 /// How much may come before an answer, in bytes.
 const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
 /// How many lines may wait to be read.
@@ -61,7 +63,8 @@ impl Process {
         })
     }
 
-    /// Writes a line, and reads until a response comes, or nothing more within `patience`.
+    /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier line
+    /// that comes before it is left out.
     pub(super) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
         let mut exchange = Exchange {
             sent: String::from_utf8_lossy(line).into_owned(),
@@ -73,14 +76,24 @@ impl Process {
             stdin.write_all(b"\n").await.ok()?;
             stdin.flush().await.ok()
         };
-        if !matches!(timeout(patience, write).await, Ok(Some(()))) {
+        if !matches!(timeout(patience.max(WRITE), write).await, Ok(Some(()))) {
             exchange.broken = Some(
                 "the line could not be written: the program has ended or does not read".to_owned(),
             );
             return exchange;
         }
         let end = Instant::now() + patience;
-        while exchange.response().is_none() {
+        let id = serde_json::from_slice::<Value>(line)
+            .ok()
+            .and_then(|message| message.get("id").cloned());
+        loop {
+            let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
+            let is_response = |it: &Value| it.get("method").is_none();
+            let messages = &mut exchange.messages;
+            if messages.iter().any(|it| is_response(it) && is_own(it)) {
+                messages.retain(|it| !is_response(it) || is_own(it));
+                return exchange;
+            }
             match timeout_at(end, self.lines.recv()).await {
                 Ok(Some(line)) if exchange.received.len() + line.len() > MAX_RECEIVED => {
                     exchange.broken = Some(format!(
@@ -108,7 +121,6 @@ impl Process {
                 }
             }
         }
-        exchange
     }
 
     /// Closes stdin; whether the program ended by itself within `patience`.

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mcp_conformance::{BoxError, Check, Revision, Target, TargetError, rules};
+use mcp_conformance::{BoxError, Check, Revision, Rule, Target, TargetError, rules};
 
 use super::Verdict;
 
@@ -45,6 +45,16 @@ pub(crate) struct CheckArgs {
     explain: Option<String>,
 }
 
+/// What is wrong with the name of a rule, and the name that comes nearest.
+fn unknown(problem: &str, named: &str) -> String {
+    let near = rules().max_by(|one, other| {
+        let near = |rule: &Rule| strsim::jaro_winkler(rule.id, named);
+        near(one).total_cmp(&near(other))
+    });
+    let near = near.map_or("", |rule| rule.id);
+    format!("{problem} {named:?}; the nearest is {near}, and --list names them all")
+}
+
 #[derive(Debug, Clone, Copy, ValueEnum)]
 enum Format {
     Text,
@@ -67,8 +77,7 @@ impl CheckArgs {
         }
         if let Some(id) = &self.explain {
             let rule = rules().find(|rule| rule.id == id.as_str());
-            let rule =
-                rule.ok_or_else(|| format!("there is no rule {id:?}; --list names them all"))?;
+            let rule = rule.ok_or_else(|| unknown("there is no rule", id))?;
             writeln!(out, "{} ({})", rule.id, rule.level)?;
             writeln!(out, "{}.", rule.title)?;
             writeln!(
@@ -82,7 +91,7 @@ impl CheckArgs {
         }
         for named in self.only.iter().chain(&self.skip) {
             if !rules().any(|rule| rule.id.starts_with(named.as_str())) {
-                return Err(format!("no rule begins with {named:?}; --list names them all").into());
+                return Err(unknown("no rule begins with", named).into());
             }
         }
         let mut check = self

@@ -1,11 +1,13 @@
 //! `check`: clean on servers that keep the rules, and for each rule a server that breaks it and is found out.
 
+mod command_line;
 mod correct;
 mod mutants;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use mcp_conformance::{Check, CheckReport, Revision, Target, rules};
 
 use crate::mutation::broken;
@@ -62,14 +64,13 @@ async fn each_broken_server_breaks_its_rule_and_no_other() {
 #[tokio::test]
 async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
     let program = correct::everything().await;
-    for (rule, script) in ON_PIPES {
+    let checks = ON_PIPES.map(|(rule, script)| {
         let arguments = ["-c", script, &program].map(Into::into).to_vec();
         let check = Check::command("sh", arguments).timeout(Duration::from_secs(2));
-        let report = check
-            .revisions(vec![Revision::V2026_07_28])
-            .run(|_| {})
-            .await
-            .unwrap();
+        let check = check.revisions(vec![Revision::V2026_07_28]);
+        async move { (rule, check.run(|_| {}).await.unwrap()) }
+    });
+    for (rule, report) in join_all(checks).await {
         assert_eq!(found(&report), BTreeSet::from([rule]), "{}", text(&report));
     }
 }
@@ -94,12 +95,13 @@ async fn servers_that_keep_the_rules_are_clean_over_http() {
 
 #[tokio::test]
 async fn servers_that_keep_the_rules_are_clean_on_pipes() {
-    let check = Check::command(correct::everything().await, vec!["--stdio".into()]);
-    is_clean(
-        &check
-            .timeout(Duration::from_secs(2))
-            .run(|_| {})
-            .await
-            .unwrap(),
-    );
+    let program = correct::everything().await;
+    let checks = Revision::ALL.map(|revision| {
+        let check = Check::command(&program, vec!["--stdio".into()]);
+        let check = check.revisions(vec![revision]);
+        async move { check.run(|_| {}).await.unwrap() }
+    });
+    for report in join_all(checks).await {
+        is_clean(&report);
+    }
 }

@@ -3,7 +3,7 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding, holds_if};
+use super::super::bench::{Bench, QUIET, finding, holds_if};
 use super::super::exchange::Exchange;
 use super::super::http::Raw;
 use super::super::rule::{Rule, Verdict};
@@ -171,7 +171,12 @@ async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange)
         body: body.into(),
         ..fresh.framed(&message)
     };
-    let exchange = fresh.raw(raw).await;
+    let patience = match bench.place.is_http() {
+        true => bench.patience,
+        // Nobody need answer such a line.
+        false => QUIET,
+    };
+    let exchange = fresh.raw_within(raw, patience).await;
     (fresh, exchange)
 }
 
@@ -189,7 +194,8 @@ async fn parse_error(bench: &mut Bench) -> Verdict {
 }
 
 async fn notification(bench: &mut Bench) -> Verdict {
-    let exchange = bench.tell("notifications/no-such-notification").await;
+    let method = "notifications/no-such-notification";
+    let exchange = bench.tell(method, QUIET).await;
     match exchange.response() {
         // Over HTTP a refusal may have an error as its body; it answers no request.
         Some(response)

@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::json;
 
-use super::super::bench::{Bench, finding, holds_if};
+use super::super::bench::{Bench, QUIET, finding, holds_if};
 use super::super::http::Raw;
 use super::super::rule::{Revision, Rule, Scope, Verdict};
 use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
@@ -123,7 +123,7 @@ async fn content_type(bench: &mut Bench) -> Verdict {
 }
 
 async fn accepted(bench: &mut Bench) -> Verdict {
-    let exchange = bench.tell("notifications/cancelled").await;
+    let exchange = bench.tell("notifications/cancelled", QUIET).await;
     match exchange.status {
         Some(202) if exchange.received.is_empty() => Verdict::Holds,
         // It may be refused: it names no request.
