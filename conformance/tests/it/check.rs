@@ -1,7 +1,7 @@
 //! `check`: clean on servers that keep the rules, and for each rule a server that breaks it and is found out.
 
 mod command_line;
-mod correct;
+pub(crate) mod correct;
 mod mutants;
 
 use std::collections::BTreeSet;
