@@ -102,7 +102,7 @@ pub(super) fn run(arguments: &Route) -> Result<ExitCode, Failure> {
     {
         print::tell(
             super::PROGRAM,
-            &format!("kills as of {} minutes ago", age / 60),
+            &format!("kills as of {} min ago", age / 60),
         );
     }
     let mut text = format!("{}\n", tools::route_title(&now.map, systems, mode));
