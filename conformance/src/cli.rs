@@ -1,5 +1,6 @@
 //! The command line: what was given, and what it means.
 
+mod check;
 mod convert;
 mod record;
 mod replay;
@@ -25,6 +26,8 @@ pub(crate) struct Cli {
 enum Command {
     /// Sends the requests of transcripts to a server and compares its answers with theirs.
     Replay(replay::ReplayArgs),
+    /// Holds a server against the rules of the protocol; it needs no fixture.
+    Check(check::CheckArgs),
     /// Stands between a client and a server, and writes a transcript of each session.
     Record(record::RecordArgs),
     /// Turns exchanges that were recorded elsewhere into transcripts.
@@ -54,6 +57,7 @@ pub(crate) enum Verdict {
 pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Verdict, BoxError> {
     match cli.command {
         Command::Replay(args) => args.run(out, color).await,
+        Command::Check(args) => args.run(out).await,
         Command::Record(args) => args.run().await,
         Command::Convert(args) => args.run(out),
         Command::Schema => {

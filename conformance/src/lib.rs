@@ -94,6 +94,7 @@
 //! | `{"$var":"u"}` | the value bound to the name; members are compared in the order of their names, so a name bound in `content` can be used in `structuredContent` |
 //! | `{"$literal":…}` | this value, in which nothing is special |
 
+mod check;
 mod client;
 mod error;
 mod pattern;
@@ -107,6 +108,9 @@ mod template;
 mod transcript;
 mod wire;
 
+pub use check::{
+    Check, CheckReport, Exchange, Finding, Judged, Level, Revision, Rule, Verdict, rules,
+};
 pub use error::{Problem, TranscriptError};
 pub use pattern::{Mismatch, Pattern};
 pub use record::{

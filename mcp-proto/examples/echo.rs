@@ -43,6 +43,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
         }
         closing.close();
     };
-    serve(listener, service, ServeConfig::default(), shutdown).await;
+    serve(listener, service, ServeConfig::default(), shutdown).await?;
     Ok(())
 }

@@ -144,6 +144,6 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let stop = tokio::signal::ctrl_c().map(move |_| mcp.close());
     let listener = tokio::net::TcpListener::bind("127.0.0.1:3000").await?;
     let service = hyper::service::service_fn(move |request| route(app.clone(), request));
-    mcp_proto::http::serve(listener, service, Default::default(), stop).await;
+    mcp_proto::http::serve(listener, service, Default::default(), stop).await?;
     Ok(())
 }

@@ -70,7 +70,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
         }
         closing.close();
     };
-    serve(listener, service, ServeConfig::default(), shutdown).await;
+    serve(listener, service, ServeConfig::default(), shutdown).await?;
     Ok(())
 }
 

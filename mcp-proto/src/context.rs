@@ -41,7 +41,7 @@ pub struct Context {
     pub client_info: Option<Arc<Implementation>>,
     /// What the client can do.
     pub client_capabilities: Arc<ClientCapabilities>,
-    /// The request's `_meta`, without `clientInfo` and `clientCapabilities`, which have fields of their own here.
+    /// The request's `_meta`, without what has a field of its own here: version, client, capabilities, log level.
     pub meta: Map<String, Value>,
     /// The mildest log messages that the client wants to have: as the request says (modern), or its session (legacy).
     /// `None`: it wants none.
@@ -152,13 +152,18 @@ impl Context {
     }
 
     pub(crate) fn modern(incoming: Incoming, modern: ModernMeta) -> Self {
-        let mut incoming = incoming;
-        let (client, capabilities) = ModernMeta::take_client(&mut incoming.meta);
+        let ModernMeta {
+            version,
+            log_level,
+            client_info,
+            client_capabilities,
+            others: _,
+        } = modern;
         let client = ClientSide {
-            protocol_version: modern.version,
-            client_info: client.map(Arc::new),
-            client_capabilities: Arc::new(capabilities),
-            log_level: modern.log_level,
+            protocol_version: version,
+            client_info: client_info.map(Arc::new),
+            client_capabilities,
+            log_level,
         };
         Self::new(incoming, client)
     }

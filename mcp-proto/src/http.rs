@@ -25,29 +25,28 @@ mod params;
 pub(crate) mod peer;
 pub(crate) mod reading;
 pub(crate) mod rejection;
+mod respond;
 mod serve;
 pub(crate) mod sse;
 mod strangers;
 
 use std::convert::Infallible;
 use std::fmt::Display;
+use std::future::Future;
+use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Buf;
+use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::{Request, Response, request};
 use http_body::Body;
 
 use crate::budget::{Client, Usage};
-use crate::json::Meter;
-use crate::jsonrpc::Message;
 use crate::legacy::http::Legacy;
 use crate::legacy::session::{MemorySessions, SessionStore};
 use crate::server::Server;
 use endpoint::Endpoint;
-use head::{Accepts, Verb};
-use reading::Text;
-use rejection::{Refused, Rejection};
 use strangers::Strangers;
 
 pub use crate::legacy::http::config::LegacyConfig;
@@ -57,7 +56,7 @@ pub use config::{Hosts, HttpConfig, InvalidName, Origins};
 pub use encoding::{Encoding, vary};
 pub use forwarded::{InvalidProxy, Proxies};
 pub use peer::Peer;
-pub use serve::{ServeConfig, listen, serve};
+pub use serve::{Callers, ServeConfig, Undecided, listen, serve};
 pub use sse::{Event, EventReader, EventTooLarge};
 
 /// The endpoint of a [`Server`], both eras at once. Cheap to clone; clones share sessions.
@@ -115,47 +114,15 @@ impl StreamableHttpService {
     ///
     /// The extensions of the request reach the handlers as [`Context::extensions`](crate::Context::extensions); a
     /// [`Principal`](crate::Principal) among them binds sessions to the caller.
-    pub async fn handle<B>(&self, request: Request<B>) -> Response<ResponseBody>
+    pub fn handle<B>(
+        &self,
+        request: Request<B>,
+    ) -> impl Future<Output = Response<ResponseBody>> + use<B>
     where
         B: Body,
         B::Error: Display,
     {
-        let (head, body) = request.into_parts();
-        let origin = head.headers.get(http::header::ORIGIN).cloned();
-        if let Some(mut metadata) = self.metadata(&head) {
-            if let Some(origin) = origin {
-                cors::expose(&mut metadata, origin, &self.0.endpoint.config.origins);
-            }
-            return metadata;
-        }
-        let client = self.0.endpoint.client(&head);
-        #[cfg(feature = "compression")]
-        let encoding = Encoding::accepted(&head.headers).map(|it| (it, client.clone()));
-        let mut response = match self.answer(head, body, &client).await {
-            Ok(response) => response,
-            Err((rejection, id)) => {
-                if rejection.is_of_share() || rejection.is_unauthorized() {
-                    client.refusal().await;
-                }
-                if self.0.strangers.is_new(&rejection) {
-                    tracing::warn!(
-                        ?rejection,
-                        "refused a request; further ones alike are told at debug level"
-                    );
-                } else {
-                    tracing::debug!(?rejection, "refused a request");
-                }
-                answer::refusal((rejection, id))
-            }
-        };
-        #[cfg(feature = "compression")]
-        {
-            response = encoding::encode(response, encoding).await;
-        }
-        if let Some(origin) = origin {
-            cors::expose(&mut response, origin, &self.0.endpoint.config.origins);
-        }
-        response
+        respond::respond(Arc::clone(&self.0), request)
     }
 
     /// The account of the client that a request comes from: of its [`Principal`](crate::Principal), or of its
@@ -171,8 +138,8 @@ impl StreamableHttpService {
     /// At most 256 MiB are read, for at most [`HttpConfig::body_timeout`]; a client that announces more is answered at
     /// once.
     pub async fn discard<B: Body>(&self, head: &request::Parts, body: B) {
-        let client = self.client(head);
-        reading::discard(body, &head.headers, &self.0.endpoint.config, &client).await;
+        let (client, config) = (self.client(head), &self.0.endpoint.config);
+        reading::discard(pin!(body), &head.headers, config, &client).await;
     }
 
     /// How much clients hold of what is bounded, and how often a bound was met.
@@ -199,110 +166,9 @@ impl StreamableHttpService {
         self.0.endpoint.server.tasks_ended().await;
     }
 
-    /// The metadata of the server as a protected resource, if that is what the request is for.
-    fn metadata(&self, head: &request::Parts) -> Option<Response<ResponseBody>> {
-        let authorization = self.0.endpoint.config.authorization.as_ref()?;
-        let resource = authorization.metadata(head)?;
-        let body = ResponseBody::full(resource.to_json().into());
-        Some(answer::json(http::StatusCode::OK, body))
-    }
-
-    /// Finds out who calls, where that is asked. A preflight shows no token; what it allows still needs one.
-    async fn admit(&self, verb: Verb, head: &mut request::Parts) -> Result<(), Rejection> {
-        match &self.0.endpoint.config.authorization {
-            Some(authorization) if verb != Verb::Preflight => authorization.admit(head).await,
-            _ => Ok(()),
-        }
-    }
-
     #[cfg(test)]
     pub(crate) fn legacy(&self) -> &Legacy {
         &self.0.legacy
-    }
-
-    async fn answer<B>(
-        &self,
-        mut head: request::Parts,
-        body: B,
-        client: &Client,
-    ) -> Result<Response<ResponseBody>, Refused>
-    where
-        B: Body,
-        B::Error: Display,
-    {
-        let Inner {
-            endpoint, legacy, ..
-        } = &*self.0;
-        let config = &endpoint.config;
-        let judged = match head::judge(&head, config) {
-            Ok((verb, accepts)) => self.admit(verb, &mut head).await.map(|()| (verb, accepts)),
-            Err(rejection) => Err(rejection),
-        };
-        let (verb, accepts) = match judged {
-            Ok(judged) => judged,
-            Err(rejection) => {
-                reading::discard(body, &head.headers, config, client).await;
-                return Err((rejection, None));
-            }
-        };
-        // By its name from here on, if it was asked for one.
-        let named = config.authorization.as_ref();
-        let named = named.map(|_| endpoint.client(&head));
-        let client = named.as_ref().unwrap_or(client);
-        let without_id = |rejection| (rejection, None);
-        match verb {
-            Verb::Preflight => Ok(cors::preflight(&head.headers)),
-            Verb::Get | Verb::Delete if modern::names_modern(&head.headers) => {
-                Err((Rejection::NoSessions, None))
-            }
-            Verb::Get => legacy.open_stream(&head, client).await.map_err(without_id),
-            Verb::Delete => legacy.end_session(&head).await.map_err(without_id),
-            Verb::Post => {
-                let text = reading::read(body, &head.headers, config, client)
-                    .await
-                    .map_err(without_id)?;
-                self.post(&mut head, accepts, client.clone(), text).await
-            }
-        }
-    }
-
-    async fn post(
-        &self,
-        head: &mut request::Parts,
-        accepts: Accepts,
-        client: Client,
-        text: Text,
-    ) -> Result<Response<ResponseBody>, Refused> {
-        let Inner {
-            endpoint, legacy, ..
-        } = &*self.0;
-        if let Some(session) = legacy.batch_session(head, text.as_slice()).await? {
-            return legacy
-                .call_batch(head, accepts, &client, &session, text)
-                .await;
-        }
-        let read = |text: &[u8], meter: &Meter| {
-            Message::from_slice_within(text, meter).map_err(Rejection::of_unread)
-        };
-        let max = endpoint.config.max_body_memory;
-        let (message, arrived) = text.parse(max, read).await?;
-        match message {
-            Message::Request(request) if modern::is_modern(&head.headers, &request) => {
-                let id = request.id.clone();
-                let called = endpoint
-                    .call_modern(head, accepts, client, arrived, request)
-                    .await;
-                called.map_err(|rejection| (rejection, Some(id)))
-            }
-            Message::Notification(notification)
-                if modern::is_modern_notification(&head.headers, &notification) =>
-            {
-                modern::judge_notification(&head.headers, &notification.params)
-                    .map_err(|error| (error.into(), None))?;
-                Ok(answer::accepted())
-            }
-            message => legacy.post(head, accepts, client, arrived, message).await,
-        }
     }
 }
 
@@ -317,7 +183,6 @@ where
     type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
 
     fn call(&self, request: Request<B>) -> Self::Future {
-        let service = self.clone();
-        Box::pin(async move { Ok(service.handle(request).await) })
+        Box::pin(self.handle(request).map(Ok))
     }
 }

@@ -235,17 +235,7 @@ pub(crate) fn is_small(value: &Value, max_nodes: usize, max_path_bytes: usize) -
 ///
 /// JSON Schema takes `1.0` for an integer, and some clients send it; serde does not.
 pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {
-    let mut open = vec![value];
-    let mut found = false;
-    while let Some(value) = open.pop() {
-        match value {
-            Value::Number(number) => found |= whole(number).is_some(),
-            Value::Array(items) => open.extend(items),
-            Value::Object(members) => open.extend(members.values()),
-            Value::Null | Value::Bool(_) | Value::String(_) => {}
-        }
-    }
-    if !found {
+    if !has_whole(value) {
         return None;
     }
     let mut rewritten = value.clone();
@@ -263,6 +253,16 @@ pub(crate) fn with_whole_numbers(value: &Value) -> Option<Value> {
         }
     }
     Some(rewritten)
+}
+
+/// Whether a number such as `1.0` stands anywhere in it. What was read is nested no deeper than [`MAX_DEPTH`].
+fn has_whole(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => whole(number).is_some(),
+        Value::Array(items) => items.iter().any(has_whole),
+        Value::Object(members) => members.values().any(has_whole),
+        Value::Null | Value::Bool(_) | Value::String(_) => false,
+    }
 }
 
 /// The integer that a number with a fraction of zero stands for, where every reader agrees on it (RFC 8259 §6).

@@ -131,13 +131,16 @@
 //!
 //! # Features
 //!
-//! All but `compression` are on by default. A server on stdin and stdout needs none of them and takes half of the crates.
+//! `http`, `client` and `validate` are on by default. A server on stdin and stdout needs none of them and takes half of the
+//! crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]).
 //! - `client`: the client ([`client`]); needs `http`.
 //! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without it
 //!   the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
 //! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.
+//! - `jwt`: access tokens as JSON Web Tokens (`http::authorize::jwt`); needs `http`. `jwks` fetches the keys of their
+//!   issuers over HTTPS.
 //!
 //! # Bounds
 //!

@@ -4,6 +4,7 @@ mod capabilities;
 mod meta_key;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -142,12 +143,15 @@ pub(crate) struct ListCapability {
     pub(crate) subscribe: bool,
 }
 
-/// What every modern request says of itself in `_meta`, judged; what the client says of itself stays there until it is
-/// taken out.
-#[derive(Debug, Clone, Copy)]
+/// What every modern request says of itself in `_meta`, judged.
+#[derive(Debug)]
 pub(crate) struct ModernMeta {
     pub(crate) version: ProtocolVersion,
     pub(crate) log_level: Option<LogLevel>,
+    pub(crate) client_info: Option<Implementation>,
+    pub(crate) client_capabilities: Arc<ClientCapabilities>,
+    /// The other members.
+    pub(crate) others: Map<String, Value>,
 }
 
 impl Implementation {
@@ -162,6 +166,33 @@ impl Implementation {
             website_url: None,
             icons: Vec::new(),
         }
+    }
+
+    /// Reads it from a tree, whose texts it takes over.
+    pub(crate) fn taken(tree: Value) -> Option<Self> {
+        let is_plain = |(name, value): (&String, &Value)| {
+            value.is_string() && matches!(name.as_str(), "name" | "title" | "version")
+        };
+        let members = match tree {
+            Value::Object(members) if members.iter().all(is_plain) => members,
+            other => return serde_json::from_value(other).ok(),
+        };
+        // What most clients say, without the detour of a general reader.
+        let (mut name, mut title, mut version) = (None, None, None);
+        for (member, value) in members {
+            let Value::String(value) = value else {
+                continue;
+            };
+            match member.as_str() {
+                "name" => name = Some(value),
+                "title" => title = Some(value),
+                _ => version = Some(value),
+            }
+        }
+        Some(Self {
+            title,
+            ..Self::new(name?, version?)
+        })
     }
 
     /// The same with a name for people.
@@ -180,9 +211,10 @@ impl ModernMeta {
             .is_some_and(|meta| meta.get(META_PROTOCOL_VERSION).is_some())
     }
 
-    /// Reads and judges `_meta`: −32602 where it is missing or malformed, then −32022 for a version not served.
-    pub(crate) fn read(params: &Map<String, Value>) -> Result<Self, ErrorObject> {
-        let meta = match params.get("_meta") {
+    /// Takes `_meta` out of the params and judges it: −32602 where it is missing or malformed, then −32022 for a version
+    /// not served.
+    pub(crate) fn take(params: &mut Map<String, Value>) -> Result<Self, ErrorObject> {
+        let meta = match params.remove("_meta") {
             Some(Value::Object(meta)) => meta,
             Some(_) => {
                 return Err(ErrorObject::invalid_params(
@@ -191,37 +223,44 @@ impl ModernMeta {
             }
             None => return Err(missing(META_PROTOCOL_VERSION)),
         };
-        let version = match meta.get(META_PROTOCOL_VERSION) {
+        let (mut version, mut capabilities, mut client, mut log_level) = (None, None, None, None);
+        let mut others = Map::new();
+        for (key, value) in meta {
+            match key.as_str() {
+                META_PROTOCOL_VERSION => version = Some(value),
+                META_CLIENT_CAPABILITIES => capabilities = Some(value),
+                META_CLIENT_INFO => client = Some(value),
+                META_LOG_LEVEL => log_level = Some(value),
+                _ => {
+                    others.insert(key, value);
+                }
+            }
+        }
+        let version = match version {
             Some(Value::String(version)) => version,
             Some(_) => return Err(malformed(META_PROTOCOL_VERSION, "a string")),
             None => return Err(missing(META_PROTOCOL_VERSION)),
         };
-        match meta.get(META_CLIENT_CAPABILITIES) {
-            Some(Value::Object(capabilities)) => {
-                if let Some(path) = malformed_capability(capabilities) {
-                    return Err(ErrorObject::invalid_params(format!(
-                        "params._meta[{META_CLIENT_CAPABILITIES:?}].{path} must be an object"
-                    )));
-                }
-            }
+        let capabilities = match capabilities {
+            Some(Value::Object(capabilities)) => capabilities,
             Some(_) => return Err(malformed(META_CLIENT_CAPABILITIES, "an object")),
             None => return Err(missing(META_CLIENT_CAPABILITIES)),
+        };
+        if let Some(path) = malformed_capability(&capabilities) {
+            return Err(ErrorObject::invalid_params(format!(
+                "params._meta[{META_CLIENT_CAPABILITIES:?}].{path} must be an object"
+            )));
         }
-        match meta.get(META_CLIENT_INFO) {
-            None | Some(Value::Null) => {}
-            Some(client) => {
-                let is_text = |member| client.get(member).is_some_and(Value::is_string);
-                if !is_text("name") || !is_text("version") {
-                    return Err(malformed(
-                        META_CLIENT_INFO,
-                        "an object with the strings name and version",
-                    ));
-                }
-            }
-        }
-        let log_level = match meta.get(META_LOG_LEVEL) {
+        let client_info = match client {
+            None | Some(Value::Null) => None,
+            Some(client) => Some(Implementation::taken(client).ok_or_else(|| {
+                let wanted = "an object with the strings name and version";
+                malformed(META_CLIENT_INFO, wanted)
+            })?),
+        };
+        let log_level = match log_level {
             None => None,
-            Some(level) => Some(read_level(level).ok_or_else(|| {
+            Some(level) => Some(read_level(&level).ok_or_else(|| {
                 malformed(META_LOG_LEVEL, &format!("one of {}", LogLevel::names()))
             })?),
         };
@@ -229,19 +268,14 @@ impl ModernMeta {
             .parse()
             .ok()
             .filter(|version: &ProtocolVersion| version.era() == Era::Modern)
-            .ok_or_else(|| unsupported(version))?;
-        Ok(Self { version, log_level })
-    }
-
-    /// Who sent it and what they can do, taken out of the `_meta` that was judged.
-    pub(crate) fn take_client(
-        meta: &mut Map<String, Value>,
-    ) -> (Option<Implementation>, ClientCapabilities) {
-        let client = meta
-            .remove(META_CLIENT_INFO)
-            .and_then(|client| serde_json::from_value(client).ok());
-        let capabilities = ClientCapabilities::taken(meta.remove(META_CLIENT_CAPABILITIES));
-        (client, capabilities)
+            .ok_or_else(|| unsupported(&version))?;
+        Ok(Self {
+            version,
+            log_level,
+            client_info,
+            client_capabilities: ClientCapabilities::shared(capabilities),
+            others,
+        })
     }
 }
 

@@ -120,25 +120,8 @@ impl Server {
     /// Answers one request. Infallible: what fails is told in the answer.
     ///
     /// A panic outside a tool becomes −32603 and a line in the log. Dropping the future cancels the call.
-    pub async fn handle(&self, request: Request, mut context: Context) -> Response {
-        let id = request.id.clone();
-        let span = span(&request, &context);
-        let server: Weak<Inner> = Arc::downgrade(&self.0);
-        context.server = Some(server);
-        let begun = self.0.begun(&request, &context);
-        let outcome = AssertUnwindSafe(self.dispatch(request, context))
-            .catch_unwind()
-            .instrument(span)
-            .await;
-        let outcome = outcome.unwrap_or_else(|_panic| {
-            tracing::error!(request_id = %id, "a request panicked");
-            Err(ErrorObject::internal())
-        });
-        self.0.observe(begun, &outcome);
-        Response {
-            id: Some(id),
-            outcome,
-        }
+    pub async fn handle(&self, request: Request, context: Context) -> Response {
+        self.handle_owned(request, context).await
     }
 
     /// Tells every listener of a change: open `subscriptions/listen` requests, GET streams and stdio. A change that the
@@ -236,10 +219,31 @@ impl Server {
     pub(crate) fn handle_owned(
         &self,
         request: Request,
-        context: Context,
+        mut context: Context,
     ) -> BoxFuture<'static, Response> {
         let server = self.clone();
-        Box::pin(async move { server.handle(request, context).await })
+        let id = request.id.clone();
+        let span = span(&request, &context);
+        let begun = self.0.begun(&request, &context);
+        let itself: Weak<Inner> = Arc::downgrade(&self.0);
+        context.server = Some(itself);
+        // Captured and not passed on as arguments, of which a future would keep two copies.
+        Box::pin(async move {
+            let answer = async { server.dispatch(request, context).answer().await };
+            let outcome = AssertUnwindSafe(answer)
+                .catch_unwind()
+                .instrument(span)
+                .await;
+            let outcome = outcome.unwrap_or_else(|_panic| {
+                tracing::error!(request_id = %id, "a request panicked");
+                Err(ErrorObject::internal())
+            });
+            server.0.observe(begun, &outcome);
+            Response {
+                id: Some(id),
+                outcome,
+            }
+        })
     }
 }
 

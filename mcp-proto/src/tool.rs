@@ -14,7 +14,7 @@ use crate::content::Icon;
 use crate::task::TaskSupport;
 use crate::version::{Era, ProtocolVersion};
 
-pub(crate) use registry::ToolRegistry;
+pub(crate) use registry::{Plain, Started, ToolRegistry};
 pub use result::{CallToolResult, ToolError};
 
 /// A tool as it is listed (schema: `Tool`).
@@ -179,6 +179,12 @@ impl Tool {
 }
 
 impl Tool {
+    /// Whether it says that it changes nothing.
+    pub(crate) fn only_reads(&self) -> bool {
+        let hint = self.annotations.as_ref().and_then(|it| it.read_only_hint);
+        hint == Some(true)
+    }
+
     /// The tool as clients of a revision can take it: structured output is an object up to 2025-11-25, and support of
     /// tasks is told in that revision alone.
     pub(crate) fn listed(&self, version: ProtocolVersion) -> Cow<'_, Self> {

@@ -12,6 +12,7 @@ use http::{Request, Response};
 use tokio::time::timeout;
 
 use super::Limits;
+use super::base::{self, Breaches};
 use crate::client::RpcClient;
 use crate::error::Problem;
 use crate::pattern::Mismatch;
@@ -130,6 +131,8 @@ pub(super) struct Run<'a> {
     goes_on: bool,
     /// How many steps got nothing in their time.
     timeouts: AtomicUsize,
+    /// Base rules that did not hold, until a step takes them.
+    breaches: Breaches,
 }
 
 impl<'a> Run<'a> {
@@ -151,6 +154,7 @@ impl<'a> Run<'a> {
             streams: Mutex::default(),
             goes_on,
             timeouts: AtomicUsize::new(0),
+            breaches: Breaches::default(),
         }
     }
 
@@ -159,6 +163,10 @@ impl<'a> Run<'a> {
         let mut outcome = self.steps(steps, false).await;
         self.target.end().await;
         if outcome.failures.is_empty() {
+            // What came on streams that no step looked at again.
+            if let (Err(fault), Some(last)) = (self.base_rules(), steps.last()) {
+                outcome.fail(last, fault);
+            }
             for step in steps.iter().filter(|step| step.is_for(self.era)) {
                 if let Action::Open { client, .. } = &step.action
                     && let Ok(client) = self.client(client)
@@ -216,8 +224,9 @@ impl<'a> Run<'a> {
                         Err(Fault::new(problem))
                     }
                 };
+                let base_rules = self.base_rules();
                 let mut outcome = Outcome::default();
-                match done {
+                match done.and(base_rules) {
                     Err(fault) if failed && fault.cause == Cause::EarlierStep => {
                         outcome.not_run = 1
                     }
@@ -280,16 +289,33 @@ impl<'a> Run<'a> {
         outcome
     }
 
+    /// Whether they have held since this was last asked.
+    fn base_rules(&self) -> Result<(), Fault> {
+        let breaches = self.breaches.take();
+        if breaches.is_empty() {
+            return Ok(());
+        }
+        let breaches = breaches.join("; ");
+        Err(Fault::new(format!(
+            "a base rule of the protocol does not hold: {breaches}"
+        )))
+    }
+
     pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<Body>, Fault> {
         let path = request
             .uri()
             .path_and_query()
             .map_or("/", |path| path.as_str());
+        let watch = base::watch(&request, path == self.endpoint, &self.breaches);
         let placed = self.target.place(self.endpoint, path);
         *request.uri_mut() = placed
             .parse()
             .map_err(|error| Fault::new(format!("{placed:?} is no path: {error}")))?;
-        Ok(self.target.send(request).await?)
+        let response = self.target.send(request).await?;
+        Ok(match watch {
+            Some(watch) => watch.over(response),
+            None => response,
+        })
     }
 
     /// A request of this run that can be sent from elsewhere.

@@ -1,6 +1,8 @@
 //! Tests of the transcript runner through its public surface, and of the universe server through the runner.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod base_rules;
+mod check;
 mod command_line;
 mod event_stream;
 mod mutation;

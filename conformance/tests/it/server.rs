@@ -153,15 +153,17 @@ impl UniverseLog for FailingStore {
 
 /// The server's binary with the demo universe, built if need be, on a free port. It ends when the child is dropped.
 pub(crate) async fn binary() -> (Child, String) {
+    let program = built(&["--package", "universe-server", "--bin", "universe-server"]).await;
+    let mut command = Command::new(program);
+    command.args(["--listen", "127.0.0.1:0", "--store", "memory", "--demo"]);
+    listening(&mut command).await
+}
+
+/// The path of what cargo builds, if need be, for these arguments.
+pub(crate) async fn built(what: &[&str]) -> String {
     let built = Command::new(env!("CARGO"))
-        .args([
-            "build",
-            "--quiet",
-            "--package",
-            "universe-server",
-            "--bin",
-            "universe-server",
-        ])
+        .args(["build", "--quiet"])
+        .args(what)
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
@@ -174,8 +176,12 @@ pub(crate) async fn binary() -> (Child, String) {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
         message["executable"].as_str().map(str::to_owned)
     });
-    let mut child = Command::new(executable.unwrap())
-        .args(["--listen", "127.0.0.1:0", "--store", "memory", "--demo"])
+    executable.unwrap()
+}
+
+/// A server that says on stderr where it listens. It ends when the child is dropped.
+pub(crate) async fn listening(command: &mut Command) -> (Child, String) {
+    let mut child = command
         .stderr(Stdio::piped())
         .kill_on_drop(true)
         .spawn()

@@ -130,7 +130,8 @@ async fn what_others_cause_may_be_ignored_and_nothing_else() {
     let listen = |ignore: &str| format!(r#"{{"stream":"s","listen":{{}},"ignore":["{ignore}"]}}"#);
     let open = r#"{"open":"main"}"#;
     let silent = r#"{"silent":["s"],"while":[{"open":"other"}]}"#;
-    let (target, _) = server(|_, _| events(&["data: {\"method\":\"a\"}\n\n"], true));
+    let (target, _) =
+        server(|_, _| events(&["data: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n"], true));
     let ignored = [open, &listen("a"), silent].join("\n");
     replay(&target, Era::Modern, &ignored).await.unwrap();
     let other = [open, &listen("b"), silent].join("\n");
@@ -139,7 +140,8 @@ async fn what_others_cause_may_be_ignored_and_nothing_else() {
         4,
         "it ought to be silent",
     );
-    let (ends, _) = server(|_, _| events(&["data: {\"method\":\"a\"}\n\n"], false));
+    let (ends, _) =
+        server(|_, _| events(&["data: {\"jsonrpc\":\"2.0\",\"method\":\"a\"}\n\n"], false));
     let end = [open, &listen("a"), r#"{"end":"s"}"#].join("\n");
     replay(&ends, Era::Modern, &end).await.unwrap();
 }

@@ -1,8 +1,10 @@
 //! How a call is answered: by one JSON body, or by an event stream because it has something to say before.
 
+use std::future::{Future, ready};
 use std::iter;
 
 use bytes::Bytes;
+use futures_util::future::Either;
 use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
@@ -23,22 +25,28 @@ const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
 
 impl Exchange {
     /// The HTTP response to a call: one JSON body if it answers before it says anything else, an event stream otherwise.
-    pub(super) async fn respond(mut self, accepts: Accepts) -> HttpResponse<ResponseBody> {
+    // Not an `async fn`, whose future would keep the exchange twice.
+    pub(super) fn respond(
+        mut self,
+        accepts: Accepts,
+    ) -> impl Future<Output = HttpResponse<ResponseBody>> {
         if !accepts.json {
-            return self.stream(None);
+            return Either::Left(ready(self.stream(None)));
         }
-        while let Some(step) = self.next().await {
-            match step {
-                Step::Answer(answer) => return self.answered(answer),
-                Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
-                    return self.stream(Some(step));
+        Either::Right(async move {
+            while let Some(step) = self.next().await {
+                match step {
+                    Step::Answer(answer) => return self.answered(answer),
+                    Step::Said(Outgoing::Notification(_)) | Step::Quiet if accepts.events => {
+                        return self.stream(Some(step));
+                    }
+                    // The client takes JSON alone, or the message is for no client of this era.
+                    Step::Said(_) | Step::Quiet => {}
                 }
-                // The client takes JSON alone, or the message is for no client of this era.
-                Step::Said(_) | Step::Quiet => {}
             }
-        }
-        // The answer is the last step, so this is not reached.
-        empty(StatusCode::NO_CONTENT)
+            // The answer is the last step, so this is not reached.
+            empty(StatusCode::NO_CONTENT)
+        })
     }
 
     /// One JSON body, or why there is no room for it.

@@ -2,6 +2,8 @@
 //! "Authorization", RFC 6750, RFC 9728). On stdin and stdout nobody is asked.
 
 pub(super) mod challenge;
+#[cfg(feature = "jwt")]
+pub mod jwt;
 mod metadata;
 mod tokens;
 
@@ -35,6 +37,30 @@ pub trait Authorizer: fmt::Debug + Send + Sync {
     /// # Errors
     /// Why nobody may send it so.
     fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>>;
+
+    /// Which proofs of DPoP (RFC 9449) it takes, for its challenges. None by default.
+    fn proofs(&self) -> Option<Proofs> {
+        None
+    }
+}
+
+/// What challenges say about proofs of DPoP (RFC 9449 §7.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Proofs {
+    /// The names of the algorithms by which they may be signed, with spaces between them.
+    pub algorithms: String,
+    /// Whether tokens without proofs are refused.
+    pub is_required: bool,
+}
+
+impl<A: Authorizer + ?Sized> Authorizer for Arc<A> {
+    fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>> {
+        (**self).authorize(head)
+    }
+
+    fn proofs(&self) -> Option<Proofs> {
+        (**self).proofs()
+    }
 }
 
 /// An authenticated caller.
@@ -108,6 +134,7 @@ impl Authorization {
         };
         Rejection::Unauthorized(Box::new(Refusal {
             metadata: resource.map(ProtectedResource::url),
+            proofs: self.authorizer.proofs(),
             scopes,
             denied,
         }))
@@ -124,9 +151,19 @@ impl From<Denied> for Rejection {
         Self::Unauthorized(Box::new(Refusal {
             denied,
             metadata: None,
+            proofs: None,
             scopes,
         }))
     }
+}
+
+/// How a request shows its token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scheme {
+    /// Whoever has it may use it (RFC 6750).
+    Bearer,
+    /// With a proof (RFC 9449).
+    Dpop,
 }
 
 /// The token that a request shows in its `Authorization` header (RFC 6750 §2.1).
@@ -134,6 +171,14 @@ impl From<Denied> for Rejection {
 /// # Errors
 /// [`Denied::Missing`] or [`Denied::Malformed`].
 pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
+    match credentials(headers)? {
+        (Scheme::Bearer, token) => Ok(token),
+        (Scheme::Dpop, _) => Err(Denied::Missing),
+    }
+}
+
+/// The same, with the scheme by which it is shown.
+pub(crate) fn credentials(headers: &HeaderMap) -> Result<(Scheme, &str), Denied> {
     let mut shown = headers.get_all(header::AUTHORIZATION).iter();
     let (value, more) = (shown.next(), shown.next());
     let malformed = |problem: &str| Err(Denied::Malformed(problem.to_owned()));
@@ -144,15 +189,19 @@ pub fn bearer(headers: &HeaderMap) -> Result<&str, Denied> {
         return Err(Denied::Missing);
     };
     // RFC 9110 §11.1: the case of a scheme means nothing.
-    if !scheme.eq_ignore_ascii_case(b"bearer") {
-        return Err(Denied::Missing);
-    }
+    let scheme = match scheme {
+        it if it.eq_ignore_ascii_case(b"bearer") => Scheme::Bearer,
+        it if it.eq_ignore_ascii_case(b"dpop") => Scheme::Dpop,
+        _ => return Err(Denied::Missing),
+    };
     if token.len() > MAX_TOKEN_BYTES {
         return malformed("the token is longer than 8192 bytes");
     }
     match std::str::from_utf8(token) {
-        Ok(token) if is_token(token) => Ok(token),
-        _ => malformed("the Authorization header must be: Bearer, one space, and the token"),
+        Ok(token) if is_token(token) => Ok((scheme, token)),
+        _ => malformed(
+            "the Authorization header must be: Bearer (or DPoP), one space, and the token",
+        ),
     }
 }
 

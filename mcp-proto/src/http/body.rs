@@ -41,12 +41,9 @@ impl ResponseBody {
     }
 
     pub(crate) fn json(answer: &Response) -> Self {
-        Self::write(answer, size(answer))
-    }
-
-    /// A value of about this size as JSON.
-    pub(crate) fn write(answer: &impl Serialize, size: usize) -> Self {
-        Self::full(to_text(answer, size))
+        let mut text = Vec::with_capacity(size(answer));
+        answer.append_to(&mut text);
+        Self::full(text.into())
     }
 
     pub(super) fn full(text: Bytes) -> Self {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::authorize::Authorization;
 use super::forwarded::Proxies;
+use super::serve::{Callers, ServeConfig};
 use crate::budget::{Bound, BudgetConfig};
 use crate::json::MAX_TREE_BYTES;
 use crate::legacy::http::config::LegacyConfig;
@@ -34,7 +35,8 @@ pub struct HttpConfig {
     pub proxies: Proxies,
     /// What clients may make the service hold, each and all together; more gets 429 or 503.
     pub budget: BudgetConfig,
-    /// How callers are authorized. `None` by default: whoever reaches the server may call.
+    /// How callers are authorized. `None` by default: whoever reaches the server may call, which
+    /// [`serve`](super::serve) lets nobody but this machine do without a [decision](ServeConfig::callers).
     pub authorization: Option<Authorization>,
     /// The bounds of the revisions up to 2025-11-25.
     pub legacy: LegacyConfig,
@@ -96,6 +98,20 @@ impl Default for HttpConfig {
 impl HttpConfig {
     /// How much memory clients may make a server hold by default, in bytes: 512 MiB.
     pub const MEMORY: usize = 512 * 1024 * 1024;
+
+    /// How to serve an endpoint with this configuration: with its proxies, and to [authorized](Callers::Authorized) callers
+    /// if it asks who calls.
+    #[must_use]
+    pub fn serving(&self) -> ServeConfig {
+        ServeConfig {
+            callers: match self.authorization {
+                Some(_) => Callers::Authorized,
+                None => Callers::Local,
+            },
+            proxies: self.proxies.clone(),
+            ..ServeConfig::default()
+        }
+    }
 
     /// Sets the bounds in bytes so that they fit into so much memory: half of it for requests, a quarter for answers that
     /// are not read yet, an eighth for events that are kept; the rest is for what is too small to be counted. One client

@@ -3,7 +3,7 @@
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
     ACCESS_CONTROL_EXPOSE_HEADERS, ACCESS_CONTROL_MAX_AGE, ACCESS_CONTROL_REQUEST_HEADERS, ALLOW,
-    HeaderMap, HeaderName, HeaderValue, VARY,
+    HeaderMap, HeaderName, HeaderValue, ORIGIN, VARY,
 };
 use http::{Response, StatusCode};
 
@@ -55,16 +55,20 @@ fn allowed(asked: &HeaderMap) -> HeaderValue {
     HeaderValue::from_bytes(&all).unwrap_or(REQUEST_HEADERS)
 }
 
-/// Lets the page at `origin` read the response, refusals too, if it may call at all.
-pub(super) fn expose(
-    response: &mut Response<ResponseBody>,
-    origin: HeaderValue,
+/// Lets the page that asks, if one does, read the response, refusals too, if it may call at all.
+pub(super) fn exposed(
+    mut response: Response<ResponseBody>,
+    asked: &HeaderMap,
     origins: &Origins,
-) {
+) -> Response<ResponseBody> {
+    let Some(origin) = asked.get(ORIGIN) else {
+        return response;
+    };
     let headers = response.headers_mut();
     headers.append(VARY, HeaderValue::from_static("origin"));
     if origin.to_str().is_ok_and(|origin| origins.allow(origin)) {
-        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin.clone());
         headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);
     }
+    response
 }

@@ -102,17 +102,19 @@ pub fn vary(headers: &mut HeaderMap) {
 /// stays as it is: that has room already.
 pub(super) async fn encode(
     mut response: Response<ResponseBody>,
-    encoding: Option<(Encoding, Client)>,
+    asked: &HeaderMap,
+    client: &Client,
 ) -> Response<ResponseBody> {
     let bytes = response.body().size_hint().exact();
     if !bytes.is_some_and(Encoding::is_worth) {
         return response;
     }
     vary(response.headers_mut());
-    let (Some((encoding, client)), Some(parts)) = (encoding, response.body().parts()) else {
+    let encoding = Encoding::accepted(asked);
+    let (Some(encoding), Some(parts)) = (encoding, response.body().parts()) else {
         return response;
     };
-    let compressed = encoding.compress(parts, &client).await;
+    let compressed = Box::pin(encoding.compress(parts, client)).await;
     if let Some(Ok(text)) = compressed.map(|text| client.keep(text.into())) {
         response.body_mut().replace(text);
         encoding.mark(response.headers_mut());

@@ -1,11 +1,13 @@
 //! Reads and judges the headers of a request, before its body is read. Pure: no I/O, no clock.
 
-use http::header::{self, HeaderMap, HeaderName, HeaderValue};
-use http::{Method, request};
+mod judge;
 
-use super::config::HttpConfig;
+use http::header::{HeaderMap, HeaderName, HeaderValue};
+
 use super::rejection::Rejection;
 use crate::jsonrpc::ErrorObject;
+
+pub(crate) use judge::{Accepts, Verb, judge};
 
 /// The session of a legacy request.
 pub(crate) const SESSION_ID: HeaderName = HeaderName::from_static("mcp-session-id");
@@ -16,84 +18,8 @@ pub(crate) const METHOD: HeaderName = HeaderName::from_static("mcp-method");
 /// What a modern request names, as in its body.
 pub(crate) const NAME: HeaderName = HeaderName::from_static("mcp-name");
 
-/// What kind of exchange the headers ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verb {
-    Post,
-    Get,
-    Delete,
-    Preflight,
-}
-
-/// Which of the two media types of an answer the client takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Accepts {
-    pub(crate) json: bool,
-    pub(crate) events: bool,
-}
-
-/// Judges host, origin, method, accept and content type, in this order.
-pub(crate) fn judge(
-    head: &request::Parts,
-    config: &HttpConfig,
-) -> Result<(Verb, Accepts), Rejection> {
-    let host = host(head);
-    if !config.hosts.allow(host) {
-        return Err(Rejection::ForeignHost(shown(host)));
-    }
-    for origin in head.headers.get_all(header::ORIGIN) {
-        let origin = String::from_utf8_lossy(origin.as_bytes());
-        if !config.origins.allow(&origin) {
-            return Err(Rejection::ForeignOrigin(shown(&origin)));
-        }
-    }
-    let verb = match head.method {
-        Method::POST => Verb::Post,
-        Method::GET => Verb::Get,
-        Method::DELETE => Verb::Delete,
-        Method::OPTIONS => {
-            return Ok((
-                Verb::Preflight,
-                Accepts {
-                    json: true,
-                    events: true,
-                },
-            ));
-        }
-        _ => return Err(Rejection::MethodNotAllowed),
-    };
-    let accepts = accepts(&head.headers);
-    match verb {
-        Verb::Post => {
-            if !accepts.json && !accepts.events {
-                return Err(Rejection::NotAcceptable(
-                    "application/json, text/event-stream",
-                ));
-            }
-            if !is_json(&head.headers)? {
-                return Err(Rejection::UnsupportedMediaType);
-            }
-            if is_encoded(&head.headers) {
-                return Err(Rejection::UnsupportedEncoding);
-            }
-        }
-        Verb::Get if !accepts.events => return Err(Rejection::NotAcceptable("text/event-stream")),
-        Verb::Get | Verb::Delete | Verb::Preflight => {}
-    }
-    Ok((verb, accepts))
-}
-
-/// The host that a request is for; nothing where it names none, or two (RFC 9112 §3.2).
-fn host(head: &request::Parts) -> &str {
-    // HTTP/2 and absolute-form requests carry it in the target.
-    if let Some(authority) = head.uri.authority() {
-        return authority.as_str();
-    }
-    if head.headers.get_all(header::HOST).iter().count() > 1 {
-        return "";
-    }
-    text(&head.headers, &header::HOST).unwrap_or_default()
-}
+/// How an encoded value begins.
+const SENTINEL: &str = "=?base64?";
 
 /// Checks that the headers of a modern request say what its body says (2026-07-28, Streamable HTTP, "Headers").
 pub(crate) fn match_body(
@@ -134,6 +60,12 @@ fn check(
     expected: &str,
     decode: bool,
 ) -> Result<(), ErrorObject> {
+    let mut values = headers.get_all(header).iter();
+    if let (Some(value), None) = (values.next(), values.next())
+        && is_same(value, expected, decode)
+    {
+        return Ok(());
+    }
     let Some(value) = only(headers, header)? else {
         return Err(missing(header, expected));
     };
@@ -147,6 +79,20 @@ fn check(
     } else {
         Err(different(header, value, expected))
     }
+}
+
+/// Whether a value is the expected text to the byte, and stands for itself.
+fn is_same(value: &HeaderValue, expected: &str, decode: bool) -> bool {
+    let stands_for_itself = !(decode && expected.starts_with(SENTINEL));
+    let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let (value, ends) = (
+        value.as_bytes(),
+        [expected.as_bytes().first(), expected.as_bytes().last()],
+    );
+    value == expected.as_bytes()
+        && stands_for_itself
+        && value.is_ascii()
+        && !ends.into_iter().flatten().any(is_blank)
 }
 
 /// The one value of a header that repeats the body, without the blanks around it; `None` where it is not given.
@@ -187,7 +133,7 @@ pub(crate) fn different(header: &HeaderName, value: &str, expected: &str) -> Err
 /// The text of `=?base64?…?=`, or `None` for a value that stands for itself.
 pub(crate) fn decode_sentinel(value: &str) -> Result<Option<String>, ErrorObject> {
     let Some(encoded) = value
-        .strip_prefix("=?base64?")
+        .strip_prefix(SENTINEL)
         .and_then(|rest| rest.strip_suffix("?="))
     else {
         return Ok(None);
@@ -214,80 +160,7 @@ pub(crate) fn text<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Option<&'h 
     headers
         .get(name)
         .and_then(|value| value.to_str().ok())
-        .map(str::trim)
-}
-
-/// A missing `Accept` and wildcards take both: the revision binds the client here, not the server.
-fn accepts(headers: &HeaderMap) -> Accepts {
-    let mut found = Accepts {
-        json: false,
-        events: false,
-    };
-    let mut any = false;
-    for value in headers
-        .get_all(header::ACCEPT)
-        .iter()
-        .filter_map(|value| value.to_str().ok())
-    {
-        for range in value.split(',') {
-            let mut parts = range.split(';');
-            let media = parts.next().unwrap_or_default().trim();
-            if media.is_empty() {
-                continue;
-            }
-            any = true;
-            if parts.any(is_zero_weight) {
-                continue;
-            }
-            let is = |name: &str| media.eq_ignore_ascii_case(name);
-            found.json |= is("*/*") || is("application/*") || is("application/json");
-            found.events |= is("*/*") || is("text/*") || is("text/event-stream");
-        }
-    }
-    if any {
-        found
-    } else {
-        Accepts {
-            json: true,
-            events: true,
-        }
-    }
-}
-
-/// Whether a parameter of a media range is a weight of zero: `q=0`, `Q=0.000` (RFC 9110 §12.4.2).
-fn is_zero_weight(parameter: &str) -> bool {
-    let Some((name, weight)) = parameter.split_once('=') else {
-        return false;
-    };
-    let Some(rest) = weight.trim().strip_prefix('0') else {
-        return false;
-    };
-    let is_zero = rest.is_empty()
-        || rest
-            .strip_prefix('.')
-            .is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
-    name.trim().eq_ignore_ascii_case("q") && is_zero
-}
-
-/// Whether the body is said to be JSON; an error where it is said to be two things.
-fn is_json(headers: &HeaderMap) -> Result<bool, Rejection> {
-    let mut types = headers.get_all(header::CONTENT_TYPE).iter();
-    let given = types.next().map(HeaderValue::as_bytes).unwrap_or_default();
-    if types.any(|other| other.as_bytes() != given) {
-        return Err(given_twice(&header::CONTENT_TYPE));
-    }
-    let media = given.split(|&byte| byte == b';').next();
-    let media = media.unwrap_or_default().trim_ascii();
-    Ok(media.eq_ignore_ascii_case(b"application/json"))
-}
-
-/// Whether the body is said to be encoded in any way (RFC 9110 §8.4).
-fn is_encoded(headers: &HeaderMap) -> bool {
-    let encodings = headers.get_all(header::CONTENT_ENCODING).iter();
-    encodings
-        .flat_map(|value| value.as_bytes().split(|&byte| byte == b','))
-        .map(<[u8]>::trim_ascii)
-        .any(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity"))
+        .map(str::trim_ascii)
 }
 
 /// A header's text as it may be told back: short.

@@ -1,17 +1,15 @@
 //! Requests of the modern era: stateless, judged by what they carry.
 
 use http::header::HeaderMap;
-use http::{Response, StatusCode, request};
+use http::{StatusCode, request};
 use serde_json::{Map, Value};
 
-use super::body::ResponseBody;
 use super::endpoint::Endpoint;
 use super::exchange::{Exchange, Holding};
 use super::head::{self, Accepts};
 use super::params;
-use super::reading::Arrived;
 use super::rejection::Rejection;
-use crate::budget::{Client, Kind};
+use crate::budget::{Client, Held, Kind};
 use crate::context::{Context, Incoming};
 use crate::jsonrpc::{ErrorObject, Notification, Request};
 use crate::lifecycle::{
@@ -37,14 +35,16 @@ pub(super) fn is_modern_notification(headers: &HeaderMap, notification: &Notific
 /// Whether the header names a revision without a handshake, known or not.
 pub(crate) fn names_modern(headers: &HeaderMap) -> bool {
     // Revisions are dates, so text order is their order.
-    head::text(headers, &head::PROTOCOL_VERSION)
-        .is_some_and(|version| is_date(version) && version >= ProtocolVersion::V2026_07_28.as_str())
+    let first = ProtocolVersion::V2026_07_28.as_str().as_bytes();
+    let version = headers.get(&head::PROTOCOL_VERSION);
+    let version = version.map(|version| version.as_bytes().trim_ascii());
+    version.is_some_and(|version| version >= first && is_date(version))
 }
 
-fn is_date(text: &str) -> bool {
+fn is_date(text: &[u8]) -> bool {
     text.len() == 10
-        && text.bytes().enumerate().all(|(at, byte)| match at {
-            4 | 7 => byte == b'-',
+        && text.iter().enumerate().all(|(at, byte)| match at {
+            4 | 7 => *byte == b'-',
             _ => byte.is_ascii_digit(),
         })
 }
@@ -63,20 +63,21 @@ pub(super) fn judge_notification(
         meta.insert(META_PROTOCOL_VERSION.to_owned(), version);
     }
     meta.insert(META_CLIENT_CAPABILITIES.to_owned(), Map::new().into());
-    ModernMeta::read(&Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
+    ModernMeta::take(&mut Map::from_iter([("_meta".to_owned(), meta.into())])).map(|_| ())
 }
 
 impl Endpoint {
-    pub(super) async fn call_modern(
+    /// Judges a request and makes a call of it, which has not begun.
+    pub(super) fn call_modern(
         &self,
         head: &mut request::Parts,
         accepts: Accepts,
         client: Client,
-        arrived: Arrived,
+        held: Option<Held>,
         mut request: Request,
-    ) -> Result<Response<ResponseBody>, Rejection> {
+    ) -> Result<Exchange, Rejection> {
         let headers = &head.headers;
-        let modern = match ModernMeta::read(&request.params) {
+        let mut modern = match ModernMeta::take(&mut request.params) {
             // Two versions, none of which may be meant: that they differ is said first.
             Err(error) if error.code == ErrorObject::UNSUPPORTED_VERSION => {
                 head::match_version(headers, requested(&error))?;
@@ -106,7 +107,7 @@ impl Endpoint {
             return Err(Rejection::NotAcceptable("text/event-stream"));
         }
         client.may_answer()?;
-        let Arrived { mut held, turn } = arrived;
+        let mut held = held;
         if let (true, Some(held)) = (listens, &mut held) {
             // It drops the rest as soon as it has agreed, and may stay open for days.
             held.shrink_to(MAX_SUBSCRIPTION_BYTES);
@@ -118,11 +119,10 @@ impl Endpoint {
                 .transpose()?,
             _request: held,
         };
-        let meta = request.take_meta();
         let (outbox, notifications) = Outbox::channel();
         let incoming = Incoming {
             request_id: request.id.clone(),
-            meta,
+            meta: std::mem::take(&mut modern.others),
             outbox,
             extensions: std::mem::take(&mut head.extensions),
             peer: None,
@@ -130,8 +130,8 @@ impl Endpoint {
         };
         let context = Context::modern(incoming, modern);
         let call = self.server.handle_owned(request, context);
-        let exchange = Exchange::new(call, notifications, self.config.keep_alive, held);
-        Ok(turn.begin(exchange.respond(accepts)).await)
+        let keep_alive = self.config.keep_alive;
+        Ok(Exchange::new(call, notifications, keep_alive, held))
     }
 }
 

@@ -7,6 +7,7 @@ use std::task::Poll;
 use std::time::Duration;
 
 use bytes::{Buf, BufMut as _, Bytes, BytesMut};
+use futures_util::future::Either;
 use http::header::{CONTENT_LENGTH, EXPECT, HeaderMap};
 use http_body::Body;
 
@@ -14,7 +15,7 @@ use super::config::HttpConfig;
 use super::deadline::Deadline;
 use super::rejection::{Refused, Rejection};
 use crate::apart::apart;
-use crate::budget::{Client, Held, Kind, Turn};
+use crate::budget::{Client, Held, Kind, Over, Turn};
 use crate::json::Meter;
 
 /// A body that was read, and its part of the memory for requests.
@@ -44,17 +45,20 @@ impl LongTurn {
     }
 
     /// Runs `work`; the turn ends when it first waits.
-    pub(crate) async fn begin<F: Future>(self, work: F) -> F::Output {
+    pub(crate) fn begin<F: Future>(self, work: F) -> impl Future<Output = F::Output> {
         let Some(turn) = self.0 else {
-            return work.await;
+            return Either::Left(work);
         };
-        let mut work = pin!(work);
-        let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
-        drop(turn);
-        match first {
-            Poll::Ready(done) => done,
-            Poll::Pending => work.await,
-        }
+        // Few calls have a turn, and the future of all others stays small.
+        Either::Right(Box::pin(async move {
+            let mut work = pin!(work);
+            let first = poll_fn(|context| Poll::Ready(work.as_mut().poll(context))).await;
+            drop(turn);
+            match first {
+                Poll::Ready(done) => done,
+                Poll::Pending => work.await,
+            }
+        }))
     }
 }
 
@@ -74,26 +78,39 @@ impl Text {
         max: usize,
         read: impl FnOnce(&[u8], &Meter) -> Result<T, Refused> + Send + 'static,
     ) -> Result<(T, Arrived), Refused> {
-        let Self { bytes, held } = self;
-        let is_large = bytes.len() > LARGE;
-        let turn = match is_large {
-            true => Some(held.client().turn().await),
-            false => None,
-        };
-        let parse = move || {
-            let meter = Meter::held_by(held, max);
-            let parsed = read(&bytes, &meter);
-            // The text is not needed for what was read, which may take its time.
-            drop(bytes);
-            (parsed, meter.into_held())
-        };
-        let (parsed, held) = match is_large {
-            false => parse(),
-            true => apart(parse).await.ok_or((Rejection::BodyBroken, None))?,
-        };
+        if self.bytes.len() > LARGE {
+            return Box::pin(self.parse_apart(max, read)).await;
+        }
+        let (parsed, held) = self.parse_here(max, read);
         let held = held.map_err(|over| (over.into(), None))?;
-        let turn = LongTurn(turn);
+        let turn = LongTurn(None);
         Ok((parsed?, Arrived { held, turn }))
+    }
+
+    async fn parse_apart<T: Send + 'static>(
+        self,
+        max: usize,
+        read: impl FnOnce(&[u8], &Meter) -> Result<T, Refused> + Send + 'static,
+    ) -> Result<(T, Arrived), Refused> {
+        let turn = LongTurn::of(&self.held.client()).await;
+        let parsed = apart(move || self.parse_here(max, read)).await;
+        let (parsed, held) = parsed.ok_or((Rejection::BodyBroken, None))?;
+        let held = held.map_err(|over| (over.into(), None))?;
+        Ok((parsed?, Arrived { held, turn }))
+    }
+
+    /// What was made of the text, and what is held for it.
+    fn parse_here<T>(
+        self,
+        max: usize,
+        read: impl FnOnce(&[u8], &Meter) -> T,
+    ) -> (T, Result<Option<Held>, Over>) {
+        let Self { bytes, held } = self;
+        let meter = Meter::held_by(held, max);
+        let parsed = read(&bytes, &meter);
+        // The text is not needed for what was read, which may take its time.
+        drop(bytes);
+        (parsed, meter.into_held())
     }
 }
 
@@ -111,7 +128,7 @@ const FIRST_ROOM: usize = 16 * 1024;
 /// Reads a whole body, counting while it reads: a length that was announced is a hint, not a promise. `client` holds
 /// what it announces before anything of it is read, and each byte beyond.
 pub(super) async fn read<B>(
-    body: B,
+    mut body: Pin<&mut B>,
     headers: &HeaderMap,
     config: &HttpConfig,
     client: &Client,
@@ -122,13 +139,12 @@ where
 {
     let announced = announced(headers).unwrap_or_default();
     if announced > config.max_body_bytes {
-        discard(body, headers, config, client).await;
+        Box::pin(discard(body, headers, config, client)).await;
         return Err(Rejection::BodyTooLarge(config.max_body_bytes));
     }
-    let mut body = pin!(body);
     let read = collect(body.as_mut(), announced, config, client).await;
     if let Err(Rejection::BodyTooLarge(_) | Rejection::Over(_)) = read {
-        skip(body, config, client).await;
+        Box::pin(skip(body, config, client)).await;
     }
     read
 }
@@ -203,7 +219,7 @@ fn room(before: usize, needed: usize, announced: usize) -> usize {
 /// closed may never see the answer. One that waits to be told to send, or announces more than the bound, is answered
 /// at once.
 pub(super) async fn discard<B: Body>(
-    body: B,
+    body: Pin<&mut B>,
     headers: &HeaderMap,
     config: &HttpConfig,
     client: &Client,
@@ -214,7 +230,7 @@ pub(super) async fn discard<B: Body>(
     if asks || announced(headers).is_some_and(|length| length > MAX_DISCARDED) {
         return;
     }
-    skip(pin!(body), config, client).await;
+    skip(body, config, client).await;
 }
 
 /// Reads what is left of a body, in bounds, when it is the client's turn.

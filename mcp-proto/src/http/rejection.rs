@@ -82,6 +82,12 @@ impl Rejection {
         matches!(self, Self::Over(over) if over.is_share)
     }
 
+    /// Whether the body was refused, or all of it was read: there is nothing left to read of it.
+    pub(super) fn is_of_body(&self) -> bool {
+        let broken = matches!(self, Self::BodyTimeout | Self::BodyBroken);
+        broken || matches!(self, Self::BodyTooLarge(_) | Self::Over(_))
+    }
+
     /// Whether its caller is not known.
     pub(super) fn is_unauthorized(&self) -> bool {
         matches!(self, Self::Unauthorized(_))

@@ -1,5 +1,6 @@
 //! An accept loop for any hyper service: bounded connections, header time-outs, back-off, graceful shutdown.
 
+mod callers;
 mod connection;
 mod lane;
 mod stall;
@@ -28,6 +29,8 @@ use crate::accept::accept_until;
 use crate::budget::Bound;
 use table::{Admitted, Table};
 
+pub use callers::{Callers, Undecided};
+
 /// The bounds of [`serve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
@@ -35,10 +38,13 @@ pub struct ServeConfig {
     /// The most connections at once, of all clients and of one; 4,096 and 2,048 by default. One more takes the place of
     /// one that has no request, of the same client or of the client that has most. If no connection is idle, the new one is closed.
     pub connections: Bound,
+    /// Who may call. The programs of this machine by default: to listen elsewhere takes a decision.
+    pub callers: Callers,
     /// The proxies in front of the server: one may have all connections. None by default.
     pub proxies: Proxies,
-    /// How long a client may take to send the head of a request. A connection on which no request runs is ended after
-    /// as long and at most three times as long, whatever the client sends instead (HTTP/2 pings). 60 s by default.
+    /// How long a client may take to send the head of a request, and how long a connection may be kept on which no
+    /// request runs: it is ended after as long and at most a quarter more. An HTTP/2 client is asked to go then, and ended
+    /// after twice as long, whatever it sends instead (pings). 60 s by default.
     pub header_timeout: Duration,
     /// How long a write to a client may make no progress; then the connection is closed. 60 s by default.
     ///
@@ -64,12 +70,16 @@ pub struct ServeConfig {
 ///
 /// Bodies of responses are `Unpin`, as those of [`StreamableHttpService`](super::StreamableHttpService) and all boxed
 /// ones are.
+///
+/// # Errors
+/// Other machines reach the listener, and nobody has [decided](ServeConfig::callers) who may call. Nothing is served then.
 pub async fn serve<S, B>(
     listener: TcpListener,
     service: S,
     config: ServeConfig,
     shutdown: impl Future<Output = ()>,
-) where
+) -> Result<(), Undecided>
+where
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
         + Clone
         + Send
@@ -78,6 +88,7 @@ pub async fn serve<S, B>(
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    config.callers.judge(&listener)?;
     let (closing, closed) = watch::channel(false);
     let config = Arc::new(config);
     let workers = Handle::current().metrics().num_workers();
@@ -104,6 +115,7 @@ pub async fn serve<S, B>(
         tracing::warn!("requests were still running at the shutdown deadline and were dropped");
     }
     connections.shutdown().await;
+    Ok(())
 }
 
 /// The next connection that has a place.
@@ -151,6 +163,7 @@ pub fn listen(address: SocketAddr) -> io::Result<TcpListener> {
 impl Default for ServeConfig {
     fn default() -> Self {
         Self {
+            callers: Callers::default(),
             connections: Bound::of(4_096),
             proxies: Proxies::default(),
             header_timeout: Duration::from_secs(60),

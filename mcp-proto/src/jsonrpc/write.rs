@@ -51,6 +51,33 @@ impl Serialize for Response {
     }
 }
 
+impl Response {
+    /// Appends the message to a text, as [`Serialize`] writes it: its result is JSON already and needs no serializer.
+    pub(crate) fn append_to(&self, text: &mut Vec<u8>) {
+        text.extend_from_slice(br#"{"jsonrpc":"2.0""#);
+        // An id and an error are made of strings and JSON values: these cannot fail short of a bug.
+        let mut written = Ok(());
+        if let Some(id) = &self.id {
+            text.extend_from_slice(br#","id":"#);
+            written = serde_json::to_writer(&mut *text, id);
+        }
+        match &self.outcome {
+            Ok(payload) => {
+                text.extend_from_slice(br#","result":"#);
+                text.extend_from_slice(payload.as_str().as_bytes());
+            }
+            Err(error) => {
+                text.extend_from_slice(br#","error":"#);
+                written = written.and_then(|()| serde_json::to_writer(&mut *text, error));
+            }
+        }
+        text.push(b'}');
+        if let Err(error) = written {
+            tracing::error!(%error, "an answer could not be serialised");
+        }
+    }
+}
+
 impl Serialize for Message {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

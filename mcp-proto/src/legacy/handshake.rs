@@ -84,7 +84,7 @@ impl InitializeParams {
         }
         let mut client_info = params
             .remove("clientInfo")
-            .and_then(|client| serde_json::from_value::<Implementation>(client).ok())
+            .and_then(Implementation::taken)
             .ok_or_else(|| {
                 ErrorObject::invalid_params(
                     "initialize needs params.clientInfo, an object with the strings name and version",
@@ -100,7 +100,10 @@ impl InitializeParams {
         }
         Ok(Self {
             protocol_version,
-            capabilities: ClientCapabilities::taken(Some(capabilities)),
+            capabilities: match capabilities {
+                Value::Object(members) => members.into(),
+                _ => ClientCapabilities::default(),
+            },
             client_info,
         })
     }

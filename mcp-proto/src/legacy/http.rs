@@ -15,7 +15,7 @@ mod streams;
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use futures_util::stream;
+use futures_util::{FutureExt as _, stream};
 use http::Extensions;
 use http::header::HeaderValue;
 use http::{Response, StatusCode, request};
@@ -90,27 +90,27 @@ impl Legacy {
     }
 
     /// A message of a session, or the one that opens it.
-    pub(crate) async fn post(
-        &self,
-        head: &mut request::Parts,
+    pub(crate) fn post<'h>(
+        &'h self,
+        head: &'h mut request::Parts,
         accepts: Accepts,
         client: Client,
         arrived: Arrived,
         message: Message,
-    ) -> Result<Response<ResponseBody>, Refused> {
+    ) -> BoxFuture<'h, Result<Response<ResponseBody>, Refused>> {
         match message {
             Message::Request(request) => {
                 let id = request.id.clone();
-                let called = self.call(head, accepts, client, arrived, request).await;
-                called.map_err(|rejection| (rejection, Some(id)))
+                let called = self.call(head, accepts, client, arrived, request);
+                Box::pin(called.map(|called| called.map_err(|rejection| (rejection, Some(id)))))
             }
-            Message::Notification(notification) => {
+            Message::Notification(notification) => Box::pin(async move {
                 let session = self.session(head).await;
                 let session = session.map_err(|rejection| (rejection, None))?;
                 self.notified(&session, &notification);
                 Ok(accepted())
-            }
-            Message::Response(response) => {
+            }),
+            Message::Response(response) => Box::pin(async move {
                 if names_modern(&head.headers) || !head.headers.contains_key(SESSION_ID) {
                     return Err((Rejection::UnexpectedResponse, response.id));
                 }
@@ -119,7 +119,7 @@ impl Legacy {
                 let session = session.map_err(|rejection| (rejection, id))?;
                 self.answered(&session, response);
                 Ok(accepted())
-            }
+            }),
         }
     }
 
@@ -144,7 +144,7 @@ impl Legacy {
     ) -> Result<Response<ResponseBody>, Rejection> {
         let Arrived { held, turn } = arrived;
         if request.method == "initialize" {
-            return self.initialize(head, accepts, &client, request).await;
+            return Box::pin(self.initialize(head, accepts, &client, request)).await;
         }
         let session = session_id(head)?;
         self.0.endpoint.may(&request, &head.extensions)?;
@@ -392,7 +392,8 @@ fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
 
 /// Whether a version header names a revision with sessions. One that is not text names none.
 fn has_sessions(version: &HeaderValue) -> bool {
-    let version = version.to_str().map(str::trim);
-    let version = version.map(str::parse::<ProtocolVersion>);
-    matches!(version, Ok(Ok(version)) if version.era() == Era::Legacy)
+    let version = version.as_bytes().trim_ascii();
+    let named = ProtocolVersion::ALL.into_iter();
+    let mut named = named.filter(|named| named.as_str().as_bytes() == version);
+    named.any(|version| version.era() == Era::Legacy)
 }

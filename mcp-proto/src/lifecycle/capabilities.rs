@@ -1,5 +1,7 @@
 //! What a client says it can do, as it came, and which of it is malformed.
 
+use std::sync::{Arc, LazyLock};
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,11 +13,12 @@ use crate::json;
 pub struct ClientCapabilities(Map<String, Value>);
 
 impl ClientCapabilities {
-    /// The object that was judged; without one, none.
-    pub(crate) fn taken(value: Option<Value>) -> Self {
-        match value {
-            Some(Value::Object(members)) => Self(members),
-            _ => Self::default(),
+    /// The members that were judged. All that are empty share one place.
+    pub(crate) fn shared(members: Map<String, Value>) -> Arc<Self> {
+        static NONE: LazyLock<Arc<ClientCapabilities>> = LazyLock::new(Arc::default);
+        match members.is_empty() {
+            true => Arc::clone(&NONE),
+            false => Arc::new(Self(members)),
         }
     }
 

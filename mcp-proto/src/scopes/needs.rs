@@ -30,6 +30,11 @@ impl Needs {
         self.0.insert(guarded, scopes);
     }
 
+    /// Unless scopes are asked for already.
+    pub(crate) fn insert_missing(&mut self, guarded: Guarded, scopes: &Scopes) {
+        self.0.entry(guarded).or_insert_with(|| scopes.clone());
+    }
+
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Guarded> {
         self.0.keys()
     }

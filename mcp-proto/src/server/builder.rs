@@ -4,6 +4,7 @@ mod apps;
 mod changes;
 mod completions;
 mod finish;
+mod scopes;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,9 +1,13 @@
 //! From the name of a method to what answers it.
 
+use std::future::{Future, ready};
 use std::sync::PoisonError;
 
+use futures_util::TryFutureExt as _;
+use futures_util::future::{BoxFuture, Either};
 use serde_json::{Map, Value, json};
 
+use super::run::ToolCall;
 use super::{Method, Server};
 use crate::context::Context;
 use crate::interrupt::Interrupt;
@@ -11,15 +15,42 @@ use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
 use crate::scopes::{Needs, Scopes};
+use crate::tool::Plain;
 use crate::version::{Era, ProtocolVersion};
+
+/// A request that has found its room.
+pub(super) enum Dispatched<'s> {
+    Now(Result<Payload, ErrorObject>),
+    /// A plain call: what is called all the time needs no box of its own.
+    Tool(ToolCall<'s>),
+    Later(BoxFuture<'s, Result<Payload, ErrorObject>>),
+}
+
+impl<'s> Dispatched<'s> {
+    /// Its answer.
+    pub(super) fn answer(
+        self,
+    ) -> impl Future<Output = Result<Payload, ErrorObject>> + Send + use<'s> {
+        match self {
+            Self::Now(answer) => Either::Left(ready(answer)),
+            Self::Tool(call) => {
+                let answer = call.finish().map_err(Interrupt::into_error);
+                Either::Right(Either::Left(answer))
+            }
+            Self::Later(answer) => Either::Right(Either::Right(answer)),
+        }
+    }
+}
+
+impl From<Result<Payload, ErrorObject>> for Dispatched<'_> {
+    fn from(answer: Result<Payload, ErrorObject>) -> Self {
+        Self::Now(answer)
+    }
+}
 
 impl Server {
     /// The one match from a method to its room.
-    pub(super) async fn dispatch(
-        &self,
-        request: Request,
-        mut context: Context,
-    ) -> Result<Payload, ErrorObject> {
+    pub(super) fn dispatch(&self, request: Request, mut context: Context) -> Dispatched<'_> {
         let Request {
             id: _,
             method,
@@ -32,50 +63,66 @@ impl Server {
         if era == Era::Legacy
             && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
         {
-            return Box::pin(legacy::answer(self, method, &params, &context)).await;
+            let answer = async move { legacy::answer(self, method, &params, &context).await };
+            return Dispatched::Later(Box::pin(answer));
         }
         let Some(method) = self.method(&method, era) else {
-            return Err(Self::unknown_method(&method, era));
+            return Err(Self::unknown_method(&method, era)).into();
         };
         if !method.may_ask()
             && (self.0.needs.is_empty() || context.extension::<Scopes>().is_none())
             && let Some(ready) = self.ready(method, &params, context.protocol_version)
         {
-            return Ok(ready);
+            return Ok(ready).into();
         }
-        // What is not called all the time is boxed, so that the future of a plain call is small.
+        if method == Method::CallTool
+            && let Some(tool) = self.plain(&params)
+        {
+            return match self.start_plain(tool, params, context) {
+                Ok(call) => Dispatched::Tool(call),
+                Err(error) => Err(error).into(),
+            };
+        }
         match method {
-            Method::CallTool if self.is_plain(&params) => {
-                let ran = self.run(method, params, context).await;
-                ran.map_err(Interrupt::into_error)
-            }
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
-                Box::pin(self.in_rounds(method, params, context)).await
+                Dispatched::Later(Box::pin(self.in_rounds(method, params, context)))
             }
-            Method::ListTools => self.list_tools(&params, &context),
-            Method::ListPrompts => self.list_prompts(&params, &context),
-            Method::ListResources => Box::pin(self.list_resources(&params, context)).await,
-            Method::ListTemplates => self.list_templates(&params, &context),
-            Method::ListSkills => self.list_skills(&params, &context),
-            Method::GetSkill => self.get_skill(&params, &context),
-            Method::ReadDirectory => self.read_directory(&params, &context),
-            Method::Complete => Box::pin(self.complete_argument(&params, context)).await,
-            Method::Listen => Box::pin(self.listen(params, context)).await,
+            Method::ListTools => self.list_tools(&params, &context).into(),
+            Method::ListPrompts => self.list_prompts(&params, &context).into(),
+            Method::ListResources => {
+                let list = async move { self.list_resources(&params, context).await };
+                Dispatched::Later(Box::pin(list))
+            }
+            Method::ListTemplates => self.list_templates(&params, &context).into(),
+            Method::ListSkills => self.list_skills(&params, &context).into(),
+            Method::GetSkill => self.get_skill(&params, &context).into(),
+            Method::ReadDirectory => self.read_directory(&params, &context).into(),
+            Method::Complete => {
+                let complete = async move { self.complete_argument(&params, context).await };
+                Dispatched::Later(Box::pin(complete))
+            }
+            Method::Listen => Dispatched::Later(Box::pin(self.listen(params, context))),
             Method::GetTask | Method::CancelTask | Method::UpdateTask => {
-                self.about_task(method, params, &context)
+                self.about_task(method, params, &context).into()
             }
             // It is ready whenever it is offered.
-            Method::Discover => Err(ErrorObject::internal()),
+            Method::Discover => Err(ErrorObject::internal()).into(),
         }
     }
 
-    /// Whether a call is answered by its handler alone: of a tool that neither asks nor becomes a task, by a client that
-    /// brings no answers and wants no task.
-    fn is_plain(&self, params: &Map<String, Value>) -> bool {
-        let name = params.get("name").and_then(Value::as_str);
+    /// The tool of a call that is answered by its handler alone: of a tool that neither asks nor becomes a task, by a
+    /// client that brings no answers and wants no task.
+    fn plain(&self, params: &Map<String, Value>) -> Option<Plain<'_>> {
         let wants_more = ["inputResponses", "requestState", "task"];
-        name.is_some_and(|name| self.0.tools.is_plain(name))
-            && !wants_more.iter().any(|member| params.contains_key(*member))
+        let mut plain = None;
+        for (member, value) in params {
+            match value {
+                Value::String(name) if member == "name" => plain = self.0.tools.plain(name),
+                _ if wants_more.contains(&member.as_str()) => return None,
+                _ => {}
+            }
+        }
+        plain
     }
 
     /// Whether the modern era has a method here: the transport answers 404 before it looks at anything else of the params.

@@ -19,6 +19,10 @@ pub struct Operation<'o> {
     pub method: &'o str,
     /// The tool of a `tools/call`, if there is one of that name.
     pub tool: Option<&'o str>,
+    /// Whether it is a call of a tool that does not say that it only reads.
+    pub writes: bool,
+    /// Who called, if that is known: the [`Principal`](crate::Principal).
+    pub principal: Option<&'o str>,
     /// How long it took until the answer could be sent. That of a listen is as long as the listen.
     pub duration: Duration,
     /// Why it failed.
@@ -46,6 +50,8 @@ pub(super) type Observer = Box<dyn Fn(Operation<'_>) + Send + Sync>;
 pub(super) struct Begun {
     method: String,
     tool: Option<String>,
+    writes: bool,
+    principal: Option<String>,
     start: Instant,
     trace_parent: Option<String>,
     trace_state: Option<String>,
@@ -59,7 +65,9 @@ impl Inner {
         let tool = tool.filter(|tool| request.method == "tools/call" && self.tools.has(tool));
         Some(Begun {
             method: request.method.clone(),
+            writes: tool.is_some_and(|tool| !self.tools.only_reads(tool)),
             tool: tool.map(str::to_owned),
+            principal: context.principal().map(str::to_owned),
             start: Instant::now(),
             trace_parent: context.trace_parent().map(str::to_owned),
             trace_state: context.trace_state().map(str::to_owned),
@@ -82,6 +90,8 @@ impl Inner {
         observer(Operation {
             method: if is_known { &begun.method } else { "_OTHER" },
             tool: begun.tool.as_deref(),
+            writes: begun.writes,
+            principal: begun.principal.as_deref(),
             duration: begun.start.elapsed(),
             error,
             trace_parent: begun.trace_parent.as_deref(),

@@ -1,5 +1,6 @@
 //! Running the handler that a request is for, and writing what it gives: a large result where it holds nobody up.
 
+use std::future::Future;
 use std::sync::Arc;
 
 use serde_json::{Map, Value};
@@ -11,12 +12,58 @@ use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload};
 use crate::legacy::older;
-use crate::tool::CallToolResult;
+use crate::tool::{CallToolResult, Plain, Started};
 use crate::version::ProtocolVersion;
 
 /// How many bytes a result has before it is written on a blocking thread: escaping as many takes well below a
 /// millisecond.
 const INLINE_BYTES: usize = 256 * 1024;
+
+/// A call of a tool whose arguments were judged.
+pub(super) struct ToolCall<'s> {
+    server: &'s Server,
+    version: ProtocolVersion,
+    client: Option<Client>,
+    started: Started<'s>,
+}
+
+impl<'s> ToolCall<'s> {
+    fn new(
+        server: &'s Server,
+        version: ProtocolVersion,
+        client: Option<Client>,
+        started: Started<'s>,
+    ) -> Self {
+        Self {
+            server,
+            version,
+            client,
+            started,
+        }
+    }
+
+    /// Runs the handler and writes its result.
+    pub(super) fn finish(
+        self,
+    ) -> impl Future<Output = Result<Payload, Interrupt>> + Send + use<'s> {
+        let Self {
+            server,
+            version,
+            client,
+            started,
+        } = self;
+        let call = started.finish();
+        async move {
+            let result = call.await?;
+            let size = result.size();
+            if size <= INLINE_BYTES {
+                return Ok(server.tool_result(&result, version)?);
+            }
+            let write = move |server: &Server| server.tool_result(&result, version);
+            Ok(Box::pin(server.written(client, size, write)).await?)
+        }
+    }
+}
 
 impl Server {
     pub(crate) async fn run(
@@ -28,17 +75,31 @@ impl Server {
         match method {
             Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
             Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
-            _ => {
-                let (version, client) = (context.protocol_version, context.client.clone());
-                let result = self.0.tools.call(params, context).await?;
-                let size = result.size();
-                if size <= INLINE_BYTES {
-                    return Ok(self.tool_result(&result, version)?);
-                }
-                let write = move |server: &Self| server.tool_result(&result, version);
-                Ok(Box::pin(self.written(client, size, write)).await?)
-            }
+            _ => self.start_tool(params, context)?.finish().await,
         }
+    }
+
+    /// A call of a tool on its way: the arguments are judged, the handler waits to run.
+    fn start_tool(
+        &self,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<ToolCall<'_>, ErrorObject> {
+        let (version, client) = (context.protocol_version, context.client.clone());
+        let started = self.0.tools.start(params, context)?;
+        Ok(ToolCall::new(self, version, client, started))
+    }
+
+    /// The same of a tool that was looked up.
+    pub(super) fn start_plain<'s>(
+        &'s self,
+        tool: Plain<'s>,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<ToolCall<'s>, ErrorObject> {
+        let (version, client) = (context.protocol_version, context.client.clone());
+        let started = self.0.tools.start_plain(tool, params, context)?;
+        Ok(ToolCall::new(self, version, client, started))
     }
 
     async fn read_resource(

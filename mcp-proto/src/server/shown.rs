@@ -39,6 +39,15 @@ impl Server {
         self.set_hidden(names, false)
     }
 
+    /// Hides, before anybody is served, the tools that do not say that they only read
+    /// ([`read_only_hint`](crate::ToolAnnotations::read_only_hint)): nobody hears of a change.
+    pub fn hide_writing_tools(&self) {
+        let lists = self.0.ready.lists.write();
+        let mut lists = lists.unwrap_or_else(PoisonError::into_inner);
+        self.0.tools.hide_writing();
+        *lists = self.ready_lists().unwrap_or_default();
+    }
+
     fn set_hidden(&self, names: &[&str], hidden: bool) -> bool {
         if !self.0.tells(&Change::ToolsListChanged) {
             return false;

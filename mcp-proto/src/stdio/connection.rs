@@ -268,14 +268,18 @@ impl Connection {
                 self.config.max_calls
             )));
         }
-        let modern = match is_modern {
-            true => Some(ModernMeta::read(&request.params)?),
+        let mut modern = match is_modern {
+            true => Some(ModernMeta::take(&mut request.params)?),
             false => None,
+        };
+        let meta = match &mut modern {
+            Some(modern) => std::mem::take(&mut modern.others),
+            None => request.take_meta(),
         };
         let (outbox, outgoing) = Outbox::channel();
         let incoming = Incoming {
             request_id: request.id.clone(),
-            meta: request.take_meta(),
+            meta,
             outbox,
             extensions: self.extensions.clone(),
             peer: None,

@@ -2,13 +2,13 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::future::Future;
+use std::future::{Future, ready};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use futures_util::FutureExt as _;
-use futures_util::future::BoxFuture;
+use futures_util::future::{BoxFuture, Either};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,7 +20,7 @@ use crate::content;
 use crate::context::Context;
 use crate::interrupt::Interrupt;
 use crate::json;
-use crate::jsonrpc::ErrorObject;
+use crate::jsonrpc::{ErrorObject, RequestId};
 use crate::schema::{self, CompiledSchema, Finding, MirroredParam, Nulls, SchemaError};
 use crate::task::TaskSupport;
 
@@ -44,6 +44,17 @@ pub(crate) struct ToolRegistry {
     mirrored: HashMap<String, Box<[MirroredParam]>>,
     /// The application's own words for arguments that do not fit.
     refuse: Option<Refuse>,
+}
+
+/// A tool that neither asks its client nor becomes a task.
+#[derive(Clone, Copy)]
+pub(crate) struct Plain<'r>(&'r Registered);
+
+/// A call of a tool whose arguments were judged. Nothing of its handler has run yet.
+pub(crate) struct Started<'r> {
+    registered: &'r Registered,
+    request_id: RequestId,
+    call: Result<BoxFuture<'static, Result<CallToolResult, ToolError>>, Box<ToolError>>,
 }
 
 struct Registered {
@@ -219,6 +230,18 @@ impl ToolRegistry {
         self.shown(name).is_some()
     }
 
+    /// Whether a tool says that it only reads.
+    pub(crate) fn only_reads(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|it| it.tool.only_reads())
+    }
+
+    /// Hides the tools that do not say that they only read.
+    pub(crate) fn hide_writing(&self) {
+        for registered in self.tools.iter().filter(|it| !it.tool.only_reads()) {
+            registered.hidden.store(true, Ordering::Relaxed);
+        }
+    }
+
     /// The parameters of a tool that headers repeat; none for a tool that is not known.
     pub(crate) fn mirrored(&self, name: &str) -> &[MirroredParam] {
         let mirrored = self
@@ -228,10 +251,11 @@ impl ToolRegistry {
         mirrored.map(AsRef::as_ref).unwrap_or_default()
     }
 
-    /// Whether a tool neither asks its client nor becomes a task; also of one that is not known.
-    pub(crate) fn is_plain(&self, name: &str) -> bool {
-        let registered = self.by_name.get(name).and_then(|at| self.tools.get(*at));
-        registered.is_none_or(|known| !known.tool.asks && known.tool.task_support.is_forbidden())
+    /// The tool of this name, if it neither asks its client nor becomes a task.
+    pub(crate) fn plain(&self, name: &str) -> Option<Plain<'_>> {
+        let registered = self.shown(name)?;
+        let tool = &registered.tool;
+        (!tool.asks && tool.task_support.is_forbidden()).then_some(Plain(registered))
     }
 
     /// Whether calls of a tool may become tasks, if there is such a tool.
@@ -240,35 +264,38 @@ impl ToolRegistry {
     }
 
     /// `tools/call`: unknown tools and malformed params are protocol errors, everything else is a result.
+    ///
+    /// # Errors
+    /// What interrupts the call.
     pub(crate) async fn call(
         &self,
-        mut params: Map<String, Value>,
+        params: Map<String, Value>,
         context: Context,
     ) -> Result<CallToolResult, Interrupt> {
-        let Some(Value::String(name)) = params.remove("name") else {
-            return Err(
-                ErrorObject::invalid_params("tools/call needs params.name, a string").into(),
-            );
-        };
-        let arguments = match params.remove("arguments") {
-            None | Some(Value::Null) => Value::Object(Map::new()),
-            Some(arguments @ Value::Object(_)) => arguments,
-            Some(_) => {
-                return Err(
-                    ErrorObject::invalid_params("params.arguments must be an object").into(),
-                );
-            }
-        };
-        let Some(registered) = self.shown(&name) else {
-            return Err(self.unknown(&name).into());
-        };
-        match registered
-            .call(arguments, context, self.refuse.as_ref())
-            .await
-        {
-            Ok(result) => Ok(result),
-            Err(error) => registered.failed(error),
-        }
+        self.start(params, context)?.finish().await
+    }
+
+    /// The first half of [`call`](Self::call), which takes everything in: a caller that waits for the second half alone
+    /// has a small future.
+    pub(crate) fn start(
+        &self,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Started<'_>, ErrorObject> {
+        let (name, arguments) = split(params)?;
+        let registered = self.shown(&name).ok_or_else(|| self.unknown(&name))?;
+        Ok(registered.start(arguments, context, self.refuse.as_ref()))
+    }
+
+    /// The same for a tool that was looked up.
+    pub(crate) fn start_plain<'r>(
+        &'r self,
+        Plain(registered): Plain<'r>,
+        params: Map<String, Value>,
+        context: Context,
+    ) -> Result<Started<'r>, ErrorObject> {
+        let (_, arguments) = split(params)?;
+        Ok(registered.start(arguments, context, self.refuse.as_ref()))
     }
 
     /// A failure of a tool as its result, or what interrupts the call instead.
@@ -303,33 +330,20 @@ impl Registered {
         !self.hidden.load(Ordering::Relaxed)
     }
 
-    async fn call(
-        &self,
-        arguments: Value,
-        context: Context,
-        refuse: Option<&Refuse>,
-    ) -> Result<CallToolResult, ToolError> {
-        let arguments = self.input.accept(arguments, self.nulls).map_err(
-            |(arguments, findings)| match refuse {
+    fn start(&self, arguments: Value, context: Context, refuse: Option<&Refuse>) -> Started<'_> {
+        let request_id = context.request_id.clone();
+        let call = match self.input.accept(arguments, self.nulls) {
+            Ok(arguments) => Ok((self.handler)(arguments, context)),
+            Err((arguments, findings)) => Err(Box::new(match refuse {
                 Some(refuse) => refuse(&self.tool.name, &arguments, &findings),
                 None => ToolError::invalid_arguments(&self.tool.name, &findings),
-            },
-        )?;
-        let request_id = context.request_id.clone();
-        let call = AssertUnwindSafe((self.handler)(arguments, context)).catch_unwind();
-        let outcome = match self.tool.timeout {
-            None => call.await,
-            Some(limit) => match tokio::time::timeout(limit, call).await {
-                Ok(outcome) => outcome,
-                Err(_) => return Err(self.timed_out()),
-            },
+            })),
         };
-        let result = outcome.unwrap_or_else(|_panic| {
-            tracing::error!(tool = self.tool.name, %request_id, "a tool panicked");
-            Err(ToolError::internal())
-        })?;
-        self.check_output(&result)?;
-        Ok(self.told(result))
+        Started {
+            registered: self,
+            request_id,
+            call,
+        }
     }
 
     /// A failure as a result.
@@ -388,6 +402,63 @@ impl Registered {
             );
             ToolError::internal()
         })
+    }
+}
+
+impl<'r> Started<'r> {
+    /// Runs the handler; its result, or what interrupts the call.
+    // Not an `async fn`, whose future would keep the call twice.
+    pub(crate) fn finish(
+        self,
+    ) -> impl Future<Output = Result<CallToolResult, Interrupt>> + Send + use<'r> {
+        let Self {
+            registered,
+            request_id,
+            call,
+        } = self;
+        let call = match call {
+            Ok(call) => call,
+            Err(refused) => return Either::Left(ready(registered.failed(*refused))),
+        };
+        let call = AssertUnwindSafe(call).catch_unwind();
+        Either::Right(async move {
+            let outcome = match registered.tool.timeout {
+                None => call.await,
+                Some(limit) => Box::pin(tokio::time::timeout(limit, call))
+                    .await
+                    .unwrap_or_else(|_| Ok(Err(registered.timed_out()))),
+            };
+            let outcome = outcome.unwrap_or_else(|_panic| {
+                tracing::error!(tool = registered.tool.name, %request_id, "a tool panicked");
+                Err(ToolError::internal())
+            });
+            let checked = outcome.and_then(|result| {
+                registered.check_output(&result)?;
+                Ok(registered.told(result))
+            });
+            checked.or_else(|error| registered.failed(error))
+        })
+    }
+}
+
+/// The name and the arguments of a call.
+fn split(params: Map<String, Value>) -> Result<(String, Value), ErrorObject> {
+    let (mut name, mut arguments) = (None, None);
+    for (member, value) in params {
+        match member.as_str() {
+            "name" => name = Some(value),
+            "arguments" => arguments = Some(value),
+            _ => {}
+        }
+    }
+    let wrong = |problem| Err(ErrorObject::invalid_params(problem));
+    let Some(Value::String(name)) = name else {
+        return wrong("tools/call needs params.name, a string");
+    };
+    match arguments {
+        None | Some(Value::Null) => Ok((name, Value::Object(Map::new()))),
+        Some(arguments @ Value::Object(_)) => Ok((name, arguments)),
+        Some(_) => wrong("params.arguments must be an object"),
     }
 }
 

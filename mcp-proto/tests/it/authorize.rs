@@ -1,8 +1,12 @@
 //! Who calls: refusals and their challenges, what is bound to a caller, what a caller may not see.
 
+use std::sync::{Arc, Mutex};
+
 use mcp_proto::http::HttpConfig;
 use mcp_proto::http::authorize::{Authorization, BearerTokens, ProtectedResource};
-use mcp_proto::{Guarded, Scopes, StreamableHttpService};
+use mcp_proto::{
+    CallToolResult, Guarded, Scopes, Server, StreamableHttpService, Tool, ToolAnnotations,
+};
 use serde_json::{Value, json};
 
 use crate::common::{Raw, Reply, builder, probe, request, say, server};
@@ -287,4 +291,57 @@ fn a_set_of_tokens_is_read_strictly_and_replaced_whole() {
     let set = BearerTokens::from_text(&good).unwrap();
     assert!(set.replace("nonsense").is_err());
     set.replace("").unwrap();
+}
+
+#[tokio::test]
+async fn what_tools_say_of_themselves_decides_their_scopes() {
+    let object = || json!({ "type": "object" });
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&told);
+    let look = Tool::new("look", "").with_input_schema(object());
+    let look = look.with_annotations(ToolAnnotations::read_only());
+    let own = Tool::new("own", "").with_input_schema(object());
+    let change = Tool::new("change", "").with_input_schema(object());
+    let answer = async |(), _, _| Ok(CallToolResult::text("done"));
+    let server = Server::builder("bench", "1.0.0", ())
+        .raw_tool(look, answer)
+        .raw_tool(change, answer)
+        .raw_tool(own, answer)
+        .require_scopes(Guarded::Tool("own".to_owned()), Scopes::of(["other"]))
+        .scopes_by_annotation(&Scopes::of(["read"]), &Scopes::of(["write"]))
+        .observe(move |it| {
+            let seen = (
+                it.tool.map(str::to_owned),
+                it.writes,
+                it.principal.map(str::to_owned),
+            );
+            heard.lock().unwrap().push(seen);
+        })
+        .build()
+        .unwrap();
+    let service = guarded(server.clone());
+    let status = async |token: &str, tool: &str| {
+        let call = Raw::modern("tools/call", json!({ "name": tool, "arguments": {} }));
+        shown(call, token).send(&service).await.status.as_u16()
+    };
+    for (token, look, change) in [("ada", 200, 200), ("bob", 200, 403), ("eve", 403, 403)] {
+        assert_eq!(status(token, "look").await, look);
+        assert_eq!(status(token, "change").await, change);
+        assert_eq!(status(token, "own").await, 403);
+    }
+    let seen =
+        |tool: &str, writes, who: &str| (Some(tool.to_owned()), writes, Some(who.to_owned()));
+    let wanted = [
+        seen("look", false, "ada"),
+        seen("change", true, "ada"),
+        seen("look", false, "bob"),
+    ];
+    assert_eq!(*told.lock().unwrap(), wanted);
+    // Without a declaration that the list may change: nobody has seen it yet.
+    server.hide_writing_tools();
+    let open = StreamableHttpService::new(server);
+    let listed = list().send(&open).await.result()["tools"].clone();
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+    let call = Raw::modern("tools/call", json!({ "name": "change", "arguments": {} }));
+    assert_eq!(call.send(&open).await.refusal().1, -32602);
 }

@@ -8,7 +8,7 @@ use http::header::{ACCEPT, CONTENT_TYPE, HOST};
 use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, StatusCode};
 use http_body_util::{BodyExt as _, Full};
 use mcp_proto::client::{Client, ClientConfig, ClientError};
-use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, listen, serve};
+use mcp_proto::http::{EventReader, HttpConfig, ServeConfig, Undecided, listen, serve};
 use mcp_proto::jsonrpc::ErrorObject;
 use mcp_proto::{
     CallToolResult, Context, Era, Server, ServerBuilder, StreamableHttpService, Tool, ToolError,
@@ -380,7 +380,7 @@ pub(crate) struct Served {
     pub(crate) address: std::net::SocketAddr,
     pub(crate) service: StreamableHttpService,
     stop: Option<oneshot::Sender<()>>,
-    task: JoinHandle<()>,
+    task: JoinHandle<Result<(), Undecided>>,
 }
 
 impl Served {
@@ -422,6 +422,7 @@ impl Served {
         tokio::time::timeout(PATIENCE, self.task)
             .await
             .expect("the server did not end")
+            .unwrap()
             .unwrap();
     }
 }

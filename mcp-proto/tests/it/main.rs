@@ -18,6 +18,16 @@ mod asking_legacy;
 mod asking_state;
 mod asking_wire;
 mod authorize;
+#[cfg(feature = "jwt")]
+mod authorize_bound;
+#[cfg(feature = "jwt")]
+mod authorize_common;
+#[cfg(feature = "jwt")]
+mod authorize_dpop;
+#[cfg(feature = "jwt")]
+mod authorize_jwks;
+#[cfg(feature = "jwt")]
+mod authorize_jwt;
 mod batches;
 mod bodies;
 mod bounds;

@@ -391,3 +391,35 @@ async fn rest_and_mcp_share_one_port_by_a_match_arm() {
     let error = other.list_tools().await.unwrap_err();
     assert_eq!(error.to_string(), "the server answered HTTP 200: rest");
 }
+
+#[tokio::test]
+async fn who_may_call_is_decided_before_others_can_reach_it() {
+    use mcp_proto::http::authorize::{Authorization, BearerTokens};
+    use mcp_proto::http::{Callers, listen, serve};
+    let started = async |address: &str, serving: ServeConfig| {
+        let listener = listen(address.parse().unwrap()).unwrap();
+        serve(listener, crate::common::service(), serving, async {}).await
+    };
+    let with = |callers| {
+        let mut serving = ServeConfig::default();
+        serving.callers = callers;
+        serving
+    };
+    let mut config = HttpConfig::default();
+    assert_eq!(config.serving(), ServeConfig::default());
+    config.authorization = Some(Authorization::new(BearerTokens::default()));
+    for address in ["0.0.0.0:0", "[::]:0"] {
+        let refused = started(address, ServeConfig::default()).await.unwrap_err();
+        assert!(!refused.address.ip().is_loopback());
+        let told = std::io::Error::from(refused).to_string();
+        for help in ["HttpConfig::authorization", "Callers::Anyone", "loopback"] {
+            assert!(told.contains(help), "{told}");
+        }
+        for decided in [with(Callers::Anyone), config.serving()] {
+            assert_eq!(started(address, decided).await, Ok(()));
+        }
+    }
+    for address in ["127.0.0.1:0", "127.0.0.9:0", "[::1]:0"] {
+        assert_eq!(started(address, ServeConfig::default()).await, Ok(()));
+    }
+}

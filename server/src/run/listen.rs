@@ -1,10 +1,11 @@
 //! Listening: REST and MCP over HTTP.
 
+use std::io;
 use std::net::SocketAddr;
 
 use http::uri::Authority;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::http::{ServeConfig, listen, serve};
+use mcp_proto::http::{Callers, ServeConfig, listen, serve};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -36,6 +37,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
+    // To listen beyond loopback, the options name the hosts that the server is called by.
+    serving.callers = Callers::Anyone;
     let app = App::new(
         hold.service.clone(),
         StreamableHttpService::with_sessions(server.clone(), config.mcp, metrics::sessions()),
@@ -60,11 +63,12 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
             shared.stop();
         }
     };
-    serve(listener, app.clone(), serving, shutdown).await;
+    let served = serve(listener, app.clone(), serving, shutdown).await;
     if let Some(shared) = shared {
         shared.close().await;
     }
     hold.close().await;
+    served.map_err(io::Error::from)?;
     if failed {
         return Err(RunError::Store);
     }

@@ -58,7 +58,7 @@ pub fn server(desk: Desk) -> Result<Server, BuildError> {
         .instructions(INSTRUCTIONS)
         .refuse_arguments(failure::unfit);
     let builder = prompts::add(resources::add(tools::add(builder), &feed));
-    let server = completion::add(builder).build()?;
+    let server = service_host::guard(completion::add(builder)).build()?;
     feed.belongs_to(&server);
     Ok(server)
 }

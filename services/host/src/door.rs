@@ -1,16 +1,16 @@
 //! The arguments that say where a server is reached and by whom.
 
-use std::io::Read as _;
+mod asking;
+mod reload;
+
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
 
 use bytesize::ByteSize;
 use clap::Args;
-use mcp_proto::http::authorize::is_token;
 use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
-/// The most bytes of a token: more does not fit into the header that shows it.
-const TOKEN_BYTES: u64 = 4_096;
+pub use asking::Asking;
+pub(crate) use asking::{Asked, READ, WRITE};
 
 /// The least and the most that clients may be given.
 const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
@@ -46,10 +46,13 @@ pub struct Door {
     #[arg(long, value_name = "SIZE", value_parser = memory)]
     pub max_memory: Option<ByteSize>,
 
-    /// A file whose first line is the bearer token that HTTP clients must show. Needed to listen beyond loopback; on
-    /// loopback every local program may call without one. Never asked for on stdin and stdout.
-    #[arg(long, value_name = "FILE")]
-    pub token_file: Option<PathBuf>,
+    /// Offers only tools that say that they change nothing.
+    #[arg(long)]
+    pub read_only: bool,
+
+    /// Who may call.
+    #[command(flatten)]
+    pub asking: Asking,
 }
 
 /// Arguments of a [`Door`] that cannot be meant.
@@ -64,8 +67,8 @@ pub enum DoorError {
     NeedsHost(SocketAddr),
     /// Listening to the network without asking who calls.
     #[error(
-        "{0} is reachable from other machines: name a file with a token that clients must show with --token-file, or \
-         listen on a loopback address"
+        "{0} is reachable from other machines: say who may call, with a file of tokens (--token-file or \
+         --auth-token-file) or an authorization server (--oauth-issuer), or listen on a loopback address"
     )]
     NeedsToken(SocketAddr),
     /// An origin that is none.
@@ -85,6 +88,17 @@ pub enum DoorError {
         /// What is wrong with it.
         problem: String,
     },
+    /// The hashes of tokens cannot be read.
+    #[error("--auth-token-file {file}: {problem}")]
+    Tokens {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// The keys of the authorization server cannot be had.
+    #[error("--oauth-jwks {0}")]
+    Keys(String),
 }
 
 /// How much memory clients may make a server hold, given with or without a unit.
@@ -102,6 +116,13 @@ pub fn memory(text: &str) -> Result<ByteSize, String> {
 }
 
 impl Door {
+    /// Whether others can reach the server and nobody is asked who calls: [`Host::run`](crate::Host::run) refuses that.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        let is_remote = self.address().is_some_and(|it| !it.ip().is_loopback());
+        is_remote && !self.asking.is_some()
+    }
+
     /// The address to listen on; `None` for stdin and stdout.
     #[must_use]
     pub fn address(&self) -> Option<SocketAddr> {
@@ -127,7 +148,7 @@ impl Door {
             let memory = usize::try_from(memory.as_u64()).unwrap_or(usize::MAX);
             *config = std::mem::take(config).memory(memory);
         }
-        if self.token_file.is_none() && !address.ip().is_loopback() {
+        if self.is_open() {
             return Err(DoorError::NeedsToken(address));
         }
         config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(DoorError::Proxy)?;
@@ -135,36 +156,5 @@ impl Door {
             config.origins = Origins::from_urls(&self.allowed_origin).map_err(DoorError::Origin)?;
         }
         Ok(())
-    }
-
-    /// The token that clients must show, if any.
-    ///
-    /// # Errors
-    /// [`DoorError::Token`].
-    pub(crate) fn token(&self) -> Result<Option<String>, DoorError> {
-        let Some(file) = &self.token_file else {
-            return Ok(None);
-        };
-        let wrong = |problem: String| DoorError::Token {
-            file: file.display().to_string(),
-            problem,
-        };
-        let mut text = String::new();
-        std::fs::File::open(file)
-            .and_then(|file| file.take(TOKEN_BYTES + 1).read_to_string(&mut text))
-            .map_err(|error| wrong(error.to_string()))?;
-        let line = text.lines().next().unwrap_or_default();
-        if line.len() as u64 > TOKEN_BYTES {
-            let problem = format!("its first line has more than {TOKEN_BYTES} bytes");
-            return Err(wrong(problem));
-        }
-        match line.trim() {
-            "" => Err(wrong("its first line is empty".to_owned())),
-            token if !is_token(token) => Err(wrong(
-                "its first line has characters that no token has: letters, digits and -._~+/ are good, and = at its end"
-                    .to_owned(),
-            )),
-            token => Ok(Some(token.to_owned())),
-        }
     }
 }

@@ -2,18 +2,20 @@
 //! folders that are watched, and files that are written whole or not at all.
 //!
 //! A program has its own arguments with a [`Door`] among them, builds its [`mcp_proto::Server`], and hands both to
-//! [`Host::run`]; [`block_on`] owns the runtime around it.
+//! [`Host::run`]; [`guard`] has callers asked for scopes and writes recorded; [`block_on`] owns the runtime around it.
 
 mod door;
 mod files;
+mod guard;
 mod log;
 mod process;
 mod run;
 mod snippet;
 mod watch;
 
-pub use door::{Door, DoorError, memory};
+pub use door::{Asking, Door, DoorError, memory};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
+pub use guard::guard;
 pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
 pub use run::{Host, HostError, UntilStopped, block_on, stop_signal};
 pub use watch::{Changes, Depth, WatchError, Watcher};

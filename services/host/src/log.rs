@@ -38,7 +38,7 @@ pub enum LogFormat {
 }
 
 /// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
-/// such as `warn`. Where nobody reads stderr any longer, what is logged is lost and nothing else.
+/// such as `warn`, to which the lines of [`guard`](crate::guard) are added. Where nobody reads stderr any longer, what is logged is lost and nothing else.
 pub fn log_to_stderr(filter: &str) {
     log_to_stderr_as(filter, LogFormat::Text);
 }
@@ -51,7 +51,8 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
         .log_internal_errors(false)
         .with_ansi(io::stderr().is_terminal())
         .with_env_filter(
-            EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(filter)),
+            EnvFilter::try_from_default_env()
+                .unwrap_or_else(|_| EnvFilter::new(format!("{filter},audit=info"))),
         );
     match format {
         LogFormat::Text => log.init(),

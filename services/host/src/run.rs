@@ -14,20 +14,23 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
-use mcp_proto::http::authorize::{Authorization, BearerTokens, Caller};
 use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, listen, serve};
 use mcp_proto::stdio::{self, StdioConfig};
-use mcp_proto::{Principal, Scopes, Server, StreamableHttpService};
+use mcp_proto::{Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
-use crate::door::{Door, DoorError};
+use crate::door::{Asked, Door, DoorError};
 use crate::log;
 use crate::process;
 use crate::snippet::snippets;
 
 /// Where MCP is on a server that listens.
 const MCP_PATH: &str = "/mcp";
+
+/// Where clients look for the authorization server (RFC 9728).
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// How long threads that are still blocked, such as one waiting for stdin, may hold up the exit.
 const LINGER: Duration = Duration::from_millis(100);
@@ -80,27 +83,39 @@ impl Host {
         program: &str,
         stop: CancellationToken,
     ) -> Result<(), HostError> {
+        if door.read_only {
+            server.hide_writing_tools();
+        }
         let Some(address) = door.address() else {
             let input = UntilStopped::new(tokio::io::stdin(), stop);
             stdio::serve(server, input, tokio::io::stdout(), self.stdio).await?;
             return Ok(());
         };
         door.guard(address, &mut self.http)?;
-        self.serve.proxies = self.http.proxies.clone();
-        let token = door.token()?;
+        let asked = door.asking.asked()?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        greet(program, door, address, token.as_deref());
-        if let Some(token) = &token {
-            let caller = Caller {
-                principal: Principal("token".to_owned()),
-                scopes: Scopes::default(),
-            };
-            self.http.authorization = Some(Authorization::new(BearerTokens::one(token, caller)));
+        greet(program, door, address, asked.as_ref());
+        let has_metadata = asked.as_ref().is_some_and(|it| it.has_metadata);
+        // They end with the server.
+        let mut followed = JoinSet::new();
+        if let Some(Asked {
+            authorization,
+            files,
+            ..
+        }) = asked
+        {
+            self.http.authorization = Some(authorization);
+            files.into_iter().for_each(|file| {
+                followed.spawn(file.follow());
+            });
         }
+        let serving = self.http.serving();
+        (self.serve.callers, self.serve.proxies) = (serving.callers, serving.proxies);
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
+            has_metadata,
         };
         let mcp = gate.mcp.clone();
         let shutdown = async {
@@ -111,9 +126,9 @@ impl Host {
             let gate = gate.clone();
             async move { Ok::<_, Infallible>(gate.handle(request).await) }
         });
-        serve(listener, service, self.serve, shutdown).await;
+        let served = serve(listener, service, self.serve, shutdown).await;
         mcp.ended().await;
-        Ok(())
+        Ok(served.map_err(io::Error::from)?)
     }
 }
 
@@ -181,17 +196,17 @@ pub fn block_on<E: Error>(
 }
 
 /// Tells the person who started it where the server is and how clients reach it.
-fn greet(program: &str, door: &Door, address: SocketAddr, token: Option<&str>) {
+fn greet(program: &str, door: &Door, address: SocketAddr, asked: Option<&Asked>) {
     let name = door.allowed_host.iter().find(|name| *name != "*");
     let authority = match name.filter(|_| !address.ip().is_loopback()) {
         Some(name) if name.contains(':') => name.clone(),
         Some(name) => format!("{name}:{}", address.port()),
         None => address.to_string(),
     };
-    // A log is no place for a secret.
-    let token = token.map(|token| match io::stderr().is_terminal() {
-        true => token,
-        false => "TOKEN",
+    let token = asked.filter(|it| it.has_tokens).map(|it| match &it.token {
+        // A log is no place for a secret.
+        Some(token) if io::stderr().is_terminal() => token,
+        _ => "TOKEN",
     });
     let snippets = snippets(program, &format!("http://{authority}{MCP_PATH}"), token);
     log::say(&format!(
@@ -203,13 +218,18 @@ fn greet(program: &str, door: &Door, address: SocketAddr, token: Option<&str>) {
 #[derive(Debug, Clone)]
 struct Gate {
     mcp: StreamableHttpService,
+    /// Whether the endpoint tells where tokens are to be had.
+    has_metadata: bool,
 }
 
 type GateBody = Either<ResponseBody, Full<Bytes>>;
 
 impl Gate {
     async fn handle(&self, request: Request<Incoming>) -> Response<GateBody> {
-        if !matches!(request.uri().path(), MCP_PATH | "/mcp/") {
+        let path = request.uri().path();
+        let is_mcp = matches!(path, MCP_PATH | "/mcp/");
+        let is_metadata = self.has_metadata && path.starts_with(WELL_KNOWN);
+        if !is_mcp && !is_metadata {
             let problem = format!(
                 "There is nothing at {}: MCP is at {MCP_PATH}.",
                 request.uri().path()

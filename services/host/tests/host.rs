@@ -1,5 +1,8 @@
 //! The room around a server: its files, its watches, its door.
 
+#[path = "host/asking.rs"]
+mod asking;
+
 use std::error::Error;
 use std::fs::{self, File};
 use std::time::{Duration, Instant, SystemTime};
@@ -7,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use mcp_proto::Server;
 use mcp_proto::http::Hosts;
 use service_host::{
-    Changes, Depth, Door, Host, HostError, ReplaceError, Stamp, Watcher, replace,
+    Asking, Changes, Depth, Door, Host, HostError, ReplaceError, Stamp, Watcher, replace,
     replace_unless_changed,
 };
 use tokio::time::timeout;
@@ -172,8 +175,8 @@ async fn a_link_to_a_folder_is_not_followed() -> Outcome {
 async fn an_address_that_others_reach_needs_a_name_and_a_token() -> Outcome {
     for (allowed_host, needed) in [
         (vec![], "--allowed-host"),
-        (vec!["specs.example".to_owned()], "--token-file"),
-        (vec!["*".to_owned()], "--token-file"),
+        (vec!["specs.example".to_owned()], "--auth-token-file"),
+        (vec!["*".to_owned()], "--auth-token-file"),
     ] {
         let door = Door {
             listen: Some("0.0.0.0:0".parse()?),
@@ -205,7 +208,10 @@ async fn a_token_file_without_a_token_is_named() -> Outcome {
         fs::write(&file, text)?;
         let door = Door {
             port: Some(0),
-            token_file: Some(file.clone()),
+            asking: Asking {
+                token_file: Some(file.clone()),
+                ..Asking::default()
+            },
             ..Door::default()
         };
         let server = Server::builder("x", "1", ()).build()?;

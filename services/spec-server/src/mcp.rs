@@ -37,7 +37,7 @@ pub fn server(settings: Settings) -> Result<Server, BuildError> {
         .instructions(instructions(allow_writes));
     let builder = tools::add(builder, allow_writes);
     let builder = prompts::add(resources::add(builder));
-    let server = completion::add(builder).build()?;
+    let server = service_host::guard(completion::add(builder)).build()?;
     watch::start(&desk, &server);
     Ok(server)
 }

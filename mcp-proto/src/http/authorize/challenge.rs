@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use http::StatusCode;
 use http::header::HeaderValue;
 
+use super::Proofs;
 use crate::scopes::Scopes;
 
 /// Why a request is not authorized. The texts are for people, and hold nothing of the token.
@@ -17,6 +18,8 @@ pub enum Denied {
     Malformed(String),
     /// The token is unknown, expired, or not for this server: 401 `invalid_token`.
     Invalid(String),
+    /// The proof that goes with the token is missing or wrong (DPoP): 401 `invalid_dpop_proof`.
+    Proof(String),
     /// The token is good, and these scopes are missing: 403 `insufficient_scope`.
     Insufficient(Scopes),
     /// Nobody can tell now: 503.
@@ -29,6 +32,8 @@ pub(crate) struct Refusal {
     pub(crate) denied: Denied,
     /// The URL of the resource's metadata.
     pub(crate) metadata: Option<String>,
+    /// The proofs that would be taken.
+    pub(crate) proofs: Option<Proofs>,
     /// The scopes to ask an authorization server for.
     pub(crate) scopes: Scopes,
 }
@@ -37,7 +42,7 @@ impl Denied {
     /// The status of the refusal.
     pub(crate) fn status(&self) -> StatusCode {
         match self {
-            Self::Missing | Self::Invalid(_) => StatusCode::UNAUTHORIZED,
+            Self::Missing | Self::Invalid(_) | Self::Proof(_) => StatusCode::UNAUTHORIZED,
             Self::Malformed(_) => StatusCode::BAD_REQUEST,
             Self::Insufficient(_) => StatusCode::FORBIDDEN,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -53,51 +58,62 @@ impl Denied {
             }
             Self::Malformed(problem) | Self::Unavailable(problem) => problem.clone(),
             Self::Invalid(problem) => format!("the token is not accepted: {problem}"),
+            Self::Proof(problem) => format!("the DPoP proof is not accepted: {problem}"),
             Self::Insufficient(scopes) => {
                 format!("the token does not allow this: it needs the scopes {scopes}")
             }
         }
     }
 
-    /// The error code of RFC 6750 §3.1; a request that shows no token is told none.
+    /// The error code of RFC 6750 §3.1 or RFC 9449 §7.1; a request that shows no token is told none.
     fn code(&self) -> Option<&'static str> {
         match self {
             Self::Missing | Self::Unavailable(_) => None,
             Self::Malformed(_) => Some("invalid_request"),
             Self::Invalid(_) => Some("invalid_token"),
+            Self::Proof(_) => Some("invalid_dpop_proof"),
             Self::Insufficient(_) => Some("insufficient_scope"),
         }
     }
 }
 
-/// The value of `WWW-Authenticate`; `None` where another token would not help.
+/// The value of `WWW-Authenticate`, with a challenge for each scheme that would do; `None` where another token would not
+/// help.
 pub(crate) fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
-    let Refusal {
-        denied,
-        metadata,
-        scopes,
-    } = refusal;
+    let (denied, proofs) = (&refusal.denied, refusal.proofs.as_ref());
     if let Denied::Unavailable(_) = denied {
         return None;
     }
-    let mut text = String::from("Bearer");
+    let is_proof = matches!(denied, Denied::Proof(_));
+    let needs_proof = proofs.is_some_and(|it| it.is_required || is_proof);
+    let bearer = (!needs_proof).then(|| of_scheme("Bearer", refusal, None));
+    let dpop = proofs.map(|proofs| of_scheme("DPoP", refusal, Some(&proofs.algorithms)));
+    let challenges: Vec<_> = bearer.into_iter().chain(dpop).collect();
+    HeaderValue::from_str(&challenges.join(", ")).ok()
+}
+
+fn of_scheme(scheme: &str, refusal: &Refusal, algorithms: Option<&str>) -> String {
+    let mut text = scheme.to_owned();
     let mut separator = ' ';
     let mut add = |name: &str, value: &str| {
         // Writing into a string cannot fail.
         let _ = write!(text, "{separator}{name}=\"{}\"", quoted(value));
         separator = ',';
     };
-    if let Some(code) = denied.code() {
+    if let Some(code) = refusal.denied.code() {
         add("error", code);
-        add("error_description", &denied.text());
+        add("error_description", &refusal.denied.text());
     }
-    if !scopes.is_empty() {
-        add("scope", &scopes.to_string());
+    if let Some(algorithms) = algorithms {
+        add("algs", algorithms);
     }
-    if let Some(metadata) = metadata {
+    if !refusal.scopes.is_empty() {
+        add("scope", &refusal.scopes.to_string());
+    }
+    if let Some(metadata) = &refusal.metadata {
         add("resource_metadata", metadata);
     }
-    HeaderValue::from_str(&text).ok()
+    text
 }
 
 /// A text for between quotes: RFC 6750 §3 has no quotes, backslashes or other characters in it.

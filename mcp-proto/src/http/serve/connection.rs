@@ -6,6 +6,9 @@ use std::pin::pin;
 use std::sync::Arc;
 
 use bytes::Bytes;
+use futures_util::StreamExt as _;
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
 use http::{Request, Response, Version};
 use http_body::Body;
 use hyper::body::Incoming;
@@ -14,7 +17,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpStream;
 use tokio::sync::watch;
-use tokio::time::Instant;
 
 use super::ServeConfig;
 use super::lane::Lane;
@@ -26,6 +28,14 @@ use super::tracked::Tracked;
 /// How many bytes a connection buffers of what it reads, and of each answer that it writes: a head has no more.
 const MAX_BUFFER: usize = 64 * 1024;
 
+/// How often a connection is looked at in the time that a head may take.
+///
+/// hyper could time heads itself, with a timer and one more turn of its loop for each request: a fortieth of a small call.
+const CHECKS: u32 = 4;
+
+/// How many headers hyper takes unasked. For another number it allocates their places with each request.
+const HYPER_HEADERS: usize = 100;
+
 fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
     let mut builder = auto::Builder::new(Streams {
         lane,
@@ -33,15 +43,15 @@ fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
     });
     builder
         .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(config.header_timeout)
-        .max_headers(config.max_headers)
         .max_buf_size(MAX_BUFFER)
         .http2()
         .timer(TokioTimer::new())
         .keep_alive_interval(config.header_timeout)
         .max_concurrent_streams(config.max_http2_streams)
         .max_send_buf_size(MAX_BUFFER);
+    if config.max_headers != HYPER_HEADERS {
+        builder.http1().max_headers(config.max_headers);
+    }
     builder
 }
 
@@ -75,7 +85,6 @@ async fn serve<S, B>(
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let header_timeout = config.header_timeout;
     let activity = &admitted.connection;
     let builder = builder(&config, activity.lane.clone());
     let tracking = Arc::clone(activity);
@@ -97,11 +106,26 @@ async fn serve<S, B>(
     });
     let stream = TokioIo::new(Socket::new(stream, config.write_timeout));
     let mut connection = pin!(builder.serve_connection(stream, service));
-    let mut check = pin!(tokio::time::sleep(header_timeout));
-    let mut begun_before = 0;
-    let (mut told, mut told_for_idling) = (false, false);
+    // Looked at when they come, and not each time that the connection goes on.
+    let signals = FuturesUnordered::<BoxFuture<'_, Signal>>::new();
+    let check = || async {
+        tokio::time::sleep(config.header_timeout / CHECKS).await;
+        Signal::Check
+    };
+    signals.push(Box::pin(check()));
+    signals.push(Box::pin(async {
+        activity.gives_way().await;
+        Signal::GiveWay
+    }));
+    signals.push(Box::pin(async {
+        // Who has nothing more to say does not run any more.
+        let _ = closing.wait_for(|closing| *closing).await;
+        Signal::Close
+    }));
+    let mut signals = pin!(signals);
+    let (mut begun_before, mut quiet) = (0, 0);
     loop {
-        tokio::select! {
+        let signal = tokio::select! {
             biased;
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
@@ -110,30 +134,40 @@ async fn serve<S, B>(
                 }
                 return;
             }
-            _ = closing.wait_for(|closing| *closing), if !told => {
-                told = true;
-                connection.as_mut().graceful_shutdown();
-            }
-            () = activity.gives_way() => {
+            signal = signals.select_next_some() => signal,
+        };
+        match signal {
+            Signal::Close => connection.as_mut().graceful_shutdown(),
+            Signal::GiveWay => {
                 tracing::debug!("an idle connection was closed: others need its place");
                 return;
             }
-            () = check.as_mut() => {
-                check.as_mut().reset(Instant::now() + header_timeout);
+            Signal::Check => {
+                signals.push(Box::pin(check()));
                 let begun = activity.begun();
-                let idle = begun == begun_before && activity.running() == 0;
+                let is_quiet = begun == begun_before && activity.running() == 0;
                 begun_before = begun;
-                // hyper's own time-out starts once the protocol is known: a client that sends less than that would
-                // stay for ever, as would one of HTTP/2 that answers pings and nothing else.
-                if idle && (begun == 0 || told_for_idling) {
+                quiet = if is_quiet { quiet + 1 } else { 0 };
+                // It sent nothing at all, or does not go although it was asked to.
+                if quiet >= CHECKS && (begun == 0 || quiet >= 2 * CHECKS) {
                     tracing::debug!("a connection was closed: it sent no request in time");
                     return;
                 }
-                if idle {
-                    told_for_idling = true;
+                // In HTTP/1 that ends it, whatever of a head has come; in HTTP/2 its client has to.
+                if quiet == CHECKS {
                     connection.as_mut().graceful_shutdown();
                 }
             }
         }
     }
+}
+
+/// What a connection heeds besides its client.
+enum Signal {
+    /// The server ends: what runs may end too, and nothing more begins.
+    Close,
+    /// Others need its place.
+    GiveWay,
+    /// It is time to look whether anything runs.
+    Check,
 }

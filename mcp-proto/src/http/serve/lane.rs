@@ -182,16 +182,27 @@ impl Seat {
             running,
             waiting,
         } = &mut *queue;
-        *running -= 1;
         if let Some(task) = tasks.get_mut(*key) {
             if task.phase == Phase::Woken {
+                if waiting.is_empty()
+                    && let Some(waker) = &task.waker
+                {
+                    // Nobody else waits: it keeps its turn.
+                    task.phase = Phase::Granted;
+                    let waker = waker.clone();
+                    drop(queue);
+                    return waker.wake();
+                }
                 task.phase = Phase::Waiting;
                 waiting.push_back(*key);
             } else {
                 task.phase = Phase::Idle;
             }
         }
-        lane.grant(queue);
+        *running -= 1;
+        if !waiting.is_empty() {
+            lane.grant(queue);
+        }
     }
 }
 

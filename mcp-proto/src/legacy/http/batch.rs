@@ -41,15 +41,16 @@ impl Legacy {
     pub(crate) async fn batch_session(
         &self,
         head: &request::Parts,
-        text: &[u8],
     ) -> Result<Option<Arc<Session>>, Refused> {
-        let headers = &head.headers;
-        if !is_batch(text) || names_modern(headers) || !headers.contains_key(SESSION_ID) {
-            return Ok(None);
-        }
         let session = self.session(head).await;
         let session = session.map_err(|rejection| (rejection, None))?;
         Ok(Some(session).filter(|session| session.protocol_version.has_batches()))
+    }
+
+    /// Whether a request may be a batch, if its session knows batches.
+    pub(crate) fn may_be_batch(head: &request::Parts, text: &[u8]) -> bool {
+        let headers = &head.headers;
+        is_batch(text) && !names_modern(headers) && headers.contains_key(SESSION_ID)
     }
 
     /// Takes each message of a batch for itself. The answer is one array if every call is quiet, and an event stream

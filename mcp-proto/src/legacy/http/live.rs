@@ -1,6 +1,7 @@
 //! What of a legacy session is alive in this process: running calls, to be cancelled by id, and what they ask.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::sync::oneshot;
@@ -21,8 +22,8 @@ struct Table {
 
 #[derive(Debug, Default)]
 struct LiveSession {
-    /// By a key of our own: clients do reuse request ids, and one call must never end another's entry.
-    calls: HashMap<u64, Running>,
+    /// In the order of a key of our own: clients do reuse request ids, and one call must never end another's entry.
+    calls: Vec<(u64, Running)>,
     /// Requests to the client that wait for its answer. Each is also in the list of the call that asked.
     asked: HashMap<RequestId, oneshot::Sender<Response>>,
 }
@@ -60,18 +61,22 @@ impl Live {
         let (cancel, cancelled) = oneshot::channel();
         let mut table = self.table();
         let key = table.key();
-        let calls = &mut table.sessions.entry(session.clone()).or_default().calls;
-        if calls.len() >= max {
-            table.forget_if_idle(session);
+        let live = table.sessions.entry(session.clone());
+        let running = match &live {
+            Entry::Occupied(live) => live.get().calls.len(),
+            Entry::Vacant(_) => 0,
+        };
+        if running >= max {
             return Err(Refusal::TooManyCalls(max));
         }
+        let calls = &mut live.or_default().calls;
         let running = Running {
             request: request.clone(),
             _cancel: cancel,
             detached: false,
             asked: Vec::new(),
         };
-        calls.insert(key, running);
+        calls.push((key, running));
         drop(table);
         Ok((
             CallGuard(Guard {
@@ -87,10 +92,11 @@ impl Live {
     pub(super) fn cancel(&self, session: &SessionId, request: &RequestId) {
         let mut table = self.table();
         if let Some(live) = table.sessions.get_mut(session) {
-            let calls = live.calls.iter();
-            let calls = calls.filter(|(_, running)| running.request == *request);
-            let keys: Vec<u64> = calls.map(|(key, _)| *key).collect();
-            keys.into_iter().for_each(|key| live.end_call(key));
+            let ended = |(_, running): &mut (u64, Running)| running.request == *request;
+            let ended: Vec<_> = live.calls.extract_if(.., ended).collect();
+            ended
+                .into_iter()
+                .for_each(|(_, call)| live.forget_asked(call));
         }
     }
 
@@ -122,29 +128,26 @@ impl Table {
         self.next_key = self.next_key.wrapping_add(1);
         self.next_key
     }
-
-    fn forget_if_idle(&mut self, session: &SessionId) {
-        if self
-            .sessions
-            .get(session)
-            .is_some_and(|live| live.calls.is_empty())
-        {
-            self.sessions.remove(session);
-        }
-    }
 }
 
 impl LiveSession {
     /// Takes a call out, and what it has asked.
     fn end_call(&mut self, key: u64) {
-        for request in self
-            .calls
-            .remove(&key)
-            .into_iter()
-            .flat_map(|call| call.asked)
-        {
+        if let Ok(at) = self.calls.binary_search_by_key(&key, |(key, _)| *key) {
+            let (_, call) = self.calls.remove(at);
+            self.forget_asked(call);
+        }
+    }
+
+    fn forget_asked(&mut self, call: Running) {
+        for request in call.asked {
             self.asked.remove(&request);
         }
+    }
+
+    fn call(&mut self, key: u64) -> Option<&mut Running> {
+        let at = self.calls.binary_search_by_key(&key, |(key, _)| *key);
+        self.calls.get_mut(at.ok()?).map(|(_, call)| call)
     }
 }
 
@@ -153,7 +156,7 @@ impl CallGuard {
     pub(super) fn expect_answer(&self, request: RequestId, answer: oneshot::Sender<Response>) {
         let mut table = self.0.live.table();
         if let Some(live) = table.sessions.get_mut(&self.0.session) {
-            let Some(call) = live.calls.get_mut(&self.0.key) else {
+            let Some(call) = live.call(self.0.key) else {
                 return;
             };
             call.asked.push(request.clone());
@@ -167,10 +170,10 @@ impl CallGuard {
         let Some(live) = table.sessions.get_mut(&self.0.session) else {
             return false;
         };
-        if live.calls.values().filter(|call| call.detached).count() >= max {
+        if live.calls.iter().filter(|(_, call)| call.detached).count() >= max {
             return false;
         }
-        let Some(call) = live.calls.get_mut(&self.0.key) else {
+        let Some(call) = live.call(self.0.key) else {
             return false;
         };
         call.detached = true;
@@ -181,7 +184,7 @@ impl CallGuard {
     pub(super) fn attach(&self) {
         let mut table = self.0.live.table();
         let session = table.sessions.get_mut(&self.0.session);
-        if let Some(call) = session.and_then(|live| live.calls.get_mut(&self.0.key)) {
+        if let Some(call) = session.and_then(|live| live.call(self.0.key)) {
             call.detached = false;
         }
     }
@@ -190,10 +193,12 @@ impl CallGuard {
 impl Drop for CallGuard {
     fn drop(&mut self) {
         let mut table = self.0.live.table();
-        if let Some(live) = table.sessions.get_mut(&self.0.session) {
-            live.end_call(self.0.key);
+        if let Entry::Occupied(mut live) = table.sessions.entry(self.0.session.clone()) {
+            live.get_mut().end_call(self.0.key);
+            if live.get().calls.is_empty() {
+                live.remove();
+            }
         }
-        table.forget_if_idle(&self.0.session);
     }
 }
 

@@ -46,13 +46,9 @@ impl Local {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let client = Client(listener.local_addr().unwrap());
         let task = tokio::spawn(async move {
-            serve(
-                listener,
-                app,
-                ServeConfig::default(),
-                std::future::pending(),
-            )
-            .await;
+            let config = ServeConfig::default();
+            let served = serve(listener, app, config, std::future::pending()).await;
+            served.unwrap();
         });
         Self { client, task }
     }

@@ -26,14 +26,11 @@ pub(super) struct Arguments {
 
 impl Arguments {
     pub(super) async fn run(self, place: &Place) -> Result<ExitCode, CliError> {
-        let beyond = self
-            .door
-            .address()
-            .is_some_and(|address| !address.ip().is_loopback());
-        if beyond && self.door.token_file.is_none() {
+        if self.door.is_open() {
             return Err(CliError::Other(
-                "other machines can reach that address: give --token-file, a file with a token that clients must show, \
-                 or listen on a loopback address".to_owned(),
+                "other machines can reach that address: say who may call, with a file of tokens (--token-file or \
+                 --auth-token-file) or an authorization server (--oauth-issuer), or listen on a loopback address"
+                    .to_owned(),
             ));
         }
         log_to_stderr("warn");

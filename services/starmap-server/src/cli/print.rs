@@ -58,7 +58,7 @@ impl Table {
 pub(super) fn out(text: &str) -> Result<(), Failure> {
     let mut stdout = io::stdout().lock();
     let written = stdout
-        .write_all(harmless(text).as_bytes())
+        .write_all(service_host::visible(text).as_bytes())
         .and_then(|()| stdout.flush());
     written.map_err(|error| match error.kind() {
         ErrorKind::BrokenPipe => Failure::Closed,
@@ -85,18 +85,5 @@ pub(super) fn picture(path: &Path, svg: &str) -> Result<(), Failure> {
 
 /// Says something on stderr, if anybody listens.
 pub(super) fn tell(program: &str, text: &str) {
-    let line = format!("{program}: {}\n", harmless(text));
-    let _ = io::stderr().lock().write_all(line.as_bytes());
-}
-
-/// The same text without characters that command a terminal.
-fn harmless(text: &str) -> String {
-    let harmless = |c: char| {
-        if c.is_control() && c != '\n' {
-            '\u{fffd}'
-        } else {
-            c
-        }
-    };
-    text.chars().map(harmless).collect()
+    service_host::say(&format!("{program}: {}", service_host::visible(text)));
 }

@@ -193,7 +193,8 @@ fn register(universe: Universe) -> Result<Server, BuildError> {
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), universe)
         .title("Star map of New Eden")
         .instructions(INSTRUCTIONS);
-    completion::add(prompts::add(resources::add(tools::add(builder)))).build()
+    let builder = completion::add(prompts::add(resources::add(tools::add(builder))));
+    service_host::guard(builder).build()
 }
 
 /// Puts a map in place of what was there.

@@ -196,7 +196,8 @@ fn tool(name: &str, description: &str) -> Tool {
 }
 
 /// Arguments that the schema of a tool does not allow, as the contract has them: the first by `parameter`, `value` and
-/// `reason`, and all in `findings`. Of an unknown argument the nearest that the tool has is named.
+/// `reason`, and all in `findings`. Of an unknown argument the nearest that the tool has is named, or all if
+/// none is near.
 fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
     let Some(first) = findings.first() else {
         return ToolError::internal();
@@ -218,8 +219,12 @@ fn refused(known: Option<&Vec<String>>, findings: &[Finding]) -> ToolError {
         .as_ref()
         .filter(|it| first.path.is_empty() && known.is_some_and(|known| !known.contains(it)));
     if let Some(unknown) = unknown {
-        let known = known.into_iter().flatten().map(String::as_str);
-        reason.push_str(&did_you_mean(nearest_names(unknown, known).first()));
+        let known: Vec<&str> = known.into_iter().flatten().map(String::as_str).collect();
+        let nearest = nearest_names(unknown, known.iter().copied());
+        reason.push_str(&match nearest.first() {
+            None => format!("; the tool takes {}", known.join(", ")),
+            nearest => did_you_mean(nearest),
+        });
     }
     let error = UniverseError::from(InvalidParameterError::new(&parameter, value, reason));
     let mut data = error.data();

@@ -1,10 +1,13 @@
 //! What several tools are asked for: modes, and what to avoid.
 
+use schemars::JsonSchema;
+use serde::Deserialize;
+
 use crate::errors::UniverseError;
 use crate::map::{Map, SecurityClass};
 use crate::route::{Avoid, Avoided, Mode, Penalty, SecurityFilter};
 
-use super::super::arguments::{Name, invalid, word};
+use super::super::arguments::{List, Name, invalid, word};
 use super::super::names::{Names, did_you_mean, nearest_names};
 use super::super::records::CLASSES;
 
@@ -26,6 +29,29 @@ pub(crate) struct Wanted<'a> {
     pub(crate) constellations: &'a [Name],
     pub(crate) regions: &'a [Name],
     pub(crate) classes: &'a [Name],
+}
+
+/// What tools with many ways avoid.
+#[derive(Debug, Deserialize, JsonSchema)]
+pub(super) struct Avoiding {
+    #[serde(default)]
+    #[schemars(length(max = 200))]
+    avoid_systems: List,
+    /// high, low, null
+    #[serde(default)]
+    #[schemars(extend("maxItems" = 3))]
+    avoid_security: List,
+}
+
+impl Avoiding {
+    pub(super) fn avoid(&self, map: &Map, names: &mut Names<'_>) -> Result<Avoid, UniverseError> {
+        let wanted = Wanted {
+            systems: &self.avoid_systems,
+            classes: &self.avoid_security,
+            ..Wanted::default()
+        };
+        wanted.avoid(map, names)
+    }
 }
 
 /// The mode of a word, shortest by default, with the penalty that goes with the game's own two.

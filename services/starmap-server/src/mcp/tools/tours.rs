@@ -14,7 +14,7 @@ use super::super::arguments::{Common, List, Name, Ways, invalid, word};
 use super::super::extras;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
-use super::avoiding::{Wanted, security_filter};
+use super::avoiding::{Avoiding, Wanted, security_filter};
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -71,13 +71,8 @@ pub(super) struct WaypointsArguments {
     return_to_origin: Option<bool>,
     /// highsec, lowsec (high and low) or any (default), between the waypoints
     security_filter: Option<String>,
-    #[serde(default)]
-    #[schemars(length(max = 200))]
-    avoid_systems: List,
-    /// high, low, null
-    #[serde(default)]
-    #[schemars(extend("maxItems" = 3))]
-    avoid_security: List,
+    #[serde(flatten)]
+    avoiding: Avoiding,
     #[serde(flatten)]
     ways: Ways,
     #[serde(flatten)]
@@ -221,12 +216,7 @@ pub(super) fn optimize_waypoints(
     let waypoints = names.systems(&asked.waypoints)?;
     let origin = asked.origin.as_deref();
     let origin = origin.map(|name| names.system(name)).transpose()?;
-    let wanted = Wanted {
-        systems: &asked.avoid_systems,
-        classes: &asked.avoid_security,
-        ..Wanted::default()
-    };
-    let avoid = wanted.avoid(map, &mut names)?;
+    let avoid = asked.avoiding.avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let start = match (origin, asked.return_to_origin.unwrap_or(true)) {
         (Some(origin), true) => Start::FromAndBack(origin),

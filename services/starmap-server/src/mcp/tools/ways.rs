@@ -16,7 +16,7 @@ use super::super::extras;
 use super::super::names::Names;
 use super::super::records::{Answer, SecuritySummary, SystemList, all_names};
 use super::super::universe::Snapshot;
-use super::avoiding::Wanted;
+use super::avoiding::Avoiding;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(extend("additionalProperties" = false))]
@@ -80,13 +80,8 @@ pub(super) struct DistancesArguments {
     /// Default: systems
     #[schemars(length(min = 1, max = 100))]
     to: Option<List>,
-    #[serde(default)]
-    #[schemars(length(max = 200))]
-    avoid_systems: List,
-    /// high, low, null
-    #[serde(default)]
-    #[schemars(extend("maxItems" = 3))]
-    avoid_security: List,
+    #[serde(flatten)]
+    avoiding: Avoiding,
     #[serde(flatten)]
     ways: Ways,
     correct: Option<bool>,
@@ -209,12 +204,7 @@ pub(super) fn distances(
     let mut names = Names::new(map, asked.correct);
     let from = names.systems(&asked.systems)?;
     let to = asked.to.as_ref().map(|to| names.systems(to)).transpose()?;
-    let wanted = Wanted {
-        systems: &asked.avoid_systems,
-        classes: &asked.avoid_security,
-        ..Wanted::default()
-    };
-    let avoid = wanted.avoid(map, &mut names)?;
+    let avoid = asked.avoiding.avoid(map, &mut names)?;
     let extras = extras::of_call(now, &asked.ways, &mut names)?;
     let columns = to.as_ref().unwrap_or(&from);
     let jumps = explore::distances(map, &from, columns, &avoid, &extras)?;

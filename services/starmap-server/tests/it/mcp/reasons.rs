@@ -119,6 +119,10 @@ async fn names_are_taken_as_people_type_them() {
             json!({"origin": "Jita", "destination": "Amarr", "avoid_sytems": []}),
             "did you mean avoid_systems?",
         ),
+        (
+            json!({"origin": "Jita", "destination": "Amarr", "xyz": 1}),
+            "the tool takes alternatives, ",
+        ),
     ] {
         let error = ask("route", arguments).await.unwrap_err();
         assert!(error.to_string().contains(near), "{error}");

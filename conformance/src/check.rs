@@ -1,0 +1,143 @@
+//! `check`: what any MCP server must do, seen from outside and without a fixture.
+//!
+//! Each [`Rule`] is one sentence of the specification that a black box can see. A rule is asked once for each revision
+//! that the server speaks. What is asked is safe: tools are called only where they are annotated as read-only or were named.
+
+mod bench;
+mod discover;
+mod exchange;
+mod http;
+mod report;
+mod rule;
+mod rules;
+mod stdio;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use crate::target::{Target, TargetError};
+
+use bench::{Bench, Place};
+pub use exchange::Exchange;
+pub use report::{CheckReport, Judged};
+pub use rule::{Finding, Level, Revision, Rule, Verdict};
+pub use rules::all as rules;
+
+/// How long each answer may take by default.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Rules to hold against one server.
+#[derive(Debug, Clone)]
+pub struct Check {
+    place: Place,
+    only: Vec<String>,
+    skip: Vec<String>,
+    revisions: Vec<Revision>,
+    tools: Vec<String>,
+    timeout: Duration,
+}
+
+impl Check {
+    /// Against the endpoint of a [`Target`] over HTTP.
+    #[must_use]
+    pub fn url(target: Target) -> Self {
+        Self::of(Place::Http(target))
+    }
+
+    /// Against a program on its stdin and stdout, which is started for each revision, and for each rule that may end it.
+    #[must_use]
+    pub fn command(program: impl Into<OsString>, arguments: Vec<OsString>) -> Self {
+        Self::of(Place::Command(program.into(), arguments))
+    }
+
+    fn of(place: Place) -> Self {
+        Self {
+            place,
+            only: Vec::new(),
+            skip: Vec::new(),
+            revisions: Revision::ALL.to_vec(),
+            tools: Vec::new(),
+            timeout: TIMEOUT,
+        }
+    }
+
+    /// Only rules whose id begins so; all if never said.
+    #[must_use]
+    pub fn only(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
+        self.only.extend(prefixes);
+        self
+    }
+
+    /// No rule whose id begins so.
+    #[must_use]
+    pub fn skip(mut self, prefixes: impl IntoIterator<Item = String>) -> Self {
+        self.skip.extend(prefixes);
+        self
+    }
+
+    /// Only these revisions; all that the server speaks if never said.
+    #[must_use]
+    pub fn revisions(mut self, revisions: Vec<Revision>) -> Self {
+        self.revisions = revisions;
+        self
+    }
+
+    /// Tools that may be called, besides those that are annotated as read-only.
+    #[must_use]
+    pub fn call(mut self, tools: impl IntoIterator<Item = String>) -> Self {
+        self.tools.extend(tools);
+        self
+    }
+
+    /// How long each answer may take, and a program to end; 10 s by default.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Asks every rule in every revision.
+    ///
+    /// # Errors
+    /// Nobody is there.
+    pub async fn run(&self, mut told: impl FnMut(&Judged)) -> Result<CheckReport, TargetError> {
+        let mut report = CheckReport::new(self.place.to_string());
+        let spoken = discover::revisions(&self.place, self.timeout).await?;
+        let wanted = self.revisions.iter().copied();
+        let mut asked: Vec<_> = wanted.clone().filter(|it| spoken.contains(it)).collect();
+        asked.sort_unstable();
+        // A server that speaks none of them is held against one rule, in the latest that has a handshake.
+        let silent = asked.is_empty();
+        if silent {
+            let latest = wanted.clone().filter(|it| !it.is_modern()).max();
+            asked.extend(latest.or(wanted.max()));
+        }
+        for revision in asked {
+            let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
+            bench.learn(&self.tools).await;
+            for rule in rules().filter(|rule| silent || self.wants(rule)) {
+                if !rule.is_for(revision, self.place.is_http())
+                    || silent && rule.id != rules::SPEAKS
+                {
+                    continue;
+                }
+                let judged = Judged {
+                    rule,
+                    revision,
+                    verdict: (rule.probe)(&mut bench).await,
+                };
+                told(&judged);
+                report.judged.push(judged);
+            }
+            bench.end().await;
+        }
+        report.revisions = spoken;
+        Ok(report)
+    }
+
+    fn wants(&self, rule: &Rule) -> bool {
+        let begins =
+            |prefixes: &[String]| prefixes.iter().any(|it| rule.id.starts_with(it.as_str()));
+        (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
+    }
+}

@@ -1,0 +1,327 @@
+//! What a rule works with: a server in one revision, and what is known of it.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::time::Duration;
+
+use serde_json::{Map, Value, json};
+
+use super::exchange::Exchange;
+use super::http::{self, Raw};
+use super::rule::{Finding, Revision, Verdict};
+use super::stdio::Process;
+use crate::target::Target;
+
+/// How long a rule waits for what should not come.
+pub(super) const QUIET: Duration = Duration::from_millis(300);
+
+/// Where the server is.
+#[derive(Debug, Clone)]
+pub(super) enum Place {
+    Http(Target),
+    Command(OsString, Vec<OsString>),
+}
+
+/// A server in one revision.
+pub(super) struct Bench {
+    pub(super) place: Place,
+    pub(super) revision: Revision,
+    pub(super) patience: Duration,
+    /// The result of `initialize` or `server/discover`, and the exchange that brought it.
+    pub(super) greeting: Exchange,
+    /// The items of each list that the server offers, and the exchanges that brought them.
+    pub(super) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
+    /// The tools that may be called.
+    pub(super) callable: Vec<String>,
+    session: Option<String>,
+    process: Option<Process>,
+    next_id: u64,
+}
+
+impl Place {
+    pub(super) fn is_http(&self) -> bool {
+        matches!(self, Self::Http(_))
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Http(target) => target.fmt(formatter),
+            Self::Command(program, _) => write!(formatter, "{}", program.display()),
+        }
+    }
+}
+
+impl Bench {
+    pub(super) fn new(place: Place, revision: Revision, patience: Duration) -> Self {
+        Self {
+            place,
+            revision,
+            patience,
+            greeting: Exchange::default(),
+            lists: Vec::new(),
+            callable: Vec::new(),
+            session: None,
+            process: None,
+            next_id: 1,
+        }
+    }
+
+    /// A fresh one of the same server, with a session or a process of its own.
+    pub(super) async fn fresh(&self) -> Self {
+        let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
+        fresh.open().await;
+        fresh
+    }
+
+    /// Opens a session, or asks what the server is. Whether it answers with a result.
+    pub(super) async fn open(&mut self) -> bool {
+        if self.revision.is_modern() {
+            self.greeting = self.ask("server/discover", json!({})).await;
+            return self.greeting.result().is_some();
+        }
+        let params = json!({
+            "protocolVersion": self.revision.as_str(),
+            "capabilities": {},
+            "clientInfo": {"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")},
+        });
+        self.greeting = self.ask("initialize", params).await;
+        self.session = self.greeting.header("mcp-session-id").map(str::to_owned);
+        if self.greeting.result().is_none() {
+            return false;
+        }
+        self.tell("notifications/initialized", Duration::ZERO).await;
+        true
+    }
+
+    /// Learns what the server offers.
+    pub(super) async fn learn(&mut self, named: &[String]) {
+        self.open().await;
+        for (capability, method, member) in [
+            ("tools", "tools/list", "tools"),
+            ("resources", "resources/list", "resources"),
+            ("resources", "resources/templates/list", "resourceTemplates"),
+            ("prompts", "prompts/list", "prompts"),
+        ] {
+            if self.offers(capability) {
+                let (items, pages) = self.all(method, member).await;
+                self.lists.push((method, items, pages));
+            }
+        }
+        let reads = |tool: &Value| tool.pointer("/annotations/readOnlyHint") == Some(&json!(true));
+        let name = |tool: &Value| tool.get("name").and_then(Value::as_str).map(str::to_owned);
+        let tools = self.items("tools/list").to_vec();
+        let read_only = tools.iter().filter(|tool| reads(tool)).filter_map(name);
+        self.callable = read_only.chain(named.iter().cloned()).collect();
+    }
+
+    /// Every item of a list, page by page, and the exchanges.
+    async fn all(&mut self, method: &str, member: &str) -> (Vec<Value>, Vec<Exchange>) {
+        let (mut items, mut pages, mut cursor) = (Vec::new(), Vec::new(), None::<Value>);
+        // A list that never ends is a finding of its own.
+        for _ in 0..100 {
+            let params = cursor
+                .take()
+                .map_or(json!({}), |cursor| json!({ "cursor": cursor }));
+            let page = self.ask(method, params).await;
+            let result = page.result().cloned().unwrap_or_default();
+            let more = result.get(member).and_then(Value::as_array);
+            items.extend(more.into_iter().flatten().cloned());
+            // What is no text is no cursor; that is a finding of its own too.
+            cursor = result
+                .get("nextCursor")
+                .filter(|it| it.is_string())
+                .cloned();
+            pages.push(page);
+            if cursor.is_none() {
+                break;
+            }
+        }
+        (items, pages)
+    }
+
+    /// Whether the server declares a capability.
+    pub(super) fn offers(&self, capability: &str) -> bool {
+        let capabilities = self.greeting.result().and_then(|it| it.get("capabilities"));
+        capabilities
+            .and_then(|it| it.get(capability))
+            .is_some_and(Value::is_object)
+    }
+
+    /// The items of a list.
+    pub(super) fn items(&self, method: &str) -> &[Value] {
+        let list = self.lists.iter().find(|(known, ..)| *known == method);
+        list.map_or(&[], |(_, items, _)| items.as_slice())
+    }
+
+    /// The exchange that brought the first page of a list.
+    pub(super) fn page(&self, method: &str) -> Exchange {
+        let list = self.lists.iter().find(|(known, ..)| *known == method);
+        list.and_then(|(.., pages)| pages.first())
+            .cloned()
+            .unwrap_or_default()
+    }
+
+    /// A request with a fresh id.
+    pub(super) fn message(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next_id;
+        self.next_id += 1;
+        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
+    }
+
+    /// The params with what a modern request says of its sender.
+    pub(super) fn with_meta(&self, params: Value) -> Value {
+        let mut params = params;
+        if self.revision.is_modern()
+            && let Some(params) = params.as_object_mut()
+        {
+            let meta = params.entry("_meta").or_insert_with(|| json!({}));
+            if let Some(meta) = meta.as_object_mut() {
+                let info = json!({"name": "mcp-conformance", "version": env!("CARGO_PKG_VERSION")});
+                for (name, value) in [
+                    ("protocolVersion", json!(self.revision.as_str())),
+                    ("clientCapabilities", Value::Object(Map::new())),
+                    ("clientInfo", info),
+                ] {
+                    let name = format!("io.modelcontextprotocol/{name}");
+                    meta.entry(name).or_insert(value);
+                }
+            }
+        }
+        params
+    }
+
+    /// Asks, as a good client does.
+    pub(super) async fn ask(&mut self, method: &str, params: Value) -> Exchange {
+        let message = self.message(method, params);
+        self.send(&message).await
+    }
+
+    /// Sends any message in good framing.
+    pub(super) async fn send(&mut self, message: &Value) -> Exchange {
+        let raw = self.framed(message);
+        self.raw(raw).await
+    }
+
+    /// The request that carries a message in good framing.
+    pub(super) fn framed(&self, message: &Value) -> Raw {
+        let mut raw = Raw::post(message.to_string());
+        let method = message
+            .get("method")
+            .and_then(Value::as_str)
+            .unwrap_or_default();
+        if method != "initialize" {
+            if let Some(session) = &self.session {
+                raw = raw.with("mcp-session-id", session);
+            }
+            if self.revision >= Revision::V2025_06_18 {
+                raw = raw.with("mcp-protocol-version", self.revision.as_str());
+            }
+        }
+        if self.revision.is_modern() {
+            raw = raw.with("mcp-method", method);
+            let member = match method {
+                "tools/call" | "prompts/get" => "name",
+                "resources/read" => "uri",
+                _ => return raw,
+            };
+            let name = message.pointer(&format!("/params/{member}"));
+            if let Some(name) = name.and_then(Value::as_str) {
+                raw = raw.with("mcp-name", name);
+            }
+        }
+        raw
+    }
+
+    /// Sends a request as it is; on stdio its body as a line.
+    pub(super) async fn raw(&mut self, raw: Raw) -> Exchange {
+        self.raw_within(raw, self.patience).await
+    }
+
+    /// The same with another patience.
+    pub(super) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
+        match &self.place {
+            Place::Http(target) => http::send(target, raw, patience).await,
+            Place::Command(program, arguments) => {
+                let mut patience = patience;
+                if self.process.is_none() {
+                    // It has to start first.
+                    patience *= 3;
+                    match Process::start(program, arguments) {
+                        Ok(process) => self.process = Some(process),
+                        Err(error) => {
+                            return Exchange {
+                                broken: Some(format!("the program cannot be started: {error}")),
+                                ..Exchange::default()
+                            };
+                        }
+                    }
+                }
+                match &mut self.process {
+                    Some(process) => process.ask(&raw.body, patience).await,
+                    None => Exchange::default(),
+                }
+            }
+        }
+    }
+
+    /// Says something that is not answered; on stdio, listens for so long whether it is nevertheless.
+    pub(super) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
+        let params = self.with_meta(json!({}));
+        let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
+        let raw = self.framed(&message);
+        let patience = if self.place.is_http() {
+            self.patience
+        } else {
+            listen
+        };
+        self.raw_within(raw, patience).await
+    }
+
+    /// Whether the server still answers.
+    pub(super) async fn is_alive(&mut self) -> bool {
+        let method = match self.revision.is_modern() {
+            true => "server/discover",
+            false => "ping",
+        };
+        self.ask(method, json!({})).await.result().is_some()
+    }
+
+    /// The session that the server gave.
+    pub(super) fn session(&self) -> Option<&str> {
+        self.session.as_deref()
+    }
+
+    /// The program, which is taken away.
+    pub(super) fn take_process(&mut self) -> Option<Process> {
+        self.process.take()
+    }
+
+    /// Lets the session and the program go.
+    pub(super) async fn end(&mut self) {
+        if let (Place::Http(_), Some(session)) = (&self.place, self.session.take()) {
+            let raw = Raw::bare(::http::Method::DELETE).with("mcp-session-id", &session);
+            self.raw(raw).await;
+        }
+        if let Some(process) = self.process.take() {
+            process.ends(QUIET).await;
+        }
+    }
+}
+
+/// The rule does not hold.
+pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
+    Verdict::Finding(Finding {
+        seen: seen.into(),
+        exchange: exchange.clone(),
+    })
+}
+
+/// It holds, or it does not for what was seen.
+pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
+    match holds {
+        true => Verdict::Holds,
+        false => finding(seen, exchange),
+    }
+}

@@ -1,0 +1,263 @@
+//! JSON-RPC, as every revision has it.
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::bench::{Bench, QUIET, finding, holds_if};
+use super::super::exchange::Exchange;
+use super::super::http::Raw;
+use super::super::rule::{Rule, Verdict};
+use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "base.id-echo",
+        level: MUST,
+        section: "Base protocol, Responses",
+        title: "A response carries the id of its request, with its type",
+        fix: "copy the id as it came: a string stays a string, a number a number",
+        scope: EVERYWHERE,
+        probe: |bench| id_echo(bench).boxed(),
+    },
+    Rule {
+        id: "base.frame",
+        level: MUST,
+        section: "Base protocol, Responses",
+        title: "A response has jsonrpc \"2.0\" and either a result or an error with an integer code and a message",
+        fix: "send {\"jsonrpc\":\"2.0\",\"id\":…} with result or error, never both",
+        scope: EVERYWHERE,
+        probe: |bench| frame(bench).boxed(),
+    },
+    Rule {
+        id: "base.unknown-method",
+        level: MUST,
+        section: "Base protocol, Responses (JSON-RPC 2.0 §5.1)",
+        title: "An unknown method is answered with error −32601",
+        fix: "answer every request whose method you do not have with code −32601",
+        scope: EVERYWHERE,
+        probe: |bench| unknown_method(bench).boxed(),
+    },
+    Rule {
+        id: "base.parse-error",
+        level: SHOULD,
+        section: "JSON-RPC 2.0 §5.1",
+        title: "Text that is not JSON is answered with error −32700, on stdio perhaps with nothing, and the server goes on",
+        fix: "answer with code −32700 and without an id",
+        scope: EVERYWHERE,
+        probe: |bench| parse_error(bench).boxed(),
+    },
+    Rule {
+        id: "base.notification",
+        level: MUST,
+        section: "Base protocol, Notifications",
+        title: "A notification gets no JSON-RPC answer, not even an unknown one",
+        fix: "send no response to a message without an id",
+        scope: EVERYWHERE,
+        probe: |bench| notification(bench).boxed(),
+    },
+    Rule {
+        id: "base.unknown-members",
+        level: PRACTICE,
+        section: "JSON-RPC 2.0",
+        title: "Members that a server does not know are passed over",
+        fix: "do not refuse requests for members that you do not know",
+        scope: EVERYWHERE,
+        probe: |bench| unknown_members(bench).boxed(),
+    },
+    Rule {
+        id: "base.ping",
+        level: MUST,
+        section: "Ping",
+        title: "ping is answered with an empty result",
+        fix: "answer ping with {\"result\":{}}",
+        scope: LEGACY,
+        probe: |bench| ping(bench).boxed(),
+    },
+    Rule {
+        id: "robust.deep-nesting",
+        level: PRACTICE,
+        section: "none",
+        title: "A message nested 20,000 levels deep does not end the server",
+        fix: "bound the depth of JSON that you read",
+        scope: EVERYWHERE,
+        probe: |bench| deep_nesting(bench).boxed(),
+    },
+    Rule {
+        id: "robust.invalid-utf8",
+        level: PRACTICE,
+        section: "Base protocol (UTF-8)",
+        title: "Bytes that are not UTF-8 do not end the server, and are no server error",
+        fix: "answer with code −32700, and over HTTP with status 400",
+        scope: EVERYWHERE,
+        probe: |bench| invalid_utf8(bench).boxed(),
+    },
+    Rule {
+        id: "robust.huge-id",
+        level: PRACTICE,
+        section: "none",
+        title: "An id of 100,000 characters does not end the server",
+        fix: "bound the length of ids, or echo them whole",
+        scope: EVERYWHERE,
+        probe: |bench| huge_id(bench).boxed(),
+    },
+];
+
+/// A request that every server answers.
+fn known(bench: &Bench) -> &'static str {
+    match bench.revision.is_modern() {
+        true => "server/discover",
+        false => "ping",
+    }
+}
+
+async fn id_echo(bench: &mut Bench) -> Verdict {
+    for id in [json!("a string"), json!("7"), json!(7), json!(0)] {
+        let params = bench.with_meta(json!({}));
+        let message = json!({"jsonrpc": "2.0", "id": id, "method": known(bench), "params": params});
+        let exchange = bench.send(&message).await;
+        let Some(response) = exchange.response() else {
+            return finding(format!("the id {id} got {}", exchange.outcome()), &exchange);
+        };
+        if response.get("id") != Some(&id) {
+            let got = response
+                .get("id")
+                .map_or("no id".to_owned(), Value::to_string);
+            return finding(format!("the id {id} came back as {got}"), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn frame(bench: &mut Bench) -> Verdict {
+    let good = bench.ask(known(bench), json!({})).await;
+    let bad = bench.ask("no/such/method", json!({})).await;
+    for exchange in [good, bad] {
+        let Some(response) = exchange.response() else {
+            return finding(exchange.outcome(), &exchange);
+        };
+        let both = (response.get("result"), response.get("error"));
+        let seen = match both {
+            _ if response.get("jsonrpc") != Some(&json!("2.0")) => "jsonrpc is not \"2.0\"",
+            (Some(_), Some(_)) => "there is a result and an error",
+            (None, None) => "there is neither a result nor an error",
+            (None, Some(error)) if !error.get("code").is_some_and(Value::is_i64) => {
+                "the code of the error is not an integer"
+            }
+            (None, Some(error)) if !error.get("message").is_some_and(Value::is_string) => {
+                "the error has no message"
+            }
+            _ => continue,
+        };
+        return finding(seen, &exchange);
+    }
+    Verdict::Holds
+}
+
+async fn unknown_method(bench: &mut Bench) -> Verdict {
+    let exchange = bench.ask("no/such/method", json!({})).await;
+    holds_if(
+        exchange.code() == Some(-32601),
+        exchange.outcome(),
+        &exchange,
+    )
+}
+
+/// Sends a body as it is, in a session of its own: it may do harm.
+async fn harm(bench: &Bench, body: impl Into<bytes::Bytes>) -> (Bench, Exchange) {
+    let mut fresh = bench.fresh().await;
+    let params = fresh.with_meta(json!({}));
+    let message = json!({"jsonrpc": "2.0", "id": 1, "method": known(bench), "params": params});
+    let raw = Raw {
+        body: body.into(),
+        ..fresh.framed(&message)
+    };
+    let patience = match bench.place.is_http() {
+        true => bench.patience,
+        // Nobody need answer such a line.
+        false => QUIET,
+    };
+    let exchange = fresh.raw_within(raw, patience).await;
+    (fresh, exchange)
+}
+
+async fn parse_error(bench: &mut Bench) -> Verdict {
+    let (mut fresh, exchange) = harm(bench, "{\"jsonrpc\": \"2.0\", ").await;
+    let alive = fresh.is_alive().await;
+    fresh.end().await;
+    match exchange.code() {
+        _ if !alive => finding("the server did not answer the next request", &exchange),
+        Some(-32700) => Verdict::Holds,
+        // A line that is no message has nobody who waits for an answer.
+        None if exchange.status.is_none() => Verdict::Holds,
+        _ => finding(exchange.outcome(), &exchange),
+    }
+}
+
+async fn notification(bench: &mut Bench) -> Verdict {
+    let method = "notifications/no-such-notification";
+    let exchange = bench.tell(method, QUIET).await;
+    match exchange.response() {
+        // Over HTTP a refusal may have an error as its body; it answers no request.
+        Some(response)
+            if exchange.status.is_some_and(|it| it >= 400)
+                && response.get("id").is_none_or(Value::is_null) =>
+        {
+            Verdict::Holds
+        }
+        Some(_) => finding("a notification was answered", &exchange),
+        None => Verdict::Holds,
+    }
+}
+
+async fn unknown_members(bench: &mut Bench) -> Verdict {
+    let params = json!({"noSuchMember": 1, "_meta": {"example.com/unknown": true}});
+    let mut message = bench.message(known(bench), params);
+    if let Some(members) = message.as_object_mut() {
+        members.insert("alsoUnknown".to_owned(), json!({"a": [1]}));
+    }
+    let exchange = bench.send(&message).await;
+    holds_if(exchange.result().is_some(), exchange.outcome(), &exchange)
+}
+
+async fn ping(bench: &mut Bench) -> Verdict {
+    let exchange = bench.ask("ping", json!({})).await;
+    let empty = exchange.result().and_then(Value::as_object);
+    let empty = empty.is_some_and(|result| result.keys().all(|name| name == "_meta"));
+    holds_if(empty, exchange.outcome(), &exchange)
+}
+
+async fn survives(bench: &Bench, body: impl Into<bytes::Bytes>) -> Verdict {
+    let (mut fresh, exchange) = harm(bench, body).await;
+    let alive =
+        fresh.is_alive().await || bench.fresh().await.is_alive().await && bench.place.is_http();
+    fresh.end().await;
+    match exchange.status {
+        _ if !alive => finding("the server did not answer the next request", &exchange),
+        Some(status) if status >= 500 => finding(exchange.outcome(), &exchange),
+        _ => Verdict::Holds,
+    }
+}
+
+async fn deep_nesting(bench: &mut Bench) -> Verdict {
+    let nested = format!("{}{}", "[".repeat(20_000), "]".repeat(20_000));
+    let body = format!(
+        r#"{{"jsonrpc":"2.0","id":1,"method":"{}","params":{{"x":{nested}}}}}"#,
+        known(bench)
+    );
+    survives(bench, body).await
+}
+
+async fn invalid_utf8(bench: &mut Bench) -> Verdict {
+    let body = [
+        b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"".as_slice(),
+        b"\xff\xfe\"}",
+    ]
+    .concat();
+    survives(bench, body).await
+}
+
+async fn huge_id(bench: &mut Bench) -> Verdict {
+    let params = bench.with_meta(json!({}));
+    let message = json!({"jsonrpc": "2.0", "id": "i".repeat(100_000), "method": known(bench), "params": params});
+    survives(bench, message.to_string()).await
+}

@@ -1,0 +1,309 @@
+//! Lists and what stands in them.
+
+use std::collections::BTreeSet;
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::bench::{Bench, finding};
+use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::{EVERYWHERE, MUST, PRACTICE, SHOULD};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "lists.shape",
+        level: MUST,
+        section: "Tools, Resources, Prompts: Listing",
+        title: "A list that is declared is there, as an array of its own name, and its nextCursor is a string",
+        fix: "answer the list with {\"tools\":[…]}, {\"resources\":[…]} or {\"prompts\":[…]}; leave nextCursor out of the last page, never null",
+        scope: EVERYWHERE,
+        probe: |bench| shape(bench).boxed(),
+    },
+    Rule {
+        id: "lists.items",
+        level: MUST,
+        section: "Tools, Resources, Prompts: Data types",
+        title: "A tool or a prompt has a name, a resource a name and a uri, a template a name and a uriTemplate",
+        fix: "give each item these members, as strings",
+        scope: EVERYWHERE,
+        probe: |bench| items(bench).boxed(),
+    },
+    Rule {
+        id: "lists.unknown-cursor",
+        level: SHOULD,
+        section: "Pagination",
+        title: "A cursor that the server did not give is refused with −32602",
+        fix: "answer with code −32602 where you cannot read a cursor",
+        scope: EVERYWHERE,
+        probe: |bench| unknown_cursor(bench).boxed(),
+    },
+    Rule {
+        id: "lists.end",
+        level: PRACTICE,
+        section: "Pagination",
+        title: "A list ends within a hundred pages, and no cursor comes twice",
+        fix: "leave nextCursor out of the last page",
+        scope: EVERYWHERE,
+        probe: |bench| end(bench).boxed(),
+    },
+    Rule {
+        id: "tools.unique",
+        level: SHOULD,
+        section: "Tools, Tool names",
+        title: "No two tools have one name",
+        fix: "name each tool differently",
+        scope: EVERYWHERE,
+        probe: |bench| unique(bench, "tools/list", "name").boxed(),
+    },
+    Rule {
+        id: "resources.unique",
+        level: PRACTICE,
+        section: "Resources",
+        title: "No two resources have one URI",
+        fix: "list each resource once",
+        scope: EVERYWHERE,
+        probe: |bench| unique(bench, "resources/list", "uri").boxed(),
+    },
+    Rule {
+        id: "prompts.unique",
+        level: PRACTICE,
+        section: "Prompts",
+        title: "No two prompts have one name",
+        fix: "name each prompt differently",
+        scope: EVERYWHERE,
+        probe: |bench| unique(bench, "prompts/list", "name").boxed(),
+    },
+    Rule {
+        id: "tools.name-characters",
+        level: SHOULD,
+        section: "2025-11-25, Tools, Tool names",
+        title: "The name of a tool has 1 to 128 of the characters A–Z a–z 0–9 _ - .",
+        fix: "name tools with letters, digits, underscores, hyphens and dots",
+        scope: Scope {
+            first: Revision::V2025_11_25,
+            ..EVERYWHERE
+        },
+        probe: |bench| name_characters(bench).boxed(),
+    },
+    Rule {
+        id: "tools.input-schema",
+        level: MUST,
+        section: "Tools, Data types",
+        title: "Every tool has an inputSchema, which is an object of type \"object\"",
+        fix: "publish {\"type\":\"object\",…}; without arguments {\"type\":\"object\",\"additionalProperties\":false}",
+        scope: EVERYWHERE,
+        probe: |bench| input_schema(bench).boxed(),
+    },
+    Rule {
+        id: "tools.output-schema",
+        level: MUST,
+        section: "2025-06-18, Tools, Output schema",
+        title: "An outputSchema is an object of type \"object\"",
+        fix: "publish the schema of an object, and give structuredContent as an object",
+        scope: Scope {
+            first: Revision::V2025_06_18,
+            last: Revision::V2025_11_25,
+            ..EVERYWHERE
+        },
+        probe: |bench| output_schema(bench).boxed(),
+    },
+    Rule {
+        id: "tools.description",
+        level: PRACTICE,
+        section: "Tools",
+        title: "Every tool says what it does",
+        fix: "give each tool a description: models choose by it",
+        scope: EVERYWHERE,
+        probe: |bench| description(bench).boxed(),
+    },
+    Rule {
+        id: "schemas.local-references",
+        level: PRACTICE,
+        section: "none (schema portability)",
+        title: "A schema refers to nothing outside of itself",
+        fix: "use #/$defs/… alone: clients fetch no schemas",
+        scope: EVERYWHERE,
+        probe: |bench| local_references(bench).boxed(),
+    },
+];
+
+async fn shape(bench: &mut Bench) -> Verdict {
+    for (method, member) in [
+        ("tools/list", "tools"),
+        ("resources/list", "resources"),
+        ("prompts/list", "prompts"),
+        ("resources/templates/list", "resourceTemplates"),
+    ] {
+        let Some((.., pages)) = bench.lists.iter().find(|(known, ..)| *known == method) else {
+            continue;
+        };
+        for page in pages {
+            // Templates are not declared by themselves.
+            if method == "resources/templates/list" && page.code() == Some(-32601) {
+                continue;
+            }
+            let cursor = page.result().and_then(|it| it.get("nextCursor"));
+            if cursor.is_some_and(|it| !it.is_string()) {
+                return finding(format!("{method}: nextCursor is no string"), page);
+            }
+            let list = page.result().and_then(|it| it.get(member));
+            if !list.is_some_and(Value::is_array) {
+                return finding(
+                    format!("{method}: {}, without an array {member}", page.outcome()),
+                    page,
+                );
+            }
+        }
+    }
+    Verdict::Holds
+}
+
+async fn items(bench: &mut Bench) -> Verdict {
+    for (method, items, _) in &bench.lists {
+        let members: &[_] = match *method {
+            "resources/list" => &["name", "uri"],
+            "resources/templates/list" => &["name", "uriTemplate"],
+            _ => &["name"],
+        };
+        for item in items {
+            let missing = members
+                .iter()
+                .find(|member| !item.get(**member).is_some_and(Value::is_string));
+            if let Some(member) = missing {
+                return finding(
+                    format!("{method}: an item has no {member}"),
+                    &bench.page(method),
+                );
+            }
+        }
+    }
+    Verdict::Holds
+}
+
+async fn unknown_cursor(bench: &mut Bench) -> Verdict {
+    let methods: Vec<_> = bench.lists.iter().map(|(method, ..)| *method).collect();
+    for method in methods {
+        let exchange = bench
+            .ask(method, json!({"cursor": "no cursor of this server"}))
+            .await;
+        // A server may have methods that it does not serve though their family is declared.
+        if !matches!(exchange.code(), Some(-32602 | -32601)) {
+            return finding(format!("{method}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn end(bench: &mut Bench) -> Verdict {
+    for (method, _, pages) in &bench.lists {
+        let mut seen = BTreeSet::new();
+        for page in pages {
+            let cursor = page.result().and_then(|it| it.get("nextCursor"));
+            let Some(cursor) = cursor.and_then(Value::as_str) else {
+                continue;
+            };
+            if !seen.insert(cursor.to_owned()) {
+                return finding(format!("{method}: the cursor {cursor:?} came twice"), page);
+            }
+        }
+        if seen.len() >= 100 {
+            return finding(
+                format!("{method} has more than 100 pages"),
+                &bench.page(method),
+            );
+        }
+    }
+    Verdict::Holds
+}
+
+async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
+    let mut seen = BTreeSet::new();
+    for item in bench.items(method) {
+        let Some(key) = item.get(member).and_then(Value::as_str) else {
+            continue;
+        };
+        if !seen.insert(key) {
+            return finding(format!("{key:?} is listed twice"), &bench.page(method));
+        }
+    }
+    Verdict::Holds
+}
+
+/// What the first tool that is wrong says of itself.
+fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
+    for tool in bench.items("tools/list") {
+        let name = tool
+            .get("name")
+            .and_then(Value::as_str)
+            .unwrap_or("a tool without a name");
+        if let Some(problem) = wrong(tool) {
+            return finding(format!("{name}: {problem}"), &bench.page("tools/list"));
+        }
+    }
+    Verdict::Holds
+}
+
+async fn name_characters(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let name = tool.get("name").and_then(Value::as_str)?;
+        let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
+        let good = (1..=128).contains(&name.len()) && name.chars().all(is_good);
+        (!good).then(|| "its name has other characters, or is empty or too long".to_owned())
+    })
+}
+
+fn is_object_schema(schema: Option<&Value>) -> bool {
+    schema.and_then(|it| it.get("type")) == Some(&json!("object"))
+}
+
+async fn input_schema(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let good = is_object_schema(tool.get("inputSchema"));
+        (!good).then(|| "its inputSchema is not of type \"object\"".to_owned())
+    })
+}
+
+async fn output_schema(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let schema = tool.get("outputSchema")?;
+        let good = is_object_schema(Some(schema));
+        (!good).then(|| "its outputSchema is not of type \"object\"".to_owned())
+    })
+}
+
+async fn description(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let text = tool.get("description").and_then(Value::as_str);
+        let good = text.is_some_and(|text| !text.trim().is_empty());
+        (!good).then(|| "it has no description".to_owned())
+    })
+}
+
+async fn local_references(bench: &mut Bench) -> Verdict {
+    every_tool(bench, |tool| {
+        let schemas = [tool.get("inputSchema"), tool.get("outputSchema")];
+        let reference = schemas
+            .into_iter()
+            .flatten()
+            .find_map(|schema| foreign(schema, 0))?;
+        Some(format!("it refers to {reference:?}"))
+    })
+}
+
+/// A reference to something outside.
+fn foreign(schema: &Value, depth: usize) -> Option<String> {
+    if depth > 100 {
+        return None;
+    }
+    match schema {
+        Value::Object(members) => {
+            let reference = members.get("$ref").and_then(Value::as_str);
+            if let Some(reference) = reference.filter(|it| !it.starts_with('#')) {
+                return Some(reference.to_owned());
+            }
+            members.values().find_map(|inner| foreign(inner, depth + 1))
+        }
+        Value::Array(items) => items.iter().find_map(|inner| foreign(inner, depth + 1)),
+        _ => None,
+    }
+}

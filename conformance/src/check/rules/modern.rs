@@ -1,0 +1,279 @@
+//! What 2026-07-28 asks of each request and answer: its own version, its headers, the kind of its result.
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::bench::{Bench, finding, holds_if};
+use super::super::rule::{Rule, Verdict};
+use super::{MODERN, MODERN_HTTP, MUST, SHOULD};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "modern.result-type",
+        level: MUST,
+        section: "2026-07-28, Base protocol, Responses",
+        title: "Every result says its resultType",
+        fix: "put \"resultType\":\"complete\" into every result that is complete",
+        scope: MODERN,
+        probe: |bench| result_type(bench).boxed(),
+    },
+    Rule {
+        id: "modern.server-info",
+        level: SHOULD,
+        section: "2026-07-28, Base protocol, _meta",
+        title: "Every result names the server in _meta",
+        fix: "put io.modelcontextprotocol/serverInfo into the _meta of every result",
+        scope: MODERN,
+        probe: |bench| server_info(bench).boxed(),
+    },
+    Rule {
+        id: "modern.discover",
+        level: MUST,
+        section: "2026-07-28, Discovery",
+        title: "server/discover lists supportedVersions, this one among them, and capabilities",
+        fix: "answer with {\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{…}}",
+        scope: MODERN,
+        probe: |bench| discover(bench).boxed(),
+    },
+    Rule {
+        id: "modern.cacheable",
+        level: MUST,
+        section: "2026-07-28, Caching",
+        title: "What is discovered or listed says ttlMs, 0 or more, and cacheScope, public or private",
+        fix: "put both into every such result; \"ttlMs\":0 if it may not be kept",
+        scope: MODERN,
+        probe: |bench| cacheable(bench).boxed(),
+    },
+    Rule {
+        id: "modern.meta-missing",
+        level: MUST,
+        section: "2026-07-28, Base protocol, _meta",
+        title: "A request without its version or client capabilities in _meta is refused with −32602",
+        fix: "require both keys in params._meta; over HTTP answer with status 400",
+        scope: MODERN,
+        probe: |bench| meta_missing(bench).boxed(),
+    },
+    Rule {
+        id: "modern.client-info-optional",
+        level: MUST,
+        section: "2026-07-28, Base protocol, _meta",
+        title: "A request without clientInfo is served",
+        fix: "do not require io.modelcontextprotocol/clientInfo",
+        scope: MODERN,
+        probe: |bench| client_info_optional(bench).boxed(),
+    },
+    Rule {
+        id: "modern.unsupported-version",
+        level: MUST,
+        section: "2026-07-28, Versioning",
+        title: "A version that the server does not support is refused with −32022, and data lists those that it does",
+        fix: "answer with code −32022, data.supported and data.requested; over HTTP with status 400",
+        scope: MODERN,
+        probe: |bench| unsupported_version(bench).boxed(),
+    },
+    Rule {
+        id: "modern.method-header",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Headers",
+        title: "Mcp-Method that differs from the body, or is missing, is refused with 400 and −32020",
+        fix: "compare the header with the body's method",
+        scope: MODERN_HTTP,
+        probe: |bench| method_header(bench).boxed(),
+    },
+    Rule {
+        id: "modern.version-header",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Headers",
+        title: "MCP-Protocol-Version that differs from the body, or is missing, is refused with 400 and −32020",
+        fix: "compare the header with the version in _meta",
+        scope: MODERN_HTTP,
+        probe: |bench| version_header(bench).boxed(),
+    },
+    Rule {
+        id: "modern.unknown-method-status",
+        level: MUST,
+        section: "2026-07-28, Streamable HTTP, Sending messages",
+        title: "An unknown method is answered with 404",
+        fix: "answer with status 404 and error −32601",
+        scope: MODERN_HTTP,
+        probe: |bench| unknown_method_status(bench).boxed(),
+    },
+    Rule {
+        id: "modern.no-session",
+        level: SHOULD,
+        section: "2026-07-28, Streamable HTTP",
+        title: "No session id is given",
+        fix: "leave Mcp-Session-Id out of answers to requests of this revision",
+        scope: MODERN_HTTP,
+        probe: |bench| no_session(bench).boxed(),
+    },
+];
+
+/// One good answer of each method that is safe to ask.
+async fn answers(bench: &mut Bench) -> Vec<super::super::exchange::Exchange> {
+    let mut all = vec![bench.greeting.clone()];
+    all.extend(bench.lists.iter().flat_map(|(_, _, pages)| pages.clone()));
+    all
+}
+
+async fn result_type(bench: &mut Bench) -> Verdict {
+    for exchange in answers(bench).await {
+        let kind = exchange.result().map(|it| it.get("resultType"));
+        match kind {
+            Some(Some(Value::String(_))) | None => {}
+            Some(_) => return finding("a result has no resultType", &exchange),
+        }
+    }
+    Verdict::Holds
+}
+
+async fn server_info(bench: &mut Bench) -> Verdict {
+    for exchange in answers(bench).await {
+        let Some(result) = exchange.result() else {
+            continue;
+        };
+        let info = result
+            .get("_meta")
+            .and_then(|it| it.get("io.modelcontextprotocol/serverInfo"));
+        if !info
+            .and_then(|it| it.get("name"))
+            .is_some_and(Value::is_string)
+        {
+            return finding("a result does not name the server", &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn discover(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let result = exchange.result();
+    let versions = result.and_then(|it| it.get("supportedVersions"));
+    let versions = versions.and_then(Value::as_array);
+    let listed = versions.is_some_and(|it| it.contains(&json!(bench.revision.as_str())));
+    let capable = result.and_then(|it| it.get("capabilities"));
+    match capable.is_some_and(Value::is_object) {
+        true => holds_if(
+            listed,
+            "supportedVersions does not list this one",
+            &exchange,
+        ),
+        false => finding("capabilities is no object", &exchange),
+    }
+}
+
+async fn cacheable(bench: &mut Bench) -> Verdict {
+    for exchange in answers(bench).await {
+        let Some(result) = exchange.result() else {
+            continue;
+        };
+        if !result.get("ttlMs").is_some_and(Value::is_u64) {
+            return finding("ttlMs is not an integer of 0 or more", &exchange);
+        }
+        let scope = result.get("cacheScope").and_then(Value::as_str);
+        if !matches!(scope, Some("public" | "private")) {
+            return finding("cacheScope is neither public nor private", &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+/// The request for what the server is, without one key of `_meta`.
+async fn without(bench: &mut Bench, key: &str) -> super::super::exchange::Exchange {
+    let mut message = bench.message("server/discover", json!({}));
+    if let Some(meta) = message
+        .pointer_mut("/params/_meta")
+        .and_then(Value::as_object_mut)
+    {
+        meta.remove(&format!("io.modelcontextprotocol/{key}"));
+    }
+    bench.send(&message).await
+}
+
+async fn meta_missing(bench: &mut Bench) -> Verdict {
+    let keys: &[&str] = match bench.place.is_http() {
+        true => &["protocolVersion", "clientCapabilities"],
+        // On stdio a request without a version may be one of an older revision.
+        false => &["clientCapabilities"],
+    };
+    for key in keys {
+        let exchange = without(bench, key).await;
+        let status = exchange.status.is_none_or(|status| status == 400);
+        if exchange.code() != Some(-32602) || !status {
+            return finding(format!("without {key}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn client_info_optional(bench: &mut Bench) -> Verdict {
+    let exchange = without(bench, "clientInfo").await;
+    holds_if(exchange.result().is_some(), exchange.outcome(), &exchange)
+}
+
+async fn unsupported_version(bench: &mut Bench) -> Verdict {
+    let mut message = bench.message("server/discover", json!({}));
+    let version = "/params/_meta/io.modelcontextprotocol~1protocolVersion";
+    if let Some(version) = message.pointer_mut(version) {
+        *version = json!("2099-01-01");
+    }
+    let raw = bench.framed(&message);
+    let raw = match bench.place.is_http() {
+        true => raw.with("mcp-protocol-version", "2099-01-01"),
+        false => raw,
+    };
+    let exchange = bench.raw(raw).await;
+    let data = exchange.response().and_then(|it| it.pointer("/error/data"));
+    let supported = data
+        .and_then(|it| it.get("supported"))
+        .and_then(Value::as_array);
+    let requested = data.and_then(|it| it.get("requested"));
+    let status = exchange.status.is_none_or(|status| status == 400);
+    match exchange.code() {
+        Some(-32022) if status && supported.is_none_or(Vec::is_empty) => {
+            finding("data.supported lists nothing", &exchange)
+        }
+        Some(-32022) if status && requested != Some(&json!("2099-01-01")) => {
+            finding("data.requested is not what was asked for", &exchange)
+        }
+        Some(-32022) if status => Verdict::Holds,
+        _ => finding(exchange.outcome(), &exchange),
+    }
+}
+
+async fn header_mismatch(bench: &mut Bench, name: &str, wrong: &str) -> Verdict {
+    for value in [Some(wrong), None] {
+        let message = bench.message("server/discover", json!({}));
+        let raw = bench.framed(&message);
+        let raw = match value {
+            Some(value) => raw.with(name, value),
+            None => raw.without(name),
+        };
+        let exchange = bench.raw(raw).await;
+        if exchange.status != Some(400) || exchange.code() != Some(-32020) {
+            let how = value.map_or("without the header".to_owned(), |it| format!("with {it:?}"));
+            return finding(format!("{how}: {}", exchange.outcome()), &exchange);
+        }
+    }
+    Verdict::Holds
+}
+
+async fn method_header(bench: &mut Bench) -> Verdict {
+    header_mismatch(bench, "mcp-method", "tools/list").await
+}
+
+async fn version_header(bench: &mut Bench) -> Verdict {
+    header_mismatch(bench, "mcp-protocol-version", "2025-11-25").await
+}
+
+async fn unknown_method_status(bench: &mut Bench) -> Verdict {
+    let exchange = bench.ask("no/such/method", json!({})).await;
+    let good = exchange.status == Some(404) && exchange.code() == Some(-32601);
+    holds_if(good, exchange.outcome(), &exchange)
+}
+
+async fn no_session(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let given = exchange.header("mcp-session-id").is_some();
+    holds_if(!given, "Mcp-Session-Id was given", &exchange)
+}

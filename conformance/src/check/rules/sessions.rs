@@ -1,0 +1,219 @@
+//! The handshake and sessions of the revisions up to 2025-11-25.
+
+use futures_util::FutureExt as _;
+use http::Method;
+use serde_json::{Value, json};
+
+use super::super::bench::{Bench, finding, holds_if};
+use super::super::exchange::Exchange;
+use super::super::http::Raw;
+use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: SPEAKS,
+        level: MUST,
+        section: "Versioning",
+        title: "The server answers initialize or server/discover in a revision that was asked for",
+        fix: "answer initialize with protocolVersion, or server/discover with supportedVersions; see that the URL is the endpoint and that its credentials are sent",
+        scope: EVERYWHERE,
+        probe: |bench| speaks(bench).boxed(),
+    },
+    Rule {
+        id: "handshake.unknown-version",
+        level: MUST,
+        section: "Lifecycle, Version negotiation",
+        title: "A version that the server does not know is answered with one that it does, or with error −32602 that lists them",
+        fix: "answer initialize with a version that you support, the latest by preference",
+        scope: LEGACY,
+        probe: |bench| unknown_version(bench).boxed(),
+    },
+    Rule {
+        id: "handshake.result",
+        level: MUST,
+        section: "Lifecycle, Initialization",
+        title: "The result of initialize has protocolVersion, capabilities and serverInfo with name and version",
+        fix: "send {\"protocolVersion\",\"capabilities\":{…},\"serverInfo\":{\"name\",\"version\"}}",
+        scope: LEGACY,
+        probe: |bench| handshake(bench).boxed(),
+    },
+    Rule {
+        id: "session.characters",
+        level: MUST,
+        section: "Streamable HTTP, Session management",
+        title: "A session id has visible ASCII characters alone (0x21 to 0x7E)",
+        fix: "make session ids of letters, digits and hyphens, such as a UUID",
+        scope: LEGACY_HTTP,
+        probe: |bench| characters(bench).boxed(),
+    },
+    Rule {
+        id: "session.own",
+        level: SHOULD,
+        section: "Streamable HTTP, Session management",
+        title: "Each session has an id of its own",
+        fix: "draw each session id at random from a cryptographic source",
+        scope: LEGACY_HTTP,
+        probe: |bench| own(bench).boxed(),
+    },
+    Rule {
+        id: "session.missing",
+        level: SHOULD,
+        section: "Streamable HTTP, Session management",
+        title: "A request without the session that the server requires is answered with 400",
+        fix: "answer 400 where the header Mcp-Session-Id is missing",
+        scope: LEGACY_HTTP,
+        probe: |bench| missing(bench).boxed(),
+    },
+    Rule {
+        id: "session.ended",
+        level: MUST,
+        section: "Streamable HTTP, Session management",
+        title: "A request of a session that was ended is answered with 404",
+        fix: "answer 404 for sessions that have ended, so that clients begin again",
+        scope: LEGACY_HTTP,
+        probe: |bench| ended(bench).boxed(),
+    },
+    Rule {
+        id: "http.version-header",
+        level: MUST,
+        section: "Streamable HTTP, Protocol version header",
+        title: "A version in MCP-Protocol-Version that the server does not support is answered with 400",
+        fix: "answer 400 where the header names a version that you do not support",
+        scope: Scope {
+            first: Revision::V2025_06_18,
+            ..LEGACY_HTTP
+        },
+        probe: |bench| version_header(bench).boxed(),
+    },
+];
+
+async fn speaks(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let result = exchange.result();
+    let version = result.and_then(|it| it.get("protocolVersion"));
+    let other = version.filter(|it| **it != bench.revision.as_str());
+    match other {
+        Some(other) => finding(format!("the server answered {other}"), &exchange),
+        None => holds_if(result.is_some(), exchange.outcome(), &exchange),
+    }
+}
+
+async fn unknown_version(bench: &mut Bench) -> Verdict {
+    let mut fresh = Bench::new(bench.place.clone(), bench.revision, bench.patience);
+    let params = json!({
+        "protocolVersion": "1999-01-01",
+        "capabilities": {},
+        "clientInfo": {"name": "mcp-conformance", "version": "0"},
+    });
+    let exchange = fresh.ask("initialize", params).await;
+    fresh.end().await;
+    let version = exchange.result().and_then(|it| it.get("protocolVersion"));
+    match version.and_then(Value::as_str) {
+        Some("1999-01-01") => finding("the server agreed to 1999-01-01", &exchange),
+        Some(version) if version.parse::<Revision>().is_ok() => Verdict::Holds,
+        Some(version) => finding(
+            format!("the server answered {version:?}, which is no revision"),
+            &exchange,
+        ),
+        // The error in the specification's example.
+        None if exchange.code() == Some(-32602) && lists_versions(&exchange) => Verdict::Holds,
+        None => finding(exchange.outcome(), &exchange),
+    }
+}
+
+fn lists_versions(exchange: &Exchange) -> bool {
+    let response = exchange.response();
+    let supported = response.and_then(|it| it.pointer("/error/data/supported"));
+    let supported = supported.and_then(Value::as_array);
+    supported.is_some_and(|versions| !versions.is_empty())
+}
+
+async fn handshake(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let result = exchange.result().cloned().unwrap_or_default();
+    let text = |path: &str| result.pointer(path).is_some_and(Value::is_string);
+    let seen = match () {
+        () if !text("/protocolVersion") => "protocolVersion is no string",
+        () if !result.get("capabilities").is_some_and(Value::is_object) => {
+            "capabilities is no object"
+        }
+        () if !text("/serverInfo/name") => "serverInfo has no name",
+        () if !text("/serverInfo/version") => "serverInfo has no version",
+        () => return Verdict::Holds,
+    };
+    finding(seen, &exchange)
+}
+
+fn no_sessions() -> Verdict {
+    Verdict::Inapplicable("the server gives no session id".to_owned())
+}
+
+async fn characters(bench: &mut Bench) -> Verdict {
+    let exchange = bench.greeting.clone();
+    let Some(session) = exchange.headers.get("mcp-session-id") else {
+        return no_sessions();
+    };
+    let good = session
+        .as_bytes()
+        .iter()
+        .all(|byte| (0x21..=0x7e).contains(byte));
+    holds_if(
+        good && !session.is_empty(),
+        format!("the id is {session:?}"),
+        &exchange,
+    )
+}
+
+async fn own(bench: &mut Bench) -> Verdict {
+    let mut other = bench.fresh().await;
+    let (exchange, pair) = (other.greeting.clone(), (bench.session(), other.session()));
+    let verdict = match pair {
+        (Some(one), Some(two)) => holds_if(one != two, "two sessions have one id", &exchange),
+        _ => no_sessions(),
+    };
+    other.end().await;
+    verdict
+}
+
+async fn missing(bench: &mut Bench) -> Verdict {
+    if bench.session().is_none() {
+        return no_sessions();
+    }
+    let message = bench.message("ping", json!({}));
+    let raw = bench.framed(&message).without("mcp-session-id");
+    let exchange = bench.raw(raw).await;
+    match exchange.status {
+        Some(400) => Verdict::Holds,
+        Some(200) => Verdict::Inapplicable("the server does not require its session".to_owned()),
+        _ => finding(exchange.outcome(), &exchange),
+    }
+}
+
+async fn ended(bench: &mut Bench) -> Verdict {
+    let mut fresh = bench.fresh().await;
+    let Some(session) = fresh.session().map(str::to_owned) else {
+        return no_sessions();
+    };
+    let delete = Raw::bare(Method::DELETE)
+        .with("mcp-session-id", &session)
+        .with("mcp-protocol-version", bench.revision.as_str());
+    let deleted = fresh.raw(delete).await;
+    match deleted.status {
+        Some(405) => return Verdict::Inapplicable("clients may not end sessions here".to_owned()),
+        Some(200..300) => {}
+        // How a server says that clients may not, is its own affair.
+        _ => return Verdict::Unclear(format!("DELETE got {}", deleted.outcome())),
+    }
+    let exchange = fresh.ask("ping", json!({})).await;
+    holds_if(exchange.status == Some(404), exchange.outcome(), &exchange)
+}
+
+async fn version_header(bench: &mut Bench) -> Verdict {
+    let message = bench.message("ping", json!({}));
+    let raw = bench
+        .framed(&message)
+        .with("mcp-protocol-version", "1999-01-01");
+    let exchange = bench.raw(raw).await;
+    holds_if(exchange.status == Some(400), exchange.outcome(), &exchange)
+}

@@ -1,0 +1,252 @@
+//! Streamable HTTP: statuses, types, origins, batches.
+
+use futures_util::FutureExt as _;
+use http::Method;
+use serde_json::json;
+
+use super::super::bench::{Bench, QUIET, finding, holds_if};
+use super::super::http::Raw;
+use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "http.content-type",
+        level: MUST,
+        section: "Streamable HTTP, Sending messages",
+        title: "A request is answered with application/json or text/event-stream",
+        fix: "set Content-Type to what the body is",
+        scope: HTTP,
+        probe: |bench| content_type(bench).boxed(),
+    },
+    Rule {
+        id: "http.accepted",
+        level: MUST,
+        section: "Streamable HTTP, Sending messages",
+        title: "A notification that is accepted is answered with 202 and no body",
+        fix: "answer notifications with 202 and an empty body",
+        scope: HTTP,
+        probe: |bench| accepted(bench).boxed(),
+    },
+    Rule {
+        id: "http.get",
+        level: MUST,
+        section: "Streamable HTTP, Listening for messages",
+        title: "GET is answered with an event stream or with 405",
+        fix: "open text/event-stream for GET, or answer 405",
+        scope: LEGACY_HTTP,
+        probe: |bench| get(bench).boxed(),
+    },
+    Rule {
+        id: "http.batch",
+        level: MUST,
+        section: "2025-06-18, Streamable HTTP, Sending messages",
+        title: "The body is one message: a batch is refused",
+        fix: "answer an array with 400 and error −32600",
+        scope: Scope {
+            first: Revision::V2025_06_18,
+            ..HTTP
+        },
+        probe: |bench| batch(bench).boxed(),
+    },
+    Rule {
+        id: "http.batch-2025-03-26",
+        level: MUST,
+        section: "2025-03-26, Base protocol, Batching",
+        title: "A batch is answered, each request of it by one response",
+        fix: "take arrays in sessions of 2025-03-26",
+        scope: Scope {
+            last: Revision::V2025_03_26,
+            ..LEGACY_HTTP
+        },
+        probe: |bench| batch_taken(bench).boxed(),
+    },
+    Rule {
+        id: "http.origin",
+        level: MUST,
+        section: "Streamable HTTP, Security warning",
+        title: "A request from a foreign web page is refused by a server on loopback",
+        fix: "compare Origin with the pages that may call you, and answer 403",
+        scope: HTTP,
+        probe: |bench| origin(bench).boxed(),
+    },
+    Rule {
+        id: "http.host",
+        level: PRACTICE,
+        section: "none (DNS rebinding)",
+        title: "A request for a foreign host is refused by a server on loopback",
+        fix: "compare Host with the names that you are called by, and answer with a 4xx status",
+        scope: HTTP,
+        probe: |bench| host(bench).boxed(),
+    },
+    Rule {
+        id: "http.media-type",
+        level: PRACTICE,
+        section: "none (RFC 9110 §15.5.16)",
+        title: "A body that is not called JSON is refused",
+        fix: "answer 415 where Content-Type is not application/json: web pages can send text/plain without asking",
+        scope: HTTP,
+        probe: |bench| media_type(bench).boxed(),
+    },
+    Rule {
+        id: "http.parse-status",
+        level: PRACTICE,
+        section: "Streamable HTTP, Sending messages",
+        title: "Text that is not JSON is answered with a 4xx status",
+        fix: "answer 400",
+        scope: HTTP,
+        probe: |bench| parse_status(bench).boxed(),
+    },
+];
+
+fn ask(bench: &mut Bench) -> Raw {
+    let method = match bench.revision.is_modern() {
+        true => "server/discover",
+        false => "ping",
+    };
+    let message = bench.message(method, json!({}));
+    bench.framed(&message)
+}
+
+async fn content_type(bench: &mut Bench) -> Verdict {
+    let raw = ask(bench);
+    let exchange = bench.raw(raw).await;
+    let kind = exchange.header("content-type").unwrap_or_default();
+    let kind = kind
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim()
+        .to_ascii_lowercase();
+    let good = kind == "application/json" || kind == "text/event-stream";
+    holds_if(good, format!("Content-Type is {kind:?}"), &exchange)
+}
+
+async fn accepted(bench: &mut Bench) -> Verdict {
+    let exchange = bench.tell("notifications/cancelled", QUIET).await;
+    match exchange.status {
+        Some(202) if exchange.received.is_empty() => Verdict::Holds,
+        // It may be refused: it names no request.
+        Some(400..500) => Verdict::Inapplicable("the notification was refused".to_owned()),
+        _ => finding(exchange.outcome(), &exchange),
+    }
+}
+
+async fn get(bench: &mut Bench) -> Verdict {
+    let mut raw = Raw::bare(Method::GET).with("accept", "text/event-stream");
+    if let Some(session) = bench.session() {
+        raw = raw.with("mcp-session-id", session);
+    }
+    raw = raw.with("mcp-protocol-version", bench.revision.as_str());
+    // An open stream does not end: its head is enough.
+    let exchange = bench
+        .raw_within(raw, std::time::Duration::from_millis(500))
+        .await;
+    let streams = exchange
+        .header("content-type")
+        .is_some_and(|kind| kind.starts_with("text/event-stream"));
+    match exchange.status {
+        Some(405) => Verdict::Holds,
+        Some(200) if streams => Verdict::Holds,
+        None => Verdict::Unclear("no head came within 500 ms".to_owned()),
+        _ => finding(exchange.outcome(), &exchange),
+    }
+}
+
+fn two(bench: &mut Bench) -> Raw {
+    let messages = [
+        bench.message("ping", json!({})),
+        bench.message("ping", json!({})),
+    ];
+    let [first, _] = &messages;
+    let raw = bench.framed(first);
+    Raw {
+        body: serde_json::Value::from(messages.to_vec())
+            .to_string()
+            .into(),
+        ..raw
+    }
+}
+
+async fn batch(bench: &mut Bench) -> Verdict {
+    let raw = two(bench);
+    let exchange = bench.raw(raw).await;
+    let answered = exchange
+        .messages
+        .iter()
+        .any(|message| message.get("result").is_some());
+    let refused = exchange
+        .status
+        .is_some_and(|status| (400..500).contains(&status));
+    holds_if(refused && !answered, exchange.outcome(), &exchange)
+}
+
+async fn batch_taken(bench: &mut Bench) -> Verdict {
+    let raw = two(bench);
+    let exchange = bench.raw(raw).await;
+    let answers = exchange
+        .messages
+        .iter()
+        .filter(|message| message.get("result").is_some())
+        .count();
+    // Of an event stream only the first response is waited for.
+    let all = answers == 2
+        || answers == 1
+            && exchange
+                .header("content-type")
+                .is_some_and(|it| it.starts_with("text/event"));
+    holds_if(
+        all,
+        format!("{answers} of 2 requests were answered"),
+        &exchange,
+    )
+}
+
+/// Whether the server is reached by a loopback name: others may be open to every page on purpose.
+fn is_loopback(bench: &Bench) -> bool {
+    let place = bench.place.to_string();
+    ["//127.", "//localhost", "//[::1]"]
+        .iter()
+        .any(|name| place.contains(name))
+}
+
+async fn refused(bench: &mut Bench, name: &str, value: &str) -> Verdict {
+    if !is_loopback(bench) {
+        return Verdict::Inapplicable("the server is not reached by a loopback name".to_owned());
+    }
+    let raw = ask(bench).with(name, value);
+    let exchange = bench.raw(raw).await;
+    let refused = exchange
+        .status
+        .is_some_and(|status| (400..500).contains(&status));
+    holds_if(refused, exchange.outcome(), &exchange)
+}
+
+async fn origin(bench: &mut Bench) -> Verdict {
+    refused(bench, "origin", "https://evil.example").await
+}
+
+async fn host(bench: &mut Bench) -> Verdict {
+    refused(bench, "host", "evil.example").await
+}
+
+async fn media_type(bench: &mut Bench) -> Verdict {
+    let raw = ask(bench).with("content-type", "text/plain");
+    let exchange = bench.raw(raw).await;
+    let refused = exchange
+        .status
+        .is_some_and(|status| (400..500).contains(&status));
+    holds_if(refused, exchange.outcome(), &exchange)
+}
+
+async fn parse_status(bench: &mut Bench) -> Verdict {
+    let raw = Raw {
+        body: "{\"jsonrpc\"".into(),
+        ..ask(bench)
+    };
+    let exchange = bench.raw(raw).await;
+    let refused = exchange
+        .status
+        .is_some_and(|status| (400..500).contains(&status));
+    holds_if(refused, exchange.outcome(), &exchange)
+}

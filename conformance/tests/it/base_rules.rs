@@ -1,0 +1,124 @@
+//! Base rules in a replay: a server that breaks one fails, though no step of the transcript names what is wrong.
+
+use http::Response;
+use mcp_conformance::{Body, Era, Target};
+use serde_json::{Value, json};
+
+use crate::check::correct::correct;
+use crate::mutation::{Fault, answer, broken, result};
+use crate::small_server::{echo, events, fails, replay, server};
+
+/// A transcript that accepts every result and every error.
+const ACCEPTS_ALL: &str = r#"{"open":"main"}
+{"mcp":{"method":"tools/list"},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"tools/call","params":{"name":"look","arguments":{}}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"resources/list"},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"resources/read","params":{"uri":"test://one"}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"prompts/list"},"expect":{"result":{"$any":true}}}
+{"era":"legacy","mcp":{"method":"ping"},"expect":{"result":{"$any":true}}}
+{"era":"legacy","mcp":{"method":"no/such"},"expect":{"error":{"$any":true}}}
+"#;
+
+fn without(value: &mut Value, member: &str) {
+    value.as_object_mut().unwrap().remove(member);
+}
+
+fn error(change: fn(&mut Value)) -> Fault {
+    answer(move |_, answer| {
+        if answer.body["error"].is_object() {
+            change(&mut answer.body["error"]);
+        }
+    })
+}
+
+/// How a server is broken, the line at which that is seen, and what is said of it.
+fn table() -> Vec<(Fault, usize, &'static str)> {
+    vec![
+        (
+            answer(|asked, answer| {
+                if asked.is_rpc("ping") {
+                    let kind = "text/plain".parse().unwrap();
+                    answer.headers.insert("content-type", kind);
+                }
+            }),
+            8,
+            "has the content-type",
+        ),
+        (
+            answer(|asked, answer| {
+                if asked.is_rpc("notifications/initialized") {
+                    answer.body = json!({"jsonrpc": "2.0", "id": null, "result": {}});
+                }
+            }),
+            2,
+            "what is no request was answered with a body",
+        ),
+        (
+            result("tools/list", |it| it["nextCursor"] = Value::Null),
+            3,
+            "nextCursor is no string",
+        ),
+        (
+            result("ping", |it| it["_meta"] = 5.into()),
+            8,
+            "_meta is no object",
+        ),
+        (
+            error(|it| it["code"] = "-32601".into()),
+            9,
+            "the code of its error is no integer",
+        ),
+        (
+            error(|it| without(it, "message")),
+            9,
+            "its error has no message",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn a_server_that_keeps_them_passes() {
+    for era in Era::ALL {
+        let passed = replay(&correct(), era, ACCEPTS_ALL).await;
+        assert!(passed.is_ok(), "{era:?}: {passed:?}");
+    }
+}
+
+#[tokio::test]
+async fn each_broken_server_fails_where_nothing_names_it() {
+    for (fault, line, says) in table() {
+        let target = broken(correct(), fault);
+        fails(replay(&target, Era::Legacy, ACCEPTS_ALL).await, line, says);
+    }
+}
+
+#[tokio::test]
+async fn a_modern_result_has_its_kind_though_a_step_looks_at_the_status_alone() {
+    let target = broken(
+        correct(),
+        result("prompts/list", |it| without(it, "resultType")),
+    );
+    let raw = r#"{"http":{"method":"POST","path":"/mcp","headers":{"content-type":"application/json","accept":"application/json, text/event-stream","mcp-protocol-version":"2026-07-28","mcp-method":"prompts/list"},"json":{"jsonrpc":"2.0","id":1,"method":"prompts/list","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}}},"expect":{"status":200}}"#;
+    assert!(replay(&correct(), Era::Modern, raw).await.is_ok());
+    fails(replay(&target, Era::Modern, raw).await, 2, "no resultType");
+}
+
+#[tokio::test]
+async fn what_comes_before_an_answer_is_judged_too() {
+    fn early(path: &str, body: &Value) -> Response<Body> {
+        if body["method"] != "x/y" {
+            return echo(path, body);
+        }
+        let notification = json!({"jsonrpc": "1.0", "method": "notifications/message"});
+        let answer = json!({"jsonrpc": "2.0", "id": body["id"], "result": {}});
+        let pieces = [notification, answer].map(|message| format!("data: {message}\n\n"));
+        events(&[&pieces[0], &pieces[1]], false)
+    }
+    let (target, _): (Target, _) = server(early);
+    let steps = "{\"open\":\"main\"}\n{\"mcp\":{\"method\":\"x/y\"},\"expect\":{\"result\":{\"$any\":true}}}";
+    fails(
+        replay(&target, Era::Legacy, steps).await,
+        3,
+        "jsonrpc is not",
+    );
+}

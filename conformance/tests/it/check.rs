@@ -1,0 +1,107 @@
+//! `check`: clean on servers that keep the rules, and for each rule a server that breaks it and is found out.
+
+mod command_line;
+pub(crate) mod correct;
+mod mutants;
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use mcp_conformance::{Check, CheckReport, Revision, Target, rules};
+
+use crate::mutation::broken;
+use crate::serve::serve;
+
+/// What breaks a server on pipes: `$0` is the program.
+const ON_PIPES: [(&str, &str); 2] = [
+    ("stdio.messages-only", "echo listening; exec \"$0\" --stdio"),
+    ("stdio.end", "\"$0\" --stdio; exec sleep 60"),
+];
+
+fn over_http(target: Target) -> Check {
+    Check::url(Target::url(&format!("{}/mcp", serve(target))).unwrap())
+}
+
+fn found(report: &CheckReport) -> BTreeSet<&'static str> {
+    report.findings().map(|judged| judged.rule.id).collect()
+}
+
+fn text(report: &CheckReport) -> String {
+    let mut text = Vec::new();
+    report.write_text(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[test]
+fn every_rule_has_a_server_that_breaks_it() {
+    let table = mutants::table();
+    let over_http = table.iter().map(|mutant| mutant.rule);
+    let broken: BTreeSet<_> = over_http.chain(ON_PIPES.map(|(rule, _)| rule)).collect();
+    let rules: BTreeSet<_> = rules().map(|rule| rule.id).collect();
+    assert_eq!(broken, rules);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn each_broken_server_breaks_its_rule_and_no_other() {
+    let checks = mutants::table().into_iter().map(|mutant| {
+        tokio::spawn(async move {
+            let check = over_http(broken(correct::correct(), mutant.fault));
+            let check = check.revisions(vec![mutant.revision]);
+            (mutant.rule, check.run(|_| {}).await.unwrap())
+        })
+    });
+    let mut wrong = String::new();
+    for check in checks.collect::<Vec<_>>() {
+        let (rule, report) = check.await.unwrap();
+        if found(&report) != BTreeSet::from([rule]) {
+            wrong += &format!("{rule}:\n{}\n", text(&report));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[tokio::test]
+async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
+    let program = correct::everything().await;
+    let checks = ON_PIPES.map(|(rule, script)| {
+        let arguments = ["-c", script, &program].map(Into::into).to_vec();
+        let check = Check::command("sh", arguments).timeout(Duration::from_secs(2));
+        let check = check.revisions(vec![Revision::V2026_07_28]);
+        async move { (rule, check.run(|_| {}).await.unwrap()) }
+    });
+    for (rule, report) in join_all(checks).await {
+        assert_eq!(found(&report), BTreeSet::from([rule]), "{}", text(&report));
+    }
+}
+
+#[track_caller]
+fn is_clean(report: &CheckReport) {
+    let text = text(report);
+    assert!(
+        found(report).is_empty() && !text.contains("unclear "),
+        "{text}"
+    );
+    assert_eq!(report.revisions, Revision::ALL, "{text}");
+}
+
+#[tokio::test]
+async fn servers_that_keep_the_rules_are_clean_over_http() {
+    is_clean(&over_http(correct::correct()).run(|_| {}).await.unwrap());
+    let (_server, url) = correct::everything_over_http().await;
+    let check = Check::url(Target::url(&url).unwrap());
+    is_clean(&check.run(|_| {}).await.unwrap());
+}
+
+#[tokio::test]
+async fn servers_that_keep_the_rules_are_clean_on_pipes() {
+    let program = correct::everything().await;
+    let checks = Revision::ALL.map(|revision| {
+        let check = Check::command(&program, vec!["--stdio".into()]);
+        let check = check.revisions(vec![revision]);
+        async move { check.run(|_| {}).await.unwrap() }
+    });
+    for report in join_all(checks).await {
+        is_clean(&report);
+    }
+}

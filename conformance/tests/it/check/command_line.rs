@@ -1,0 +1,185 @@
+//! `check` on the command line: exit codes, filters, formats.
+
+use std::process::Command;
+
+use mcp_conformance::rules;
+use serde_json::Value;
+
+use super::correct::correct;
+use super::mutants;
+use crate::command_line::run;
+use crate::mutation::broken;
+use crate::serve::serve;
+
+fn good() -> String {
+    format!("{}/mcp", serve(correct()))
+}
+
+/// A server that breaks this rule.
+pub(crate) fn bad(rule: &str) -> String {
+    let mut table = mutants::table().into_iter();
+    let mutant = table.find(|mutant| mutant.rule == rule).unwrap();
+    format!("{}/mcp", serve(broken(correct(), mutant.fault)))
+}
+
+#[tokio::test]
+async fn the_exit_code_is_the_verdict() {
+    let only = ["--only", "base.ping"];
+    let (code, out, err) = run(&[&["check", "--url", &good()], &only[..]].concat()).await;
+    assert_eq!((code, err.as_str()), (0, ""), "{out}");
+    let (code, out, _) = run(&[&["check", "--url", &bad("base.ping")], &only[..]].concat()).await;
+    assert_eq!(code, 1, "{out}");
+    for says in [
+        "MUST base.ping (2025-11-25, Ping)",
+        "  change: answer ping with {\"result\":{}}",
+        "    < {\"id\":",
+        "\"method\":\"ping\"",
+        "findings: 4 MUST, 0 SHOULD, 0 practice",
+    ] {
+        assert!(out.contains(says), "{says}\n{out}");
+    }
+    let (code, out, _) = run(&["check", "--url", &bad("handshake.speaks")]).await;
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("seen: status 404, no body"), "{out}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_used_ends_with_code_2() {
+    for (arguments, says) in [
+        (&["check"][..], "--url <URL>"),
+        (&["check", "--url", "ftp://x"], "its scheme is not"),
+        (&["check", "--command", "sh '"], "its quotes do not match"),
+        (
+            &["check", "--url", "http://x", "--revision", "2025-11-26"],
+            "they are 2024-11-05, ",
+        ),
+        (
+            &["check", "--url", "http://x", "--only", "base.pong"],
+            "the nearest is base.ping",
+        ),
+        (
+            &["check", "--url", "http://x", "--skip", "sesion."],
+            "no rule begins with \"sesion.\"",
+        ),
+        (
+            &["check", "--explain", "base.id-ecko"],
+            "the nearest is base.id-echo",
+        ),
+    ] {
+        let (code, _, err) = run(arguments).await;
+        assert_eq!(code, 2, "{arguments:?}: {err}");
+        assert!(err.contains(says), "{arguments:?}: {err}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_there_ends_with_code_3() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    drop(listener);
+    let (code, out, _) = run(&["check", "--url", &url]).await;
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("cannot be reached"), "{out}");
+    let (code, out, _) = run(&["check", "--command", "/no/such/server"]).await;
+    assert_eq!(code, 3, "{out}");
+    assert!(out.contains("the program cannot be started"), "{out}");
+}
+
+/// The rules and revisions in the JSON report.
+async fn judged(url: &str, arguments: &[&str]) -> (i32, Vec<(String, String)>, Value) {
+    let all = [&["check", "--url", url, "--format", "json"], arguments].concat();
+    let (code, out, err) = run(&all).await;
+    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let text = |rule: &Value, member: &str| rule[member].as_str().unwrap().to_owned();
+    let rules = report["rules"].as_array().unwrap().iter();
+    let judged = rules
+        .map(|rule| (text(rule, "rule"), text(rule, "revision")))
+        .collect();
+    (code, judged, report)
+}
+
+#[tokio::test]
+async fn rules_and_revisions_are_chosen() {
+    let url = good();
+    let pair = |rule: &str, revision: &str| (rule.to_owned(), revision.to_owned());
+    let (code, some, _) = judged(
+        &url,
+        &["--only", "base.ping", "--only", "modern.no-session"],
+    )
+    .await;
+    let expected = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
+    let expected = expected.map(|revision| pair("base.ping", revision));
+    assert_eq!(code, 0);
+    assert_eq!(some[..4], expected);
+    assert_eq!(some[4..], [pair("modern.no-session", "2026-07-28")]);
+
+    let (_, some, _) = judged(&url, &["--skip", "base.", "--revision", "2025-06-18"]).await;
+    assert!(
+        some.iter()
+            .all(|(rule, revision)| !rule.starts_with("base.") && revision == "2025-06-18")
+    );
+    assert!(some.len() > 30, "{some:?}");
+}
+
+#[tokio::test]
+async fn the_json_report_has_the_verdict_and_the_exchange() {
+    let only = ["--only", "base.ping", "--revision", "2025-11-25"];
+    let (code, _, report) = judged(&bad("base.ping"), &only).await;
+    assert_eq!(code, 1);
+    assert_eq!(report["revisions"].as_array().unwrap().len(), 5);
+    let rule = &report["rules"][0];
+    assert_eq!(
+        (&rule["verdict"], &rule["level"]),
+        (&"finding".into(), &"MUST".into())
+    );
+    assert!(
+        rule["exchange"].as_str().unwrap().contains("\"pong\":true"),
+        "{rule}"
+    );
+    let (code, _, report) = judged(&good(), &only).await;
+    assert_eq!((code, &report["rules"][0]["verdict"]), (0, &"holds".into()));
+}
+
+#[test]
+fn rules_are_listed_and_explained_without_a_server() {
+    let run = |arguments: &[&str]| {
+        let program = env!("CARGO_BIN_EXE_mcp-conformance");
+        let output = Command::new(program)
+            .arg("check")
+            .args(arguments)
+            .output()
+            .unwrap();
+        assert!(output.status.success());
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let listed = run(&["--list"]);
+    assert_eq!(listed.lines().count(), rules().count());
+    for rule in rules() {
+        assert!(listed.contains(rule.id), "{}", rule.id);
+        let explained = run(&["--explain", rule.id]);
+        for part in [rule.title, rule.section, rule.fix] {
+            assert!(explained.contains(part), "{explained}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn tools_are_called_only_if_read_only_or_named() {
+    let called = |call: &'static [&'static str]| async move {
+        let only = ["--only", "tools.result", "--revision", "2025-11-25"];
+        let (_, _, report) = judged(&bad_tools(), &[&only, call].concat()).await;
+        report["rules"][0]["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(called(&[]).await, "inapplicable");
+    assert_eq!(called(&["--call", "write"]).await, "holds");
+}
+
+/// A server none of whose tools is read-only.
+fn bad_tools() -> String {
+    let unmarked = crate::mutation::result("tools/list", |result| {
+        for tool in result["tools"].as_array_mut().unwrap() {
+            tool.as_object_mut().unwrap().remove("annotations");
+        }
+    });
+    format!("{}/mcp", serve(broken(correct(), unmarked)))
+}

@@ -1,0 +1,430 @@
+//! A broken server for each rule over HTTP: what is wrong with it, and what a check must say of it.
+
+mod items;
+
+use std::sync::{Arc, Mutex};
+
+use http::Method;
+use mcp_conformance::Revision;
+use serde_json::{Value, json};
+
+use crate::mutation::{Answer, Asked, Fault, answer, ask, instead, result};
+
+const BATCHES: Revision = Revision::V2025_03_26;
+const LEGACY: Revision = Revision::V2025_11_25;
+const MODERN: Revision = Revision::V2026_07_28;
+
+/// How a server is broken, and the one rule that must find it, in this revision.
+pub(crate) struct Mutant {
+    pub(crate) rule: &'static str,
+    pub(crate) revision: Revision,
+    pub(crate) fault: Fault,
+}
+
+fn legacy(rule: &'static str, fault: Fault) -> Mutant {
+    Mutant {
+        rule,
+        revision: LEGACY,
+        fault,
+    }
+}
+
+fn modern(rule: &'static str, fault: Fault) -> Mutant {
+    Mutant {
+        rule,
+        revision: MODERN,
+        fault,
+    }
+}
+
+pub(crate) fn table() -> Vec<Mutant> {
+    let tables = [
+        base(),
+        sessions(),
+        transport(),
+        statements(),
+        items::lists(),
+        items::offers(),
+    ];
+    tables.into_iter().flatten().collect()
+}
+
+/// A result in place of what the server says to some requests.
+fn instead_result(fits: fn(&Asked) -> bool, result: Value) -> Fault {
+    instead(move |asked| {
+        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
+        fits(asked).then(|| Answer::new(200, body))
+    })
+}
+
+/// An error in place of what the server says to some requests.
+fn instead_error(fits: fn(&Asked) -> bool, status: u16, code: i64) -> Fault {
+    instead(move |asked| {
+        let error = json!({"code": code, "message": "no"});
+        let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
+        fits(asked).then(|| Answer::new(status, body))
+    })
+}
+
+/// Errors of one code get another.
+fn recode(method: &'static str, code: i64) -> Fault {
+    answer(move |asked, answer| {
+        if asked.is_rpc(method) && answer.body["error"].is_object() {
+            answer.body["error"]["code"] = code.into();
+        }
+    })
+}
+
+fn without(value: &mut Value, member: &str) {
+    value.as_object_mut().unwrap().remove(member);
+}
+
+/// How long a body is that was no JSON.
+fn unreadable(asked: &Asked) -> Option<usize> {
+    let length = asked.headers.get("content-length")?.to_str().ok()?;
+    (asked.method == Method::POST && asked.body.is_null()).then(|| length.parse().unwrap())
+}
+
+fn set(asked: &mut Asked, header: &'static str, value: &str) {
+    asked.headers.insert(header, value.parse().unwrap());
+}
+
+fn base() -> Vec<Mutant> {
+    vec![
+        legacy(
+            "base.id-echo",
+            answer(|_, answer| {
+                if answer.body["id"].is_string() {
+                    answer.body["id"] = 0.into();
+                }
+            }),
+        ),
+        legacy(
+            "base.frame",
+            answer(|_, answer| {
+                if answer.body["error"].is_object() {
+                    without(&mut answer.body["error"], "message");
+                }
+            }),
+        ),
+        modern(
+            "base.frame",
+            answer(|_, answer| {
+                if !answer.body["id"].is_null() {
+                    without(&mut answer.body, "jsonrpc");
+                }
+            }),
+        ),
+        legacy("base.unknown-method", recode("no/such/method", -32600)),
+        legacy(
+            "base.parse-error",
+            answer(|asked, answer| {
+                if asked.body.is_null() && answer.body["error"]["code"] == -32700 {
+                    answer.body["error"]["code"] = (-32603).into();
+                }
+            }),
+        ),
+        legacy(
+            "base.notification",
+            instead_result(
+                |asked| asked.is_rpc("notifications/no-such-notification"),
+                json!({}),
+            ),
+        ),
+        modern(
+            "base.unknown-members",
+            instead_error(|asked| asked.body.get("alsoUnknown").is_some(), 400, -32600),
+        ),
+        legacy(
+            "base.ping",
+            result("ping", |result| result["pong"] = true.into()),
+        ),
+        legacy(
+            "robust.deep-nesting",
+            instead(|asked| {
+                let long = unreadable(asked).is_some_and(|length| length > 20_000);
+                long.then(|| Answer::new(500, Value::Null))
+            }),
+        ),
+        legacy(
+            "robust.invalid-utf8",
+            instead(|asked| {
+                let fits = unreadable(asked).is_some_and(|length| (30..100).contains(&length));
+                fits.then(|| Answer::new(500, Value::Null))
+            }),
+        ),
+        legacy(
+            "robust.huge-id",
+            instead(|asked| {
+                let long = asked.body["id"]
+                    .as_str()
+                    .is_some_and(|id| id.len() > 50_000);
+                long.then(|| Answer::new(500, Value::Null))
+            }),
+        ),
+    ]
+}
+
+fn sessions() -> Vec<Mutant> {
+    vec![
+        legacy(
+            "handshake.speaks",
+            instead(|_| Some(Answer::new(404, Value::Null))),
+        ),
+        modern(
+            "handshake.speaks",
+            instead(|_| Some(Answer::new(401, Value::Null))),
+        ),
+        legacy(
+            "handshake.speaks",
+            instead(|_| Some(Answer::new(500, Value::Null))),
+        ),
+        legacy(
+            "handshake.unknown-version",
+            answer(|asked, answer| {
+                let version = &asked.body["params"]["protocolVersion"];
+                if version == "1999-01-01" {
+                    answer.body["result"]["protocolVersion"] = version.clone();
+                }
+            }),
+        ),
+        legacy(
+            "handshake.unknown-version",
+            instead_error(
+                |asked| asked.body["params"]["protocolVersion"] == "1999-01-01",
+                200,
+                -32603,
+            ),
+        ),
+        legacy(
+            "handshake.result",
+            result("initialize", |result| {
+                without(&mut result["serverInfo"], "version");
+            }),
+        ),
+        legacy(
+            "session.characters",
+            ask(|asked| {
+                if let Some(session) = asked.session().map(str::to_owned) {
+                    set(asked, "mcp-session-id", session.trim_end_matches(" x"));
+                }
+            })
+            .and(answer(|_, answer| {
+                if let Some(session) = answer.headers.get_mut("mcp-session-id") {
+                    *session = format!("{} x", session.to_str().unwrap()).parse().unwrap();
+                }
+            })),
+        ),
+        legacy("session.own", one_session()),
+        legacy(
+            "session.missing",
+            answer(|asked, answer| {
+                if asked.is_rpc("ping") && asked.session().is_none() {
+                    answer.status = 404;
+                }
+            }),
+        ),
+        legacy(
+            "session.ended",
+            instead(|asked| {
+                (asked.method == Method::DELETE).then(|| Answer::new(200, Value::Null))
+            }),
+        ),
+        legacy(
+            "http.version-header",
+            ask(|asked| {
+                if asked
+                    .headers
+                    .get("mcp-protocol-version")
+                    .is_some_and(|it| it == "1999-01-01")
+                {
+                    set(asked, "mcp-protocol-version", LEGACY.as_str());
+                }
+            }),
+        ),
+    ]
+}
+
+/// All clients get the id `same`, which stands for the session that was opened last.
+fn one_session() -> Fault {
+    let last = Arc::new(Mutex::new(String::new()));
+    let known = last.clone();
+    ask(move |asked| {
+        if asked.session().is_some() {
+            set(asked, "mcp-session-id", &known.lock().unwrap());
+        }
+    })
+    .and(answer(move |_, answer| {
+        if let Some(session) = answer.headers.get_mut("mcp-session-id") {
+            session
+                .to_str()
+                .unwrap()
+                .clone_into(&mut last.lock().unwrap());
+            *session = "same".parse().unwrap();
+        }
+    }))
+    .and(instead(|asked| {
+        (asked.method == Method::DELETE).then(|| Answer::new(405, Value::Null))
+    }))
+}
+
+fn transport() -> Vec<Mutant> {
+    vec![
+        legacy(
+            "http.content-type",
+            answer(|asked, answer| {
+                if asked.is_rpc("ping") {
+                    answer
+                        .headers
+                        .insert("content-type", "text/plain".parse().unwrap());
+                }
+            }),
+        ),
+        legacy(
+            "http.accepted",
+            answer(|asked, answer| {
+                if asked.is_rpc("notifications/cancelled") {
+                    answer.status = 200;
+                }
+            }),
+        ),
+        modern(
+            "http.accepted",
+            instead(|asked| {
+                asked
+                    .is_rpc("notifications/cancelled")
+                    .then(|| Answer::new(500, Value::Null))
+            }),
+        ),
+        legacy(
+            "http.get",
+            instead(|asked| (asked.method == Method::GET).then(|| Answer::new(200, json!({})))),
+        ),
+        legacy(
+            "http.batch",
+            instead_result(|asked| asked.body.is_array(), json!({})),
+        ),
+        Mutant {
+            rule: "http.batch-2025-03-26",
+            revision: BATCHES,
+            fault: instead_error(|asked| asked.body.is_array(), 400, -32600),
+        },
+        modern(
+            "http.origin",
+            ask(|asked| {
+                asked.headers.remove("origin");
+            }),
+        ),
+        legacy("http.host", ask(|asked| set(asked, "host", "127.0.0.1"))),
+        legacy(
+            "http.media-type",
+            ask(|asked| {
+                if asked.headers.contains_key("content-type") {
+                    set(asked, "content-type", "application/json");
+                }
+            }),
+        ),
+        legacy(
+            "http.parse-status",
+            answer(|asked, answer| {
+                if unreadable(asked).is_some_and(|length| length < 15) {
+                    answer.status = 200;
+                }
+            }),
+        ),
+    ]
+}
+
+/// What the modern revision says of every request and result.
+fn statements() -> Vec<Mutant> {
+    const META: &str = "io.modelcontextprotocol/";
+    let meta = |asked: &Asked, key: &str| {
+        asked.body["params"]["_meta"]
+            .get(format!("{META}{key}"))
+            .cloned()
+    };
+    vec![
+        modern(
+            "modern.result-type",
+            result("tools/list", |result| without(result, "resultType")),
+        ),
+        modern(
+            "modern.server-info",
+            result("tools/list", |result| without(result, "_meta")),
+        ),
+        modern(
+            "modern.discover",
+            result("server/discover", |result| {
+                result["supportedVersions"] = json!([LEGACY.as_str()]);
+            }),
+        ),
+        modern(
+            "modern.cacheable",
+            result("tools/list", |result| without(result, "ttlMs")),
+        ),
+        modern(
+            "modern.cacheable",
+            result("prompts/list", |result| {
+                result["cacheScope"] = "everybody".into();
+            }),
+        ),
+        modern(
+            "modern.meta-missing",
+            ask(move |asked| {
+                if asked.is_rpc("server/discover") && meta(asked, "clientCapabilities").is_none() {
+                    asked.body["params"]["_meta"][format!("{META}clientCapabilities")] = json!({});
+                }
+            }),
+        ),
+        modern(
+            "modern.client-info-optional",
+            instead(move |asked| {
+                let lacks = asked.is_rpc("server/discover") && meta(asked, "clientInfo").is_none();
+                lacks.then(|| Answer::new(400, json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": {"code": -32602, "message": "who?"}})))
+            }),
+        ),
+        modern(
+            "modern.unsupported-version",
+            answer(|_, answer| {
+                if answer.body["error"]["code"] == -32022 {
+                    without(&mut answer.body["error"]["data"], "requested");
+                }
+            }),
+        ),
+        modern(
+            "modern.method-header",
+            ask(|asked| {
+                if let Some(method) = asked.body["method"].as_str().map(str::to_owned) {
+                    set(asked, "mcp-method", &method);
+                }
+            }),
+        ),
+        modern(
+            "modern.version-header",
+            ask(move |asked| {
+                let version = meta(asked, "protocolVersion");
+                if let Some(version) = version.as_ref().and_then(Value::as_str) {
+                    set(asked, "mcp-protocol-version", version);
+                }
+            }),
+        ),
+        modern(
+            "modern.unknown-method-status",
+            answer(|asked, answer| {
+                if asked.is_rpc("no/such/method") {
+                    answer.status = 200;
+                }
+            }),
+        ),
+        modern(
+            "modern.no-session",
+            answer(|asked, answer| {
+                if asked.is_rpc("server/discover") {
+                    answer
+                        .headers
+                        .insert("mcp-session-id", "s-1".parse().unwrap());
+                }
+            }),
+        ),
+    ]
+}

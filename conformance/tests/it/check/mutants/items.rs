@@ -1,0 +1,137 @@
+//! What breaks lists, and tools, resources and prompts by themselves.
+
+use serde_json::{Value, json};
+
+use super::{Mutant, instead_result, legacy, modern, recode, without};
+use crate::mutation::{Fault, ask, result};
+
+pub(super) fn lists() -> Vec<Mutant> {
+    vec![
+        legacy(
+            "lists.shape",
+            result("prompts/list", |result| result["nextCursor"] = Value::Null),
+        ),
+        modern(
+            "lists.shape",
+            result("prompts/list", |result| without(result, "prompts")),
+        ),
+        modern(
+            "lists.shape",
+            result("resources/templates/list", |result| {
+                without(result, "resourceTemplates");
+            }),
+        ),
+        legacy(
+            "lists.items",
+            first("resources/list", |it| without(it, "name")),
+        ),
+        modern(
+            "lists.items",
+            first("prompts/list", |it| without(it, "name")),
+        ),
+        legacy(
+            "lists.unknown-cursor",
+            ask(|asked| {
+                if asked.body["params"]["cursor"] == "no cursor of this server" {
+                    without(&mut asked.body["params"], "cursor");
+                }
+            }),
+        ),
+        legacy(
+            "lists.end",
+            result("tools/list", |result| result["nextCursor"] = "again".into()).and(
+                instead_result(
+                    |asked| asked.body["params"]["cursor"] == "again",
+                    json!({"tools": [], "nextCursor": "again"}),
+                ),
+            ),
+        ),
+        legacy("tools.unique", twice("tools/list")),
+        modern("resources.unique", twice("resources/list")),
+        legacy("prompts.unique", twice("prompts/list")),
+        legacy(
+            "tools.name-characters",
+            first("tools/list", |it| it["name"] = "a name".into()),
+        ),
+        modern(
+            "tools.input-schema",
+            first("tools/list", |it| without(&mut it["inputSchema"], "type")),
+        ),
+        legacy(
+            "tools.output-schema",
+            first("tools/list", |it| {
+                it["outputSchema"] = json!({"type": "string"});
+            }),
+        ),
+        modern(
+            "tools.description",
+            first("tools/list", |it| without(it, "description")),
+        ),
+        modern(
+            "schemas.local-references",
+            first("tools/list", |it| {
+                it["inputSchema"]["properties"] =
+                    json!({"x": {"$ref": "https://example.com/x.json"}});
+            }),
+        ),
+    ]
+}
+
+pub(super) fn offers() -> Vec<Mutant> {
+    vec![
+        legacy(
+            "tools.unknown",
+            instead_result(
+                |asked| asked.is_call("no_such_tool_of_this_server"),
+                json!({"content": [], "isError": true}),
+            ),
+        ),
+        modern(
+            "tools.result",
+            result("tools/call", |result| {
+                result["content"][0]["type"] = "poem".into()
+            }),
+        ),
+        legacy(
+            "resources.read",
+            result("resources/read", |result| {
+                without(&mut result["contents"][0], "uri");
+            }),
+        ),
+        legacy(
+            "resources.unknown",
+            instead_result(
+                |asked| {
+                    asked.is_rpc("resources/read") && asked.body["params"]["uri"] != "test://one"
+                },
+                json!({"contents": []}),
+            ),
+        ),
+        modern("prompts.unknown", recode("prompts/get", -32000)),
+        legacy(
+            "logging.level",
+            instead_result(|asked| asked.is_rpc("logging/setLevel"), json!({})),
+        ),
+        legacy(
+            "capabilities.undeclared",
+            result("initialize", |result| {
+                without(&mut result["capabilities"], "prompts");
+            }),
+        ),
+    ]
+}
+
+/// The first item of a list is changed.
+fn first(method: &'static str, change: fn(&mut Value)) -> Fault {
+    let member = method.split('/').next().unwrap_or_default();
+    result(method, move |result| change(&mut result[member][0]))
+}
+
+/// The first item of a list stands in it twice.
+fn twice(method: &'static str) -> Fault {
+    let member = method.split('/').next().unwrap_or_default();
+    result(method, move |result| {
+        let item = result[member][0].clone();
+        result[member].as_array_mut().unwrap().push(item);
+    })
+}

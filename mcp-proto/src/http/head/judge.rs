@@ -1,0 +1,214 @@
+//! What a request is by its headers alone, before its body is read.
+
+use http::header::{self, HeaderMap, HeaderValue};
+use http::{Method, request};
+
+use super::{given_twice, shown};
+use crate::http::config::HttpConfig;
+use crate::http::rejection::Rejection;
+
+/// What kind of exchange the headers ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verb {
+    Post,
+    Get,
+    Delete,
+    Preflight,
+}
+
+/// Which of the two media types of an answer the client takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Accepts {
+    pub(crate) json: bool,
+    pub(crate) events: bool,
+}
+
+impl Accepts {
+    const BOTH: Self = Self {
+        json: true,
+        events: true,
+    };
+}
+
+/// Both of them, as a client writes them.
+const BOTH: &str = "application/json, text/event-stream";
+
+/// Judges host, origin, method, accept and content type, in this order.
+pub(crate) fn judge(
+    head: &request::Parts,
+    config: &HttpConfig,
+) -> Result<(Verb, Accepts), Rejection> {
+    let seen = Seen::of(&head.headers);
+    // HTTP/2 and absolute-form requests carry it in the target.
+    let host = match head.uri.authority() {
+        Some(authority) => authority.as_str(),
+        None => seen.host(),
+    };
+    if !config.hosts.allow(host) {
+        return Err(Rejection::ForeignHost(shown(host)));
+    }
+    if seen.has_origin {
+        judge_origins(&head.headers, config)?;
+    }
+    let verb = match head.method {
+        Method::POST => Verb::Post,
+        Method::GET => Verb::Get,
+        Method::DELETE => Verb::Delete,
+        Method::OPTIONS => return Ok((Verb::Preflight, Accepts::BOTH)),
+        _ => return Err(Rejection::MethodNotAllowed),
+    };
+    let accepts = seen.accepts(&head.headers);
+    match verb {
+        Verb::Post => {
+            if !accepts.json && !accepts.events {
+                return Err(Rejection::NotAcceptable(BOTH));
+            }
+            if seen.has_two_types {
+                return Err(given_twice(&header::CONTENT_TYPE));
+            }
+            if !is_json(seen.content_type) {
+                return Err(Rejection::UnsupportedMediaType);
+            }
+            if seen.is_encoded {
+                return Err(Rejection::UnsupportedEncoding);
+            }
+        }
+        Verb::Get if !accepts.events => return Err(Rejection::NotAcceptable("text/event-stream")),
+        Verb::Get | Verb::Delete | Verb::Preflight => {}
+    }
+    Ok((verb, accepts))
+}
+
+/// The headers that each request is judged by, looked at once.
+#[derive(Default)]
+struct Seen<'h> {
+    /// The host; nothing where none is named.
+    host: Option<&'h HeaderValue>,
+    has_two_hosts: bool,
+    has_origin: bool,
+    /// The first of them.
+    accept: Option<&'h HeaderValue>,
+    has_more_accepts: bool,
+    content_type: Option<&'h HeaderValue>,
+    /// Whether the body is said to be two different things.
+    has_two_types: bool,
+    /// Whether the body is said to be encoded in any way.
+    is_encoded: bool,
+}
+
+impl<'h> Seen<'h> {
+    fn of(headers: &'h HeaderMap) -> Self {
+        let mut seen = Self::default();
+        for (name, value) in headers {
+            if *name == header::HOST {
+                seen.has_two_hosts |= seen.host.replace(value).is_some();
+            } else if *name == header::ACCEPT {
+                match seen.accept {
+                    None => seen.accept = Some(value),
+                    Some(_) => seen.has_more_accepts = true,
+                }
+            } else if *name == header::CONTENT_TYPE {
+                let before = seen.content_type.replace(value);
+                seen.has_two_types |= before.is_some_and(|before| before != value);
+            } else if *name == header::ORIGIN {
+                seen.has_origin = true;
+            } else if *name == header::CONTENT_ENCODING {
+                seen.is_encoded |= is_encoded(value);
+            }
+        }
+        seen
+    }
+
+    /// The host that a request is for; nothing where it names none, or two (RFC 9112 §3.2).
+    fn host(&self) -> &'h str {
+        let host = self.host.filter(|_| !self.has_two_hosts);
+        let host = host.and_then(|host| host.to_str().ok());
+        host.map_or("", str::trim_ascii)
+    }
+
+    /// A missing `Accept` and wildcards take both: the revision binds the client here, not the server.
+    fn accepts(&self, headers: &HeaderMap) -> Accepts {
+        match self.accept {
+            None => Accepts::BOTH,
+            // As all clients of the official libraries write it.
+            Some(accept) if accept.as_bytes() == BOTH.as_bytes() && !self.has_more_accepts => {
+                Accepts::BOTH
+            }
+            Some(_) => accepts(headers),
+        }
+    }
+}
+
+fn judge_origins(headers: &HeaderMap, config: &HttpConfig) -> Result<(), Rejection> {
+    for origin in headers.get_all(header::ORIGIN) {
+        let origin = String::from_utf8_lossy(origin.as_bytes());
+        if !config.origins.allow(&origin) {
+            return Err(Rejection::ForeignOrigin(shown(&origin)));
+        }
+    }
+    Ok(())
+}
+
+/// What the values of all `Accept` headers allow; both where they are empty.
+fn accepts(headers: &HeaderMap) -> Accepts {
+    let mut found = Accepts {
+        json: false,
+        events: false,
+    };
+    let mut any = false;
+    for value in headers
+        .get_all(header::ACCEPT)
+        .iter()
+        .filter_map(|value| value.to_str().ok())
+    {
+        for range in value.split(',') {
+            let mut parts = range.split(';');
+            let media = parts.next().unwrap_or_default().trim();
+            if media.is_empty() {
+                continue;
+            }
+            any = true;
+            if parts.any(is_zero_weight) {
+                continue;
+            }
+            let is = |name: &str| media.eq_ignore_ascii_case(name);
+            found.json |= is("*/*") || is("application/*") || is("application/json");
+            found.events |= is("*/*") || is("text/*") || is("text/event-stream");
+        }
+    }
+    if any { found } else { Accepts::BOTH }
+}
+
+/// Whether a parameter of a media range is a weight of zero: `q=0`, `Q=0.000` (RFC 9110 §12.4.2).
+fn is_zero_weight(parameter: &str) -> bool {
+    let Some((name, weight)) = parameter.split_once('=') else {
+        return false;
+    };
+    let Some(rest) = weight.trim().strip_prefix('0') else {
+        return false;
+    };
+    let is_zero = rest.is_empty()
+        || rest
+            .strip_prefix('.')
+            .is_some_and(|digits| digits.bytes().all(|digit| digit == b'0'));
+    name.trim().eq_ignore_ascii_case("q") && is_zero
+}
+
+/// Whether the body is said to be JSON.
+fn is_json(content_type: Option<&HeaderValue>) -> bool {
+    let Some(content_type) = content_type.map(HeaderValue::as_bytes) else {
+        return false;
+    };
+    let media = content_type.split(|&byte| byte == b';').next();
+    let media = media.unwrap_or_default().trim_ascii();
+    media.eq_ignore_ascii_case(b"application/json")
+}
+
+/// Whether a `Content-Encoding` names any (RFC 9110 §8.4).
+fn is_encoded(value: &HeaderValue) -> bool {
+    value
+        .as_bytes()
+        .split(|&byte| byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .any(|encoding| !encoding.is_empty() && !encoding.eq_ignore_ascii_case(b"identity"))
+}

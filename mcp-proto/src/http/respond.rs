@@ -1,0 +1,219 @@
+//! One HTTP request, from its head to its response.
+//!
+//! The future of this is allocated with every request. What few requests come to is boxed in it, and what many pass on
+//! is borrowed or captured: an `async fn` keeps two copies of its arguments.
+
+use std::fmt::Display;
+use std::future::{Future, ready};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Either};
+use http::{Request, Response, StatusCode, request};
+use http_body::Body;
+
+use super::answer::{self, refusal};
+use super::body::ResponseBody;
+#[cfg(feature = "compression")]
+use super::encoding;
+use super::exchange::Exchange;
+use super::head::{self, Accepts, Verb};
+use super::reading::{self, Arrived, LongTurn, Text};
+use super::rejection::{Refused, Rejection};
+use super::{Inner, cors, modern};
+use crate::budget::Client;
+use crate::json::Meter;
+use crate::jsonrpc::Message;
+use crate::legacy::http::Legacy;
+
+/// Answers a request.
+pub(super) fn respond<B>(
+    service: Arc<Inner>,
+    request: Request<B>,
+) -> impl Future<Output = Response<ResponseBody>>
+where
+    B: Body,
+    B::Error: Display,
+{
+    let (mut head, body) = request.into_parts();
+    async move {
+        let mut body = pin!(body);
+        let client = service.endpoint.client(&head);
+        let answered = service.answer(&mut head, body.as_mut(), &client).await;
+        let response = answered.map_or_else(
+            |refused| Either::Left(Box::pin(service.refused(refused, &head, body, &client))),
+            |response| Either::Right(ready(response)),
+        );
+        let response = response.await;
+        #[cfg(feature = "compression")]
+        let response = Box::pin(encoding::encode(response, &head.headers, &client)).await;
+        cors::exposed(response, &head.headers, &service.endpoint.config.origins)
+    }
+}
+
+/// What becomes of a message.
+enum Next<'h> {
+    Answered(Response<ResponseBody>),
+    /// A modern call that begins.
+    Call(Exchange, Accepts, LongTurn),
+    /// A message of a session.
+    Session(BoxFuture<'h, Result<Response<ResponseBody>, Refused>>),
+}
+
+impl Next<'_> {
+    fn response(self) -> impl Future<Output = Result<Response<ResponseBody>, Refused>> + Send {
+        match self {
+            Self::Answered(response) => Either::Left(ready(Ok(response))),
+            Self::Call(exchange, accepts, turn) => {
+                let response = turn.begin(exchange.respond(accepts)).map(Ok);
+                Either::Right(Either::Left(response))
+            }
+            Self::Session(response) => Either::Right(Either::Right(response)),
+        }
+    }
+}
+
+impl Inner {
+    /// The metadata of the server as a protected resource, if that is what the request is for.
+    fn metadata(&self, head: &request::Parts) -> Option<Response<ResponseBody>> {
+        let authorization = self.endpoint.config.authorization.as_ref()?;
+        let resource = authorization.metadata(head)?;
+        let body = ResponseBody::full(resource.to_json().into());
+        Some(answer::json(StatusCode::OK, body))
+    }
+
+    async fn answer<B>(
+        &self,
+        head: &mut request::Parts,
+        body: Pin<&mut B>,
+        client: &Client,
+    ) -> Result<Response<ResponseBody>, Refused>
+    where
+        B: Body,
+        B::Error: Display,
+    {
+        let (endpoint, config) = (&self.endpoint, &self.endpoint.config);
+        let without_id = |rejection| (rejection, None);
+        if let Some(metadata) = self.metadata(head) {
+            return Ok(metadata);
+        }
+        let (verb, accepts) = head::judge(head, config).map_err(without_id)?;
+        // A preflight shows no token; what it allows still needs one.
+        let named = match &config.authorization {
+            Some(authorization) if verb != Verb::Preflight => {
+                let admitted = Box::pin(authorization.admit(head)).await;
+                admitted.map_err(without_id)?;
+                // By its name from here on.
+                Some(endpoint.client(head))
+            }
+            _ => None,
+        };
+        let client = named.as_ref().unwrap_or(client);
+        let next = match verb {
+            Verb::Post => {
+                let text = reading::read(body, &head.headers, config, client).await;
+                let text = text.map_err(without_id)?;
+                if Legacy::may_be_batch(head, text.as_slice()) {
+                    Next::Session(Box::pin(self.batch(head, accepts, client, text)))
+                } else {
+                    let (message, arrived) = self.parse(text).await?;
+                    self.next(head, accepts, client, message, arrived)?
+                }
+            }
+            Verb::Preflight => Next::Answered(cors::preflight(&head.headers)),
+            _ if modern::names_modern(&head.headers) => return Err((Rejection::NoSessions, None)),
+            Verb::Get => {
+                let stream = self.legacy.open_stream(head, client);
+                Next::Session(Box::pin(
+                    stream.map(move |opened| opened.map_err(without_id)),
+                ))
+            }
+            Verb::Delete => {
+                let ended = self.legacy.end_session(head);
+                Next::Session(Box::pin(ended.map(move |ended| ended.map_err(without_id))))
+            }
+        };
+        next.response().await
+    }
+
+    async fn parse(&self, text: Text) -> Result<(Message, Arrived), Refused> {
+        let read = |text: &[u8], meter: &Meter| {
+            Message::from_slice_within(text, meter).map_err(Rejection::of_unread)
+        };
+        text.parse(self.endpoint.config.max_body_memory, read).await
+    }
+
+    /// Finds out what a message comes to.
+    fn next<'h>(
+        &'h self,
+        head: &'h mut request::Parts,
+        accepts: Accepts,
+        client: &Client,
+        message: Message,
+        arrived: Arrived,
+    ) -> Result<Next<'h>, Refused> {
+        let (endpoint, client) = (&self.endpoint, client.clone());
+        Ok(match message {
+            Message::Request(request) if modern::is_modern(&head.headers, &request) => {
+                let id = request.id.clone();
+                let Arrived { held, turn } = arrived;
+                let exchange = endpoint.call_modern(head, accepts, client, held, request);
+                let exchange = exchange.map_err(|rejection| (rejection, Some(id)))?;
+                Next::Call(exchange, accepts, turn)
+            }
+            Message::Notification(notification)
+                if modern::is_modern_notification(&head.headers, &notification) =>
+            {
+                modern::judge_notification(&head.headers, &notification.params)
+                    .map_err(|error| (error.into(), None))?;
+                Next::Answered(answer::accepted())
+            }
+            message => Next::Session(self.legacy.post(head, accepts, client, arrived, message)),
+        })
+    }
+
+    /// What is a batch if its session knows batches, and a mistake otherwise.
+    async fn batch(
+        &self,
+        head: &mut request::Parts,
+        accepts: Accepts,
+        client: &Client,
+        text: Text,
+    ) -> Result<Response<ResponseBody>, Refused> {
+        if let Some(session) = self.legacy.batch_session(head).await? {
+            let called = self
+                .legacy
+                .call_batch(head, accepts, client, &session, text);
+            return called.await;
+        }
+        let (message, arrived) = self.parse(text).await?;
+        let next = self.next(head, accepts, client, message, arrived)?;
+        next.response().await
+    }
+
+    /// The response of a refusal. A client that is refused for its share, or its name, waits for it.
+    async fn refused<B: Body>(
+        &self,
+        (rejection, id): Refused,
+        head: &request::Parts,
+        body: Pin<&mut B>,
+        client: &Client,
+    ) -> Response<ResponseBody> {
+        if !rejection.is_of_body() {
+            reading::discard(body, &head.headers, &self.endpoint.config, client).await;
+        }
+        if rejection.is_of_share() || rejection.is_unauthorized() {
+            client.refusal().await;
+        }
+        if self.strangers.is_new(&rejection) {
+            tracing::warn!(
+                ?rejection,
+                "refused a request; further ones alike are told at debug level"
+            );
+        } else {
+            tracing::debug!(?rejection, "refused a request");
+        }
+        refusal((rejection, id))
+    }
+}

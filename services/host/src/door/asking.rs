@@ -1,0 +1,232 @@
+//! The arguments that say who may call over HTTP, and what they mean: tokens of the operator's, tokens of an
+//! authorization server's, or one token for everything.
+
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use clap::Args;
+use futures_util::future::BoxFuture;
+use http::request;
+use mcp_proto::http::authorize::jwt::{Dpop, HttpsKeys, IssuerKeys, JwtTokens, MAX_KEY_SET_BYTES};
+use mcp_proto::http::authorize::{
+    Authorization, Authorizer, BearerTokens, Caller, Denied, Proofs, ProtectedResource, bearer,
+    is_token,
+};
+use mcp_proto::{Principal, Scopes};
+
+use super::DoorError;
+use super::reload::Reload;
+
+/// The most bytes of the one token: more does not fit into the header that shows it.
+const TOKEN_BYTES: u64 = 4_096;
+
+/// The most bytes of a file of hashes.
+const TOKENS_BYTES: u64 = 4 * 1024 * 1024;
+
+/// Who may read, who may write, and who may do whatever there is.
+pub(crate) const READ: &str = "read";
+pub(crate) const WRITE: &str = "write";
+const ADMIN: &str = "admin";
+
+/// Who may call over HTTP. Nobody is asked on stdin and stdout.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Asking {
+    /// A file whose first line is a bearer token; who shows it may do everything. To listen beyond loopback one of
+    /// --token-file, --auth-token-file and --oauth-issuer is needed; on loopback every local program may call without
+    /// one. Never asked for on stdin and stdout.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+
+    /// A file of callers, one in each line: sha256: and the hash of a bearer token in hex, a name, and what it may do:
+    /// read, write (and read), admin (everything). It is read again when it changes.
+    #[arg(long, value_name = "FILE")]
+    pub auth_token_file: Option<PathBuf>,
+
+    /// The authorization server whose access tokens (JWT) are taken, as their claim iss names it. Their scopes read,
+    /// write and admin count.
+    #[arg(long, value_name = "URL", requires_all = ["oauth_audience", "oauth_jwks"])]
+    pub oauth_issuer: Option<String>,
+
+    /// What identifies this server in the claim aud of those tokens: the URL of its endpoint, as clients call it, or what
+    /// the authorization server calls it.
+    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    pub oauth_audience: Option<String>,
+
+    /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it changes.
+    #[arg(long, value_name = "URL|FILE", requires = "oauth_issuer")]
+    pub oauth_jwks: Option<String>,
+}
+
+/// Who is asked for, and what keeps that fresh.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) authorization: Authorization,
+    /// The token for the snippets, if there is one for everything; whether there are other tokens to be pasted.
+    pub(crate) token: Option<String>,
+    pub(crate) has_tokens: bool,
+    /// Whether clients can ask the endpoint where tokens are to be had.
+    pub(crate) has_metadata: bool,
+    /// Files that are read again when they change.
+    pub(crate) files: Vec<Reload>,
+}
+
+/// The tokens of the operator's, and those of an authorization server's.
+#[derive(Debug)]
+struct Tokens {
+    one: Option<BearerTokens>,
+    listed: Option<Arc<BearerTokens>>,
+    issued: Option<JwtTokens>,
+}
+
+impl Asking {
+    /// Whether anybody is asked.
+    pub(super) fn is_some(&self) -> bool {
+        self.token_file.is_some() || self.auth_token_file.is_some() || self.oauth_issuer.is_some()
+    }
+
+    /// What the arguments mean; `None` if nobody is asked.
+    pub(crate) fn asked(&self) -> Result<Option<Asked>, DoorError> {
+        if !self.is_some() {
+            return Ok(None);
+        }
+        let mut files = Vec::new();
+        let token = self.token_file.as_deref().map(one_token).transpose()?;
+        let one = token.as_deref().map(|token| {
+            let caller = Caller {
+                principal: Principal("token".to_owned()),
+                scopes: Scopes::of([ADMIN]),
+            };
+            BearerTokens::one(token, caller)
+        });
+        let listed = self
+            .auth_token_file
+            .as_deref()
+            .map(|file| listed(file, &mut files));
+        let listed = listed.transpose()?;
+        let (issued, resource) = match self.issued(&mut files)? {
+            Some((issued, resource)) => (Some(issued), resource),
+            None => (None, None),
+        };
+        let has_tokens = one.is_some() || listed.is_some();
+        let tokens = Tokens {
+            one,
+            listed,
+            issued,
+        };
+        let has_metadata = resource.is_some();
+        let mut authorization = Authorization::new(tokens)
+            .implies(ADMIN, Scopes::of([WRITE]))
+            .implies(WRITE, Scopes::of([READ]));
+        if let Some(resource) = resource {
+            authorization = authorization.with_resource(resource);
+        }
+        Ok(Some(Asked {
+            authorization,
+            token,
+            has_tokens,
+            has_metadata,
+            files,
+        }))
+    }
+
+    /// The tokens of an authorization server, and where clients hear of it, if the audience is the URL of an endpoint.
+    fn issued(
+        &self,
+        files: &mut Vec<Reload>,
+    ) -> Result<Option<(JwtTokens, Option<ProtectedResource>)>, DoorError> {
+        let (Some(issuer), Some(audience), Some(place)) =
+            (&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks)
+        else {
+            return Ok(None);
+        };
+        let keys = match place.contains("://") {
+            true => IssuerKeys::fetched(
+                HttpsKeys::new(place).map_err(|problem| DoorError::Keys(problem.to_string()))?,
+            ),
+            false => keys_of(Path::new(place), files)?,
+        };
+        let mut tokens = JwtTokens::new(audience).with_issuer(issuer, keys);
+        if let Some(dpop) = Dpop::new(audience) {
+            tokens = tokens.with_dpop(dpop);
+        }
+        let resource = ProtectedResource::new(audience, vec![issuer.clone()])
+            .map(|it| it.with_scopes(&Scopes::of([READ, WRITE])));
+        Ok(Some((tokens, resource)))
+    }
+}
+
+impl Authorizer for Tokens {
+    fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>> {
+        Box::pin(async move {
+            // A token of the operator's may look like any other: those that are known go first.
+            let known = [self.one.as_ref(), self.listed.as_deref()];
+            let mut denied = Denied::Missing;
+            for known in known.into_iter().flatten() {
+                match known.authorize(head).await {
+                    Ok(caller) => return Ok(caller),
+                    Err(problem) => denied = problem,
+                }
+            }
+            let is_other = bearer(&head.headers).is_ok_and(|it| it.split('.').count() != 3);
+            match &self.issued {
+                Some(issued) if !(is_other && matches!(denied, Denied::Invalid(_))) => {
+                    issued.authorize(head).await
+                }
+                _ => Err(denied),
+            }
+        })
+    }
+
+    fn proofs(&self) -> Option<Proofs> {
+        self.issued.as_ref().and_then(Authorizer::proofs)
+    }
+}
+
+fn one_token(file: &Path) -> Result<String, DoorError> {
+    let wrong = |problem: String| DoorError::Token {
+        file: file.display().to_string(),
+        problem,
+    };
+    let mut text = String::new();
+    std::fs::File::open(file)
+        .and_then(|file| file.take(TOKEN_BYTES + 1).read_to_string(&mut text))
+        .map_err(|error| wrong(error.to_string()))?;
+    let line = text.lines().next().unwrap_or_default();
+    if line.len() as u64 > TOKEN_BYTES {
+        let problem = format!("its first line has more than {TOKEN_BYTES} bytes");
+        return Err(wrong(problem));
+    }
+    match line.trim() {
+        "" => Err(wrong("its first line is empty".to_owned())),
+        token if !is_token(token) => Err(wrong(
+            "its first line has characters that no token has: letters, digits and -._~+/ are good, and = at its end"
+                .to_owned(),
+        )),
+        token => Ok(token.to_owned()),
+    }
+}
+
+fn listed(file: &Path, files: &mut Vec<Reload>) -> Result<Arc<BearerTokens>, DoorError> {
+    let wrong = |problem: String| DoorError::Tokens {
+        file: file.display().to_string(),
+        problem,
+    };
+    let (text, reload) = Reload::open(file, TOKENS_BYTES).map_err(wrong)?;
+    let set = BearerTokens::from_text(&text).map_err(|problem| wrong(problem.to_string()))?;
+    let set = Arc::new(set);
+    let replaced = Arc::clone(&set);
+    let replace = move |text: &str| replaced.replace(text).map_err(|it| it.to_string());
+    files.push(reload.then(replace));
+    Ok(set)
+}
+
+fn keys_of(file: &Path, files: &mut Vec<Reload>) -> Result<IssuerKeys, DoorError> {
+    let wrong = |problem: String| DoorError::Keys(format!("{}: {problem}", file.display()));
+    let (text, reload) = Reload::open(file, MAX_KEY_SET_BYTES as u64).map_err(wrong)?;
+    let keys = IssuerKeys::from_text(&text).map_err(|problem| wrong(problem.to_string()))?;
+    let replaced = keys.clone();
+    let replace = move |text: &str| replaced.replace(text).map_err(|it| it.to_string());
+    files.push(reload.then(replace));
+    Ok(keys)
+}

@@ -1,0 +1,89 @@
+//! Files that are read again when they change.
+
+use std::fmt;
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tokio::time::{MissedTickBehavior, interval};
+
+use crate::files::Stamp;
+
+/// How often it is looked whether a file has changed.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Takes a text, or says what is wrong with it.
+type Take = Box<dyn Fn(&str) -> Result<(), String> + Send + Sync>;
+
+/// A file and what takes its text. What cannot be read or taken changes nothing.
+pub(crate) struct Reload {
+    path: PathBuf,
+    max_bytes: u64,
+    read: Option<Stamp>,
+    take: Take,
+}
+
+impl Reload {
+    /// The text of a file of at most so many bytes, and what reads it again once it knows who takes it.
+    ///
+    /// # Errors
+    /// What is wrong with the file.
+    pub(super) fn open(path: &Path, max_bytes: u64) -> Result<(String, Self), String> {
+        let new = Self {
+            path: path.to_owned(),
+            max_bytes,
+            read: Stamp::of(path).map_err(|error| error.to_string())?,
+            take: Box::new(|_| Ok(())),
+        };
+        Ok((new.text()?, new))
+    }
+
+    /// Gives every further text to `take`, which says what is wrong with it.
+    pub(super) fn then(
+        mut self,
+        take: impl Fn(&str) -> Result<(), String> + Send + Sync + 'static,
+    ) -> Self {
+        self.take = Box::new(take);
+        self
+    }
+
+    /// Reads it again whenever it changes, for ever.
+    pub(crate) async fn follow(mut self) {
+        let mut looks = interval(LOOK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            looks.tick().await;
+            let now = Stamp::of(&self.path).unwrap_or_default();
+            if now == self.read {
+                continue;
+            }
+            self.read = now;
+            let path = self.path.display();
+            match self.text().and_then(|text| (self.take)(&text)) {
+                Ok(()) => tracing::info!(%path, "read again, as it has changed"),
+                Err(problem) => {
+                    tracing::warn!(%path, problem, "has changed and cannot be used: what it said before counts");
+                }
+            }
+        }
+    }
+
+    fn text(&self) -> Result<String, String> {
+        let mut text = String::new();
+        let file = File::open(&self.path).map_err(|error| error.to_string())?;
+        file.take(self.max_bytes + 1)
+            .read_to_string(&mut text)
+            .map_err(|error| error.to_string())?;
+        match text.len() as u64 > self.max_bytes {
+            true => Err(format!("it is longer than {} bytes", self.max_bytes)),
+            false => Ok(text),
+        }
+    }
+}
+
+impl fmt::Debug for Reload {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "Reload({})", self.path.display())
+    }
+}

@@ -1,0 +1,34 @@
+//! What every server of a program asks and records of its callers.
+
+use mcp_proto::{Operation, OperationError, Scopes, ServerBuilder};
+
+use crate::door::{READ, WRITE};
+
+/// Asks callers whose scopes are known for `read` or `write`, by what the tools say of themselves, and writes a line into
+/// the log, at level info under the target `audit`, for each call of a tool that may write and was answered. For the end of
+/// what a builder collects.
+pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> ServerBuilder<S> {
+    builder
+        .scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE]))
+        .observe(|operation| {
+            if operation.writes {
+                audit(&operation);
+            }
+        })
+}
+
+fn audit(operation: &Operation<'_>) {
+    let outcome = match operation.error {
+        None => "done".to_owned(),
+        Some(OperationError::Code(code)) => format!("error {code}"),
+        Some(_) => "failed".to_owned(),
+    };
+    tracing::info!(
+        target: "audit",
+        caller = operation.principal.unwrap_or("(not asked)"),
+        tool = operation.tool,
+        outcome,
+        milliseconds = operation.duration.as_millis(),
+        "write"
+    );
+}
