@@ -231,7 +231,7 @@ pub use outbox::{OUTBOX_CAPACITY, Outbox, OutboxClosed, OutboxReader, Outgoing};
 pub use prompt::{GetPromptResult, Prompt, PromptArgument, PromptMessage};
 pub use resource::{Page, PageRequest, ReadResourceResult, ResourceTemplate, ResourceUri};
 pub use schema::{Finding, SchemaError};
-pub use scopes::{Guarded, Scopes};
+pub use scopes::{Guarded, Scopes, Wanted};
 pub use seal::Keys;
 pub use server::{
     BuildError, InputConfig, Operation, OperationError, Server, ServerBuilder, WeakServer,

@@ -5,8 +5,8 @@ mod needs;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-pub use needs::Guarded;
 pub(crate) use needs::Needs;
+pub use needs::{Guarded, Wanted};
 
 /// A set of scopes (RFC 6749 §3.3). Empty by default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -9,7 +9,6 @@ use futures_util::{StreamExt as _, stream};
 use http::header::{self, CACHE_CONTROL, CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{Response as HttpResponse, StatusCode};
 
-use super::authorize::challenge::challenge;
 use super::body::{ResponseBody, in_parts, is_large};
 use super::exchange::{Exchange, Step};
 use super::head::Accepts;
@@ -93,7 +92,7 @@ fn large_event(answer: Response, client: &Client) -> Vec<Bytes> {
 pub(super) fn refusal((rejection, id): Refused) -> HttpResponse<ResponseBody> {
     let (status, allow) = (rejection.status(), rejection.allow());
     let challenge = match &rejection {
-        Rejection::Unauthorized(refusal) => challenge(refusal),
+        Rejection::Unauthorized(refusal) => refusal.challenge(),
         _ => None,
     };
     let is_encoded = rejection == Rejection::UnsupportedEncoding;

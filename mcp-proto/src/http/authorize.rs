@@ -19,8 +19,7 @@ use super::rejection::Rejection;
 use crate::context::Principal;
 use crate::scopes::Scopes;
 
-pub use challenge::Denied;
-use challenge::Refusal;
+pub use challenge::{Denied, Refusal};
 pub use metadata::ProtectedResource;
 pub use tokens::{BearerTokens, InvalidTokens};
 
@@ -99,6 +98,12 @@ impl Authorization {
         self
     }
 
+    /// Whether it says where tokens are to be had.
+    #[must_use]
+    pub fn has_resource(&self) -> bool {
+        self.resource.is_some()
+    }
+
     /// Whoever has `scope` has these as well, and what they imply.
     #[must_use]
     pub fn implies(mut self, scope: impl Into<String>, others: Scopes) -> Self {
@@ -113,8 +118,12 @@ impl Authorization {
         asks.then(|| Arc::clone(resource))
     }
 
-    /// Puts the caller's [`Principal`] and [`Scopes`] among the extensions of the request.
-    pub(super) async fn admit(&self, head: &mut request::Parts) -> Result<(), Rejection> {
+    /// Asks who sends a request, and puts its [`Principal`] and [`Scopes`] among the extensions of the request. A
+    /// [`StreamableHttpService`](super::StreamableHttpService) does so by itself: this is for endpoints beside it.
+    ///
+    /// # Errors
+    /// Nobody may send it so; the refusal has what the client must hear.
+    pub async fn admit(&self, head: &mut request::Parts) -> Result<(), Refusal> {
         match self.authorizer.authorize(head).await {
             Ok(Caller { principal, scopes }) => {
                 head.extensions.insert(principal);
@@ -126,18 +135,25 @@ impl Authorization {
     }
 
     /// The refusal of a request, with what its client needs to know.
-    pub(crate) fn refuse(&self, denied: Denied) -> Rejection {
+    #[must_use]
+    pub fn refuse(&self, denied: Denied) -> Refusal {
         let resource = self.resource.as_deref();
         let scopes = match &denied {
             Denied::Insufficient(scopes) => scopes.clone(),
             _ => resource.map_or_else(Scopes::default, |it| it.challenged()),
         };
-        Rejection::Unauthorized(Box::new(Refusal {
+        Refusal {
             metadata: resource.map(ProtectedResource::url),
             proofs: self.authorizer.proofs(),
             scopes,
             denied,
-        }))
+        }
+    }
+}
+
+impl From<Refusal> for Rejection {
+    fn from(refusal: Refusal) -> Self {
+        Self::Unauthorized(Box::new(refusal))
     }
 }
 

@@ -44,7 +44,7 @@ impl Endpoint {
         };
         let denied = Denied::Insufficient(needed);
         Err(match &self.config.authorization {
-            Some(authorization) => authorization.refuse(denied),
+            Some(authorization) => authorization.refuse(denied).into(),
             // The embedding service authorized the request itself.
             None => denied.into(),
         })

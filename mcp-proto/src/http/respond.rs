@@ -103,7 +103,7 @@ impl Inner {
         let named = match &config.authorization {
             Some(authorization) if verb != Verb::Preflight => {
                 let admitted = Box::pin(authorization.admit(head)).await;
-                admitted.map_err(without_id)?;
+                admitted.map_err(|refusal| without_id(refusal.into()))?;
                 // By its name from here on.
                 Some(endpoint.client(head))
             }

@@ -1,6 +1,7 @@
 //! Which scopes a caller needs for which of the things that a server offers.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use http::Extensions;
 use serde_json::{Map, Value};
@@ -21,27 +22,52 @@ pub enum Guarded {
     Method(String),
 }
 
+/// What a caller wants: to use something or, where it is asked without arguments, to see it in a list.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[non_exhaustive]
+pub enum Wanted<'w> {
+    /// A tool, and what it is called with.
+    Tool(&'w str, Option<&'w Map<String, Value>>),
+    /// A prompt, and what it is filled in with.
+    Prompt(&'w str, Option<&'w Map<String, Value>>),
+    /// A resource, to be read or to hear of its changes, by its URI; in the list of templates a template.
+    Resource(&'w str),
+    /// A completion, by the params of its request.
+    Completion(&'w Map<String, Value>),
+}
+
+/// All scopes that a caller needs for what it wants, if those that it has are not enough.
+type Judge = Box<dyn Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync>;
+
 /// What callers need. Where nobody asks who calls, as on stdin and stdout, everything is allowed.
-#[derive(Debug, Default)]
-pub(crate) struct Needs(BTreeMap<Guarded, Scopes>);
+#[derive(Default)]
+pub(crate) struct Needs {
+    fixed: BTreeMap<Guarded, Scopes>,
+    judge: Option<Judge>,
+}
 
 impl Needs {
     pub(crate) fn insert(&mut self, guarded: Guarded, scopes: Scopes) {
-        self.0.insert(guarded, scopes);
+        self.fixed.insert(guarded, scopes);
     }
 
     /// Unless scopes are asked for already.
     pub(crate) fn insert_missing(&mut self, guarded: Guarded, scopes: &Scopes) {
-        self.0.entry(guarded).or_insert_with(|| scopes.clone());
+        self.fixed.entry(guarded).or_insert_with(|| scopes.clone());
+    }
+
+    /// Has what callers want judged besides.
+    pub(crate) fn judge_by(&mut self, judge: Judge) {
+        self.judge = Some(judge);
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = &Guarded> {
-        self.0.keys()
+        self.fixed.keys()
     }
 
     /// Whether lists may differ between callers.
     pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.fixed.is_empty() && self.judge.is_none()
     }
 
     /// All scopes that a request needs, if its caller has not all of them.
@@ -55,68 +81,95 @@ impl Needs {
             return None;
         }
         let has = caller.get::<Scopes>()?;
+        let mut missing = None;
+        let method_itself = Guarded::Method(method.to_owned());
+        let needed = self.fixed.get(&method_itself);
+        add(&mut missing, needed.filter(|needed| !has.contain(needed)));
         let text = |member: &str| params.get(member).and_then(Value::as_str);
-        let mut needed = self.0.get(&Guarded::Method(method.to_owned())).cloned();
-        let mut add = |scopes: Option<&Scopes>| {
-            if let Some(scopes) = scopes {
-                needed.get_or_insert_default().add(scopes);
-            }
+        let arguments = params.get("arguments").and_then(Value::as_object);
+        let wanted = match method {
+            "tools/call" => text("name").map(|name| Wanted::Tool(name, arguments)),
+            "prompts/get" => text("name").map(|name| Wanted::Prompt(name, arguments)),
+            "resources/read" | "resources/subscribe" => text("uri").map(Wanted::Resource),
+            "completion/complete" => Some(Wanted::Completion(params)),
+            _ => None,
         };
-        match method {
-            "tools/call" => add(text("name").and_then(|name| self.of_tool(name))),
-            "prompts/get" => add(text("name").and_then(|name| self.of_prompt(name))),
-            "resources/read" | "resources/subscribe" => {
-                add(text("uri").and_then(|uri| self.of_resource(uri)));
-            }
-            "subscriptions/listen" => {
-                let wanted = params.get("notifications");
-                let uris = wanted.and_then(|wanted| wanted.get("resourceSubscriptions"));
-                for uri in uris.and_then(Value::as_array).into_iter().flatten() {
-                    add(uri.as_str().and_then(|uri| self.of_resource(uri)));
-                }
-            }
-            _ => {}
+        let wanted_at_once = match method {
+            "subscriptions/listen" => params.get("notifications"),
+            _ => None,
+        };
+        let uris = wanted_at_once.and_then(|wanted| wanted.get("resourceSubscriptions"));
+        let uris = uris.and_then(Value::as_array).into_iter().flatten();
+        let uris = uris.filter_map(Value::as_str).map(Wanted::Resource);
+        for wanted in wanted.into_iter().chain(uris) {
+            add(&mut missing, self.missing_for(wanted, has).as_ref());
         }
-        needed.filter(|needed| !has.contain(needed))
+        missing
+    }
+
+    /// All scopes that something needs, if its caller has not all of them.
+    fn missing_for(&self, wanted: Wanted<'_>, has: &Scopes) -> Option<Scopes> {
+        let fixed = match wanted {
+            Wanted::Tool(name, _) => self.fixed.get(&Guarded::Tool(name.to_owned())),
+            Wanted::Prompt(name, _) => self.fixed.get(&Guarded::Prompt(name.to_owned())),
+            Wanted::Resource(uri) => self.of_resource(uri),
+            Wanted::Completion(_) => None,
+        };
+        let mut missing = fixed.filter(|needed| !has.contain(needed)).cloned();
+        let judged = self.judge.as_ref().and_then(|judge| judge(wanted, has));
+        add(&mut missing, judged.as_ref());
+        missing
+    }
+
+    fn show(&self, wanted: Wanted<'_>, caller: &Extensions) -> bool {
+        let has = caller.get::<Scopes>();
+        has.is_none_or(|has| self.missing_for(wanted, has).is_none())
     }
 
     /// Whether a caller may see a tool.
     pub(crate) fn show_tool(&self, name: &str, caller: &Extensions) -> bool {
-        allows(self.of_tool(name), caller)
+        self.show(Wanted::Tool(name, None), caller)
     }
 
     /// Whether a caller may see a prompt.
     pub(crate) fn show_prompt(&self, name: &str, caller: &Extensions) -> bool {
-        allows(self.of_prompt(name), caller)
+        self.show(Wanted::Prompt(name, None), caller)
     }
 
     /// Whether a caller may see a resource or a template.
     pub(crate) fn show_resource(&self, uri: &str, caller: &Extensions) -> bool {
-        allows(self.of_resource(uri), caller)
-    }
-
-    fn of_tool(&self, name: &str) -> Option<&Scopes> {
-        self.0.get(&Guarded::Tool(name.to_owned()))
-    }
-
-    fn of_prompt(&self, name: &str) -> Option<&Scopes> {
-        self.0.get(&Guarded::Prompt(name.to_owned()))
+        self.show(Wanted::Resource(uri), caller)
     }
 
     fn of_resource(&self, uri: &str) -> Option<&Scopes> {
-        let prefixes = self.0.iter().filter_map(|(guarded, scopes)| match guarded {
-            Guarded::Resources(prefix) if uri.starts_with(prefix) => Some((prefix.len(), scopes)),
-            _ => None,
-        });
+        let prefixes = self
+            .fixed
+            .iter()
+            .filter_map(|(guarded, scopes)| match guarded {
+                Guarded::Resources(prefix) if uri.starts_with(prefix) => {
+                    Some((prefix.len(), scopes))
+                }
+                _ => None,
+            });
         prefixes
             .max_by_key(|(length, _)| *length)
             .map(|(_, scopes)| scopes)
     }
 }
 
-fn allows(needed: Option<&Scopes>, caller: &Extensions) -> bool {
-    match (needed, caller.get::<Scopes>()) {
-        (Some(needed), Some(has)) => has.contain(needed),
-        _ => true,
+impl fmt::Debug for Needs {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let judged = self.judge.as_ref().map(|_| "…");
+        formatter
+            .debug_struct("Needs")
+            .field("fixed", &self.fixed)
+            .field("judge", &judged)
+            .finish()
+    }
+}
+
+fn add(all: &mut Option<Scopes>, more: Option<&Scopes>) {
+    if let Some(more) = more {
+        all.get_or_insert_default().add(more);
     }
 }

@@ -26,9 +26,9 @@ pub enum Denied {
     Unavailable(String),
 }
 
-/// A refusal, and what its challenge says besides.
+/// A refusal, and what its challenge says besides. [`Authorization`](super::Authorization) makes them.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Refusal {
+pub struct Refusal {
     pub(crate) denied: Denied,
     /// The URL of the resource's metadata.
     pub(crate) metadata: Option<String>,
@@ -36,6 +36,26 @@ pub(crate) struct Refusal {
     pub(crate) proofs: Option<Proofs>,
     /// The scopes to ask an authorization server for.
     pub(crate) scopes: Scopes,
+}
+
+impl Refusal {
+    /// The status of the response: 400, 401, 403 or 503.
+    #[must_use]
+    pub fn status(&self) -> StatusCode {
+        self.denied.status()
+    }
+
+    /// What is wrong and what would be right, for people.
+    #[must_use]
+    pub fn text(&self) -> String {
+        self.denied.text()
+    }
+
+    /// The value of `WWW-Authenticate`; `None` where another token would not help.
+    #[must_use]
+    pub fn challenge(&self) -> Option<HeaderValue> {
+        challenge(self)
+    }
 }
 
 impl Denied {
@@ -79,7 +99,7 @@ impl Denied {
 
 /// The value of `WWW-Authenticate`, with a challenge for each scheme that would do; `None` where another token would not
 /// help.
-pub(crate) fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
+fn challenge(refusal: &Refusal) -> Option<HeaderValue> {
     let (denied, proofs) = (&refusal.denied, refusal.proofs.as_ref());
     if let Denied::Unavailable(_) = denied {
         return None;

@@ -1,7 +1,7 @@
 //! Scopes by what the offered things say of themselves.
 
 use super::ServerBuilder;
-use crate::scopes::{Guarded, Scopes};
+use crate::scopes::{Guarded, Scopes, Wanted};
 
 impl<S> ServerBuilder<S> {
     /// Asks callers over HTTP for `read` where something is only read: tools that say so
@@ -25,6 +25,18 @@ impl<S> ServerBuilder<S> {
         for (guarded, scopes) in needed {
             self.needs.insert_missing(guarded, scopes);
         }
+        self
+    }
+
+    /// Asks callers over HTTP for scopes by what they want, besides the scopes of
+    /// [`require_scopes`](ServerBuilder::require_scopes): where tenants have scopes of their own, say, by the arguments of a
+    /// call. `judge` sees the scopes that the caller has, and gives all that it needs if they are not enough. Without
+    /// arguments it says whether the caller sees the thing in a list. It must not block.
+    pub fn scopes_by(
+        mut self,
+        judge: impl Fn(Wanted<'_>, &Scopes) -> Option<Scopes> + Send + Sync + 'static,
+    ) -> Self {
+        self.needs.judge_by(Box::new(judge));
         self
     }
 }
