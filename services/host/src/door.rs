@@ -7,10 +7,10 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 use bytesize::ByteSize;
 use clap::Args;
-use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
+use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
-pub use asking::Asking;
-pub(crate) use asking::{Asked, READ, WRITE};
+pub use asking::{Asked, Asking, Local};
+pub(crate) use asking::{READ, WRITE};
 
 /// The least and the most that clients may be given.
 const LEAST_MEMORY: ByteSize = ByteSize::mib(32);
@@ -68,9 +68,17 @@ pub enum DoorError {
     /// Listening to the network without asking who calls.
     #[error(
         "{0} is reachable from other machines: say who may call, with a file of tokens (--token-file or \
-         --auth-token-file) or an authorization server (--oauth-issuer), or listen on a loopback address"
+         --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
     )]
     NeedsToken(SocketAddr),
+    /// Everybody may call, and callers are asked for tokens.
+    #[error(
+        "--allow-anyone asks nobody for a token: leave it out, or --token-file, --auth-token-file and --oauth-issuer"
+    )]
+    TwoDecisions,
+    /// A part of what is needed of an authorization server.
+    #[error("--oauth-issuer, --oauth-audience and --oauth-jwks go together: give all three")]
+    Incomplete,
     /// An origin that is none.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
@@ -119,8 +127,8 @@ impl Door {
     /// Whether others can reach the server and nobody is asked who calls: [`Host::run`](crate::Host::run) refuses that.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        let is_remote = self.address().is_some_and(|it| !it.ip().is_loopback());
-        is_remote && !self.asking.is_some()
+        let callers = self.address().map(|address| self.asking.callers(address));
+        matches!(callers, Some(Err(DoorError::NeedsToken(_))))
     }
 
     /// The address to listen on; `None` for stdin and stdout.
@@ -130,7 +138,7 @@ impl Door {
         self.listen.or_else(|| self.port.map(port))
     }
 
-    /// Sets the door policy of `config`.
+    /// Sets the door policy of `config`, and says who may call.
     ///
     /// # Errors
     /// [`DoorError`], in a sentence for the person who gave the arguments.
@@ -138,7 +146,7 @@ impl Door {
         &self,
         address: SocketAddr,
         config: &mut HttpConfig,
-    ) -> Result<(), DoorError> {
+    ) -> Result<Callers, DoorError> {
         config.hosts = match self.allowed_host.is_empty() {
             false => Hosts::from_names(&self.allowed_host).map_err(DoorError::Host)?,
             true if address.ip().is_loopback() => Hosts::Loopback,
@@ -148,13 +156,11 @@ impl Door {
             let memory = usize::try_from(memory.as_u64()).unwrap_or(usize::MAX);
             *config = std::mem::take(config).memory(memory);
         }
-        if self.is_open() {
-            return Err(DoorError::NeedsToken(address));
-        }
+        let callers = self.asking.callers(address)?;
         config.proxies = Proxies::from_names(&self.trusted_proxy).map_err(DoorError::Proxy)?;
         if !self.allowed_origin.is_empty() {
             config.origins = Origins::from_urls(&self.allowed_origin).map_err(DoorError::Origin)?;
         }
-        Ok(())
+        Ok(callers)
     }
 }

@@ -10,14 +10,15 @@ use crate::door::{READ, WRITE};
 pub fn guard<S: Clone + Send + Sync + 'static>(builder: ServerBuilder<S>) -> ServerBuilder<S> {
     builder
         .scopes_by_annotation(&Scopes::of([READ]), &Scopes::of([WRITE]))
-        .observe(|operation| {
-            if operation.writes {
-                audit(&operation);
-            }
-        })
+        .observe(|operation| audit(&operation))
 }
 
-fn audit(operation: &Operation<'_>) {
+/// Writes the line of [`guard`] about a request, if it is a call of a tool that may write: for servers that observe their
+/// requests themselves.
+pub fn audit(operation: &Operation<'_>) {
+    if !operation.writes {
+        return;
+    }
     let outcome = match operation.error {
         None => "done".to_owned(),
         Some(OperationError::Code(code)) => format!("error {code}"),

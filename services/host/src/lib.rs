@@ -13,9 +13,10 @@ mod run;
 mod snippet;
 mod watch;
 
-pub use door::{Asking, Door, DoorError, memory};
+pub use door::{Asked, Asking, Door, DoorError, Local, memory};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
-pub use guard::guard;
+pub use guard::{audit, guard};
 pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
 pub use run::{Host, HostError, UntilStopped, block_on, stop_signal};
+pub use snippet::snippets;
 pub use watch::{Changes, Depth, WatchError, Watcher};

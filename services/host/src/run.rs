@@ -2,7 +2,7 @@
 
 use std::convert::Infallible;
 use std::error::Error;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
 use std::process::ExitCode;
@@ -14,11 +14,11 @@ use http::{HeaderValue, Request, Response, StatusCode, header};
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
+use mcp_proto::http::authorize::Authorization;
 use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, listen, serve};
 use mcp_proto::stdio::{self, StdioConfig};
 use mcp_proto::{Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
-use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::door::{Asked, Door, DoorError};
@@ -91,28 +91,18 @@ impl Host {
             stdio::serve(server, input, tokio::io::stdout(), self.stdio).await?;
             return Ok(());
         };
-        door.guard(address, &mut self.http)?;
+        self.serve.callers = door.guard(address, &mut self.http)?;
+        self.serve.proxies = self.http.proxies.clone();
         let asked = door.asking.asked()?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
         greet(program, door, address, asked.as_ref());
-        let has_metadata = asked.as_ref().is_some_and(|it| it.has_metadata);
-        // They end with the server.
-        let mut followed = JoinSet::new();
-        if let Some(Asked {
-            authorization,
-            files,
-            ..
-        }) = asked
-        {
-            self.http.authorization = Some(authorization);
-            files.into_iter().for_each(|file| {
-                followed.spawn(file.follow());
-            });
-        }
-        let serving = self.http.serving();
-        (self.serve.callers, self.serve.proxies) = (serving.callers, serving.proxies);
+        self.http.authorization = asked.as_ref().map(Asked::authorization);
+        let authorization = self.http.authorization.as_ref();
+        let has_metadata = authorization.is_some_and(Authorization::has_resource);
+        // It ends with the server.
+        let _followed = asked.map(Asked::follow);
         let gate = Gate {
             mcp: StreamableHttpService::with_config(server, self.http),
             has_metadata,
@@ -203,11 +193,7 @@ fn greet(program: &str, door: &Door, address: SocketAddr, asked: Option<&Asked>)
         Some(name) => format!("{name}:{}", address.port()),
         None => address.to_string(),
     };
-    let token = asked.filter(|it| it.has_tokens).map(|it| match &it.token {
-        // A log is no place for a secret.
-        Some(token) if io::stderr().is_terminal() => token,
-        _ => "TOKEN",
-    });
+    let token = asked.and_then(Asked::shown_token);
     let snippets = snippets(program, &format!("http://{authority}{MCP_PATH}"), token);
     log::say(&format!(
         "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on http://{address}{MCP_PATH}"

@@ -5,7 +5,8 @@ use std::fmt::Write as _;
 /// What reaches the server at `url` from Claude Code, Cursor, VS Code and Codex, in the forms that they document
 /// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,
 /// developers.openai.com/codex/mcp).
-pub(crate) fn snippets(program: &str, url: &str, token: Option<&str>) -> String {
+#[must_use]
+pub fn snippets(program: &str, url: &str, token: Option<&str>) -> String {
     let authorization = token.map(|token| quoted(&format!("Bearer {token}")));
     let (mut json, mut toml) = (String::new(), String::new());
     if let Some(value) = authorization {

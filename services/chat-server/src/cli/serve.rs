@@ -29,7 +29,7 @@ impl Arguments {
         if self.door.is_open() {
             return Err(CliError::Other(
                 "other machines can reach that address: say who may call, with a file of tokens (--token-file or \
-                 --auth-token-file) or an authorization server (--oauth-issuer), or listen on a loopback address"
+                 --auth-token-file), an authorization server (--oauth-issuer), or --allow-anyone, or listen on a loopback address"
                     .to_owned(),
             ));
         }

@@ -1,19 +1,23 @@
 //! The arguments that say who may call over HTTP, and what they mean: tokens of the operator's, tokens of an
 //! authorization server's, or one token for everything.
 
-use std::io::Read as _;
+use std::io::{self, IsTerminal as _, Read as _};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use clap::Args;
+use clap::builder::BoolishValueParser;
+use clap::{ArgAction, Args};
 use futures_util::future::BoxFuture;
 use http::request;
+use mcp_proto::http::Callers;
 use mcp_proto::http::authorize::jwt::{Dpop, HttpsKeys, IssuerKeys, JwtTokens, MAX_KEY_SET_BYTES};
 use mcp_proto::http::authorize::{
     Authorization, Authorizer, BearerTokens, Caller, Denied, Proofs, ProtectedResource, bearer,
     is_token,
 };
 use mcp_proto::{Principal, Scopes};
+use tokio::task::JoinSet;
 
 use super::DoorError;
 use super::reload::Reload;
@@ -33,8 +37,8 @@ const ADMIN: &str = "admin";
 #[derive(Debug, Clone, Default, Args)]
 pub struct Asking {
     /// A file whose first line is a bearer token; who shows it may do everything. To listen beyond loopback one of
-    /// --token-file, --auth-token-file and --oauth-issuer is needed; on loopback every local program may call without
-    /// one. Never asked for on stdin and stdout.
+    /// --token-file, --auth-token-file, --oauth-issuer and --allow-anyone is needed; on loopback every local program may
+    /// call without one. Never asked for on stdin and stdout.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 
@@ -45,31 +49,40 @@ pub struct Asking {
 
     /// The authorization server whose access tokens (JWT) are taken, as their claim iss names it. Their scopes read,
     /// write and admin count.
-    #[arg(long, value_name = "URL", requires_all = ["oauth_audience", "oauth_jwks"])]
+    #[arg(long, value_name = "URL")]
     pub oauth_issuer: Option<String>,
 
     /// What identifies this server in the claim aud of those tokens: the URL of its endpoint, as clients call it, or what
     /// the authorization server calls it.
-    #[arg(long, value_name = "URL", requires = "oauth_issuer")]
+    #[arg(long, value_name = "URL")]
     pub oauth_audience: Option<String>,
 
     /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it changes.
-    #[arg(long, value_name = "URL|FILE", requires = "oauth_issuer")]
+    #[arg(long, value_name = "URL|FILE")]
     pub oauth_jwks: Option<String>,
+
+    /// Lets whoever reaches the server call it, beyond loopback too: for a server behind a proxy that asks who calls, or
+    /// in a network where everybody may do everything.
+    #[arg(long, action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
+    pub allow_anyone: bool,
 }
 
 /// Who is asked for, and what keeps that fresh.
 #[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) authorization: Authorization,
+pub struct Asked {
+    authorization: Authorization,
     /// The token for the snippets, if there is one for everything; whether there are other tokens to be pasted.
-    pub(crate) token: Option<String>,
-    pub(crate) has_tokens: bool,
-    /// Whether clients can ask the endpoint where tokens are to be had.
-    pub(crate) has_metadata: bool,
-    /// Files that are read again when they change.
-    pub(crate) files: Vec<Reload>,
+    token: Option<String>,
+    has_tokens: bool,
+    files: Vec<Reload>,
 }
+
+/// Among the extensions of a request: it came by a way that only the owner of the server has, such as a socket in a
+/// directory of its own. Nobody is asked for a token there.
+#[derive(Debug, Clone, Copy)]
+pub struct Local;
 
 /// The tokens of the operator's, and those of an authorization server's.
 #[derive(Debug)]
@@ -80,13 +93,31 @@ struct Tokens {
 }
 
 impl Asking {
-    /// Whether anybody is asked.
-    pub(super) fn is_some(&self) -> bool {
-        self.token_file.is_some() || self.auth_token_file.is_some() || self.oauth_issuer.is_some()
+    fn is_some(&self) -> bool {
+        let oauth = [&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks];
+        let files = [&self.token_file, &self.auth_token_file];
+        oauth.iter().any(|it| it.is_some()) || files.iter().any(|it| it.is_some())
+    }
+
+    /// Who may call a server that listens on an address.
+    ///
+    /// # Errors
+    /// Nobody has decided that, or in two ways at once.
+    pub fn callers(&self, address: SocketAddr) -> Result<Callers, DoorError> {
+        match (self.is_some(), self.allow_anyone) {
+            (true, true) => Err(DoorError::TwoDecisions),
+            (true, false) => Ok(Callers::Authorized),
+            (false, true) => Ok(Callers::Anyone),
+            (false, false) if address.ip().to_canonical().is_loopback() => Ok(Callers::Local),
+            (false, false) => Err(DoorError::NeedsToken(address)),
+        }
     }
 
     /// What the arguments mean; `None` if nobody is asked.
-    pub(crate) fn asked(&self) -> Result<Option<Asked>, DoorError> {
+    ///
+    /// # Errors
+    /// [`DoorError`], in a sentence for the person who gave them.
+    pub fn asked(&self) -> Result<Option<Asked>, DoorError> {
         if !self.is_some() {
             return Ok(None);
         }
@@ -114,7 +145,6 @@ impl Asking {
             listed,
             issued,
         };
-        let has_metadata = resource.is_some();
         let mut authorization = Authorization::new(tokens)
             .implies(ADMIN, Scopes::of([WRITE]))
             .implies(WRITE, Scopes::of([READ]));
@@ -125,7 +155,6 @@ impl Asking {
             authorization,
             token,
             has_tokens,
-            has_metadata,
             files,
         }))
     }
@@ -138,7 +167,11 @@ impl Asking {
         let (Some(issuer), Some(audience), Some(place)) =
             (&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks)
         else {
-            return Ok(None);
+            let oauth = [&self.oauth_issuer, &self.oauth_audience, &self.oauth_jwks];
+            return match oauth.iter().any(|it| it.is_some()) {
+                true => Err(DoorError::Incomplete),
+                false => Ok(None),
+            };
         };
         let keys = match place.contains("://") {
             true => IssuerKeys::fetched(
@@ -156,9 +189,39 @@ impl Asking {
     }
 }
 
+impl Asked {
+    /// How requests are authorized.
+    #[must_use]
+    pub fn authorization(&self) -> Authorization {
+        self.authorization.clone()
+    }
+
+    /// What stands for the token in what is printed to be pasted; `None` if clients get tokens by themselves. A log is no
+    /// place for a secret: the token itself is shown on a terminal alone.
+    #[must_use]
+    pub fn shown_token(&self) -> Option<&str> {
+        match &self.token {
+            Some(token) if io::stderr().is_terminal() => Some(token),
+            _ => self.has_tokens.then_some("TOKEN"),
+        }
+    }
+
+    /// Reads the files again when they change, until what this gives is dropped.
+    #[must_use = "the files are followed as long as it is kept"]
+    pub fn follow(self) -> JoinSet<()> {
+        self.files.into_iter().map(Reload::follow).collect()
+    }
+}
+
 impl Authorizer for Tokens {
     fn authorize<'a>(&'a self, head: &'a request::Parts) -> BoxFuture<'a, Result<Caller, Denied>> {
         Box::pin(async move {
+            if head.extensions.get::<Local>().is_some() {
+                return Ok(Caller {
+                    principal: Principal("local".to_owned()),
+                    scopes: Scopes::of([ADMIN]),
+                });
+            }
             // A token of the operator's may look like any other: those that are known go first.
             let known = [self.one.as_ref(), self.listed.as_deref()];
             let mut denied = Denied::Missing;

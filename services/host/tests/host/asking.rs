@@ -323,8 +323,8 @@ struct Program {
     door: Door,
 }
 
-#[test]
-fn an_issuer_needs_its_audience_and_its_keys() -> Outcome {
+#[tokio::test]
+async fn an_issuer_needs_its_audience_and_its_keys() -> Outcome {
     let parse = |arguments: &[&str]| Program::try_parse_from([&["x"], arguments].concat());
     let whole = [
         "--oauth-issuer",
@@ -336,7 +336,12 @@ fn an_issuer_needs_its_audience_and_its_keys() -> Outcome {
     ];
     assert!(parse(&whole)?.door.asking.oauth_issuer.is_some());
     for part in [&whole[..2], &whole[..4], &whole[2..4], &whole[4..]] {
-        assert!(parse(part).is_err_and(|it| it.to_string().contains("--oauth-")));
+        let arguments = [&["--port", "0"], part].concat();
+        let door = parse(&arguments)?.door;
+        let refused = Host::default()
+            .run(server()?, &door, "x", CancellationToken::new())
+            .await;
+        assert!(refused.is_err_and(|it| it.to_string().contains("give all three")));
     }
     Ok(())
 }
