@@ -23,7 +23,11 @@ use tokio::sync::{mpsc, oneshot};
 use universe_core::{State, Strictness};
 
 use crate::offload;
-use crate::store::{CommandId, Meta, Page, Record, Revision, Timestamp, UniverseId, UniverseLog};
+use crate::reach::{Access, Reach};
+use crate::store::{
+    CommandId, Meta, Page, Position, ReadError, Record, Revision, Timestamp, UniverseId,
+    UniverseLog,
+};
 use watch::Watchers;
 use writer::{Done, Job, Writer};
 use writers::Writers;
@@ -40,7 +44,7 @@ const CLOSE_TIME: Duration = Duration::from_secs(5);
 
 /// Reads and changes universes. Cheap to clone; clones share everything.
 #[derive(Clone)]
-pub struct CommandService(Arc<Inner>);
+pub struct CommandService(Arc<Inner>, Option<Arc<Reach>>);
 
 struct Inner {
     store: Arc<dyn UniverseLog>,
@@ -64,13 +68,29 @@ impl CommandService {
         limits: ServiceLimits,
         reducer: Reducer,
     ) -> Self {
-        Self(Arc::new(Inner {
+        let inner = Inner {
             store,
             reducer,
             limits,
             writers: Mutex::default(),
             watchers: Watchers::default(),
-        }))
+        };
+        Self(Arc::new(inner), None)
+    }
+
+    /// The same for a caller: what it may not read is not listed, and reads as if it were not there.
+    #[must_use]
+    pub(crate) fn within(&self, reach: Reach) -> Self {
+        let limited = !reach.is_everywhere(Access::Read);
+        Self(Arc::clone(&self.0), limited.then(|| Arc::new(reach)))
+    }
+
+    fn is_seen(&self, id: &UniverseId) -> Result<(), ServiceError> {
+        let may_read = |reach: &Arc<Reach>| reach.allows(Access::Read, id.as_str());
+        match self.1.as_ref().is_none_or(may_read) {
+            true => Ok(()),
+            false => Err(ServiceError::NotFound(id.clone())),
+        }
     }
 
     /// Where the universes are kept, for reading their feeds.
@@ -170,6 +190,7 @@ impl CommandService {
     /// # Errors
     /// [`ServiceError::NotFound`], or the store's failure.
     pub async fn get(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
+        self.is_seen(id)?;
         let latest = self.writers().latest(id);
         match latest {
             Some(universe) => Ok(universe),
@@ -182,6 +203,7 @@ impl CommandService {
     /// # Errors
     /// [`ServiceError::NotFound`], [`ServiceError::NoRevision`], or the store's failure.
     pub async fn at(&self, id: &UniverseId, revision: Revision) -> Result<Universe, ServiceError> {
+        self.is_seen(id)?;
         let loaded = load::load_until(self.store(), id, Some(revision)).await?;
         Ok(loaded.universe)
     }
@@ -206,11 +228,28 @@ impl CommandService {
     /// # Errors
     /// The store's failure.
     pub async fn list(&self, page: Page) -> Result<Vec<Record>, ServiceError> {
-        self.0
-            .store
-            .list(page)
-            .await
-            .map_err(|_| ServiceError::Unavailable)
+        let listed = match &self.1 {
+            None => self.0.store.list(page).await,
+            Some(reach) => return self.list_seen(page, reach).await,
+        };
+        listed.map_err(|_| ServiceError::Unavailable)
+    }
+
+    /// The list of a caller who may read single universes: one look at each.
+    async fn list_seen(&self, page: Page, reach: &Reach) -> Result<Vec<Record>, ServiceError> {
+        let mut seen = Vec::new();
+        for id in reach.single() {
+            match self.0.store.record(&id).await {
+                Ok(record) => seen.push((record.position(), record)),
+                Err(ReadError::Unavailable) => return Err(ServiceError::Unavailable),
+                Err(ReadError::NotFound | ReadError::Damaged) => {}
+            }
+        }
+        // The newest first.
+        seen.sort_by(|(one, _), (other, _)| other.cmp(one));
+        let is_after = |at: &Position| page.after.as_ref().is_none_or(|after| at < after);
+        let rest = seen.into_iter().filter(|(at, _)| is_after(at));
+        Ok(rest.take(page.limit).map(|(_, record)| record).collect())
     }
 
     /// Applies commands: reads the universe, reduces, makes it durable, tells subscribers, answers. Of several commands
@@ -316,6 +355,7 @@ impl CommandService {
     /// # Errors
     /// As for [`CommandService::get`].
     pub async fn peek(&self, id: &UniverseId) -> Result<Universe, ServiceError> {
+        self.is_seen(id)?;
         let open = self.writers().open(id);
         match open {
             Some(_) => self.get(id).await,

@@ -1,5 +1,6 @@
 //! What was given on the command line and in the environment → what it means.
 
+mod callers;
 mod settings;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
@@ -8,9 +9,9 @@ use std::path::PathBuf;
 use bytesize::ByteSize;
 use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
-use mcp_proto::http::{Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
+use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
-use service_host::LogFormat;
+use service_host::{Asked, DoorError, LogFormat};
 use universe_core::Strictness;
 
 use crate::cli::Verb;
@@ -18,6 +19,7 @@ use crate::commands::{Keep, ServiceLimits};
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
+pub use callers::Callers;
 pub use settings::{Settings, read};
 
 /// The largest body and the largest universe that can be asked for. Both together, and what is written along with them,
@@ -190,6 +192,16 @@ pub struct Arguments {
         value_name = "ADDRESS"
     )]
     pub trusted_proxy: Vec<String>,
+
+    /// Changes nothing: no tool that writes is offered, and REST takes GET alone.
+    #[arg(long, env = "UNIVERSE_READ_ONLY", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+        default_missing_value = "true", default_value = "false", hide_default_value = true,
+        hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
+    pub read_only: bool,
+
+    /// Who may call over HTTP.
+    #[command(flatten)]
+    pub callers: Callers,
 }
 
 /// Which store.
@@ -211,7 +223,7 @@ pub enum Switch {
 }
 
 /// Arguments that cannot be meant.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The file with options cannot be meant.
     #[error("{place}: {problem}")]
@@ -238,6 +250,9 @@ pub enum ConfigError {
         "--otlp {0:?}: a collector is named by a URL without TLS, such as http://127.0.0.1:4318"
     )]
     Collector(String),
+    /// Who may call is not decided, or cannot be found out.
+    #[error(transparent)]
+    Door(#[from] DoorError),
     /// An origin that is none.
     #[error("--allowed-origin {0}")]
     Origin(InvalidName),
@@ -250,7 +265,7 @@ pub enum ConfigError {
 }
 
 /// What the arguments mean.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Config {
     /// The directory that keeps the universes.
     pub data_dir: PathBuf,
@@ -260,6 +275,10 @@ pub struct Config {
     pub stdio: StdioConfig,
     /// The bounds and doors of REST.
     pub rest: RestConfig,
+    /// Who may call over HTTP.
+    pub callers: http::Callers,
+    /// What they are asked for; `None` if they are not.
+    pub asked: Option<Asked>,
 }
 
 impl Arguments {
@@ -282,8 +301,17 @@ impl Arguments {
         }
         let hosts = self.hosts()?;
         let origins = self.origins()?;
+        // On stdin and stdout, and by the socket in the data directory, nobody is asked.
+        let (callers, asked) = match self.stdio {
+            true => (http::Callers::Local, None),
+            false => {
+                let callers = self.callers.0.callers(self.address())?;
+                (callers, self.callers.0.asked()?)
+            }
+        };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
         mcp.max_body_bytes = bytes(self.max_body);
+        mcp.authorization = asked.as_ref().map(Asked::authorization);
         mcp.hosts = hosts.clone();
         mcp.origins = origins.clone();
         mcp.proxies = Proxies::from_names(&self.trusted_proxy).map_err(ConfigError::Proxy)?;
@@ -295,6 +323,8 @@ impl Arguments {
             max_body_bytes: bytes(self.max_body),
             max_body_memory: mcp.max_body_memory,
             metrics: self.metrics == Switch::On,
+            authorization: mcp.authorization.clone(),
+            read_only: self.read_only,
             ..RestConfig::default()
         };
         Ok(Config {
@@ -302,6 +332,8 @@ impl Arguments {
             mcp,
             stdio,
             rest,
+            callers,
+            asked,
         })
     }
 

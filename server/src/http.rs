@@ -10,6 +10,8 @@ use http_body::Body;
 use http_body_util::Either;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::ResponseBody;
+use mcp_proto::http::authorize::Authorization;
+use service_host::Local;
 use tokio::sync::watch;
 
 use crate::commands::CommandService;
@@ -18,6 +20,9 @@ use crate::rest::{self, Rest, RestBody, RestConfig};
 
 /// Where MCP is (REQ-MCP-17).
 pub const MCP_PATH: &str = "/mcp";
+
+/// Where clients look for the authorization server (RFC 9728); the endpoint of MCP answers.
+const WELL_KNOWN: &str = "/.well-known/oauth-protected-resource";
 
 /// The body of every response.
 pub type AppBody = Either<ResponseBody, RestBody>;
@@ -30,6 +35,7 @@ pub struct App(Arc<Inner>);
 struct Inner {
     mcp: StreamableHttpService,
     rest: Rest,
+    has_metadata: bool,
     closing: watch::Sender<bool>,
 }
 
@@ -39,6 +45,10 @@ impl App {
     pub fn new(service: CommandService, mcp: StreamableHttpService, rest: RestConfig) -> Self {
         let (closing, closed) = watch::channel(false);
         Self(Arc::new(Inner {
+            has_metadata: rest
+                .authorization
+                .as_ref()
+                .is_some_and(Authorization::has_resource),
             rest: Rest::new(service, rest, mcp.clone(), closed),
             mcp,
             closing,
@@ -51,16 +61,32 @@ impl App {
         B: Body<Data = Bytes>,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + std::fmt::Display,
     {
-        let is_mcp = matches!(request.uri().path(), MCP_PATH | "/mcp/");
+        let path = request.uri().path();
+        let is_metadata = self.0.has_metadata && path.starts_with(WELL_KNOWN);
+        let is_mcp = is_metadata || matches!(path, MCP_PATH | "/mcp/");
         let route = match is_mcp {
+            true if is_metadata => WELL_KNOWN,
             true => MCP_PATH,
-            false => rest::route_name(request.uri().path()),
+            false => rest::route_name(path),
         };
         requests::logged(request, route, async |request| match is_mcp {
             true => self.0.mcp.handle(request).await.map(Either::Left),
             false => self.0.rest.handle(request).await.map(Either::Right),
         })
         .await
+    }
+
+    /// Answers one request that came by a way that only the owner of the server has: nobody is asked for a token.
+    pub(crate) fn handle_local<B>(
+        &self,
+        mut request: Request<B>,
+    ) -> impl Future<Output = Response<AppBody>> + use<'_, B>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<Box<dyn std::error::Error + Send + Sync>> + std::fmt::Display,
+    {
+        request.extensions_mut().insert(Local);
+        self.handle(request)
     }
 
     /// Ends every feed and listening stream at once; calls go on.

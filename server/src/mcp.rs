@@ -8,6 +8,7 @@ mod find;
 mod history;
 mod prompts;
 mod resources;
+mod scopes;
 mod tools;
 mod updates;
 
@@ -63,7 +64,10 @@ fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, 
     let changing = service.clone();
     let builder = Server::builder(SERVER_NAME, env!("CARGO_PKG_VERSION"), service)
         .title("Star-system universes")
-        .observe(|operation| requests::operation(&operation))
+        .observe(|operation| {
+            requests::operation(&operation);
+            service_host::audit(&operation);
+        })
         .instructions(instructions(whence));
     let builder = prompts::add(resources::add(tools::add(builder, set)), whence);
     let server = completion::add(builder).build()?;

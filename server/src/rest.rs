@@ -5,6 +5,7 @@
 mod answer;
 mod channel;
 mod cors;
+mod door;
 mod events;
 mod history;
 mod metrics;
@@ -19,6 +20,7 @@ use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::budget::{Client, Kind};
+use mcp_proto::http::authorize::Authorization;
 use mcp_proto::http::{Encoding, Hosts, Origins};
 use mcp_proto::json::MAX_TREE_BYTES;
 use percent_encoding::percent_decode_str;
@@ -52,6 +54,10 @@ pub struct RestConfig {
     pub heartbeat: Duration,
     /// Whether `/metrics` is there. It is by default.
     pub metrics: bool,
+    /// How callers are authorized: as those of MCP. Nobody is asked by default.
+    pub authorization: Option<Authorization>,
+    /// Whether nothing may be changed: then methods that write get 405. They may by default.
+    pub read_only: bool,
 }
 
 /// The REST endpoints over a command service.
@@ -109,22 +115,35 @@ impl Rest {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        let (head, body) = request.into_parts();
+        let start = Instant::now();
+        let (mut head, body) = request.into_parts();
         let mut body = pin!(body);
+        let admitted = self.admit(&mut head).await;
+        // By its name, if it has said it.
         let client = self.mcp.client(&head);
-        let answered = self.answer(&head, body.as_mut(), &client).await;
+        let is_in = admitted.is_ok();
+        let answered = match admitted {
+            Ok(()) => self.answer(&head, body.as_mut(), &client).await,
+            Err(refused) => Err(refused),
+        };
         if answered.as_ref().is_err_and(Failure::is_heard_late) {
             self.mcp.discard(&head, body).await;
         }
         let encoding = Encoding::accepted(&head.headers);
         let encoded = match answered {
             Ok(response) => answer::encoded(response, encoding, &client).await,
-            Err(failure) => Err(failure.explained(&self.service).await),
+            Err(failure) => {
+                let seen = self.service.within(self.reach_of(&head));
+                Err(failure.explained(&seen).await)
+            }
         };
-        if encoded.as_ref().is_err_and(Failure::is_of_share) {
+        if encoded.as_ref().is_err_and(Failure::is_delayed) {
             client.refusal().await;
         }
         let mut response = encoded.unwrap_or_else(Failure::into_response);
+        if is_in {
+            door::audit(&head, route_name(head.uri.path()), &response, start);
+        }
         cors::expose(&head, &mut response, &self.config.origins);
         response
     }
@@ -139,11 +158,11 @@ impl Rest {
         B: Body,
         B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
     {
-        cors::judge(head, &self.config)?;
         // A refusal after the command has run would come too late.
         client.may_answer()?;
         let _call = client.hold(Kind::Calls, 1)?;
         let route = route(head.uri.path())?;
+        let reach = self.reach(head, &route)?;
         if let Some(known) = route.parameters(&head.method) {
             read::known_parameters(head, known)?;
         }
@@ -154,16 +173,16 @@ impl Rest {
             &head.method
         };
         match (method.as_str(), route) {
-            ("OPTIONS", route) => Ok(cors::preflight(route.methods())),
+            ("OPTIONS", route) => Ok(cors::preflight(self.methods(&route))),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
             ("GET", Route::Ready) => self.ready().await,
             ("GET", Route::Version) => Ok(answer::version()),
             ("GET", Route::Metrics) => self.metrics().await,
-            ("GET", Route::Universes) => self.list(head).await,
+            ("GET", Route::Universes) => self.list(head, reach).await,
             ("POST", Route::Universes) => {
-                self.create(head, self.reading.body(head, body, client).await?)
-                    .await
+                let body = self.reading.body(head, body, client).await?;
+                self.create(head, body, reach).await
             }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
             ("PUT", Route::Universe(id)) => {
@@ -182,7 +201,15 @@ impl Rest {
             ("GET", Route::History(id)) => self.history(head, &id).await,
             ("GET", Route::Tree(id)) => self.tree(head, &id).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
-            (_, route) => Err(Failure::method_not_allowed(route.methods())),
+            (_, route) => Err(Failure::method_not_allowed(self.methods(&route))),
+        }
+    }
+
+    /// The methods that a path takes here.
+    fn methods(&self, route: &Route) -> &'static str {
+        match self.config.read_only {
+            true => route.methods_without_writing(),
+            false => route.methods(),
         }
     }
 
@@ -232,6 +259,14 @@ impl Route {
             Self::Tree(_) => Some(&["limit", "cursor"]),
             Self::Commands(_) => Some(&["result"]),
             Self::Universes | Self::Universe(_) | Self::Events(_) | Self::Undo(_) => Some(&[]),
+        }
+    }
+
+    /// Those of [`methods`](Self::methods) that change nothing.
+    fn methods_without_writing(&self) -> &'static str {
+        match self {
+            Self::Commands(_) | Self::Undo(_) => "OPTIONS",
+            _ => "GET, HEAD, OPTIONS",
         }
     }
 
@@ -300,6 +335,8 @@ impl Default for RestConfig {
             body_timeout: Duration::from_secs(30),
             heartbeat: Duration::from_secs(15),
             metrics: true,
+            authorization: None,
+            read_only: false,
         }
     }
 }

@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
+use percent_encoding::percent_decode_str;
 use universe_core::Family;
+
+use crate::reach::encoded;
 
 /// The list of universes.
 pub(super) const LIST: &str = "universe://";
@@ -15,13 +17,6 @@ pub(super) const SUMMARY: &str = "universe://{id}/summary";
 pub(super) const TREE: &str = "universe://{id}/tree";
 /// Its history.
 pub(super) const EVENTS: &str = "universe://{id}/events{?after,limit}";
-
-/// All that is encoded by a template's `{variable}` (RFC 6570 §3.2.2).
-const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'.')
-    .remove(b'_')
-    .remove(b'~');
 
 /// Which resource below a universe a URI names.
 #[derive(Debug, PartialEq, Eq)]
@@ -38,6 +33,13 @@ pub(super) enum Part<'u> {
     Tree,
     Events,
     Entity(Family, Cow<'u, str>),
+}
+
+/// Whether a text is one of the templates.
+pub(super) fn is_template(text: &str) -> bool {
+    let whole = [WHOLE, SUMMARY, TREE, EVENTS];
+    let mut families = Family::ALL.into_iter();
+    whole.contains(&text) || families.any(|family| entity_template(family) == text)
 }
 
 /// The template of a family's entities.
@@ -59,7 +61,7 @@ pub(super) fn entity_variable(family: Family) -> &'static str {
 
 /// The URI of a universe.
 pub(super) fn universe(id: &str) -> String {
-    format!("{LIST}{}", utf8_percent_encode(id, ENCODED))
+    format!("{LIST}{}", encoded(id))
 }
 
 impl<'u> Address<'u> {

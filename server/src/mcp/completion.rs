@@ -5,7 +5,7 @@ use mcp_proto::{
 };
 use universe_core::Family;
 
-use super::{address, prompts};
+use super::{address, prompts, scopes};
 use crate::commands::CommandService;
 use crate::offload;
 use crate::store::{MAX_PAGE, Page, UniverseId};
@@ -54,8 +54,9 @@ pub(super) fn add(mut builder: ServerBuilder<CommandService>) -> ServerBuilder<C
 async fn universes(
     service: CommandService,
     request: CompletionRequest,
-    _context: Context,
+    context: Context,
 ) -> Result<Completion, RequestError> {
+    let service = scopes::within(&service, &context);
     let mut matches = Matches::new(&request.value);
     let mut after = None;
     for _ in 0..MAX_PAGES {
@@ -82,8 +83,9 @@ async fn entities(
     family: Family,
     service: CommandService,
     request: CompletionRequest,
-    _context: Context,
+    context: Context,
 ) -> Result<Completion, RequestError> {
+    let service = scopes::within(&service, &context);
     let id = request.arguments.get("id").map(UniverseId::new);
     let Some(Ok(id)) = id else {
         return Ok(Completion::default());

@@ -2,7 +2,7 @@
 
 use mcp_proto::{Context, RequestError, ResourceContents, ResourceUri};
 
-use super::{address, find};
+use super::{address, find, scopes};
 use crate::commands::CommandService;
 use crate::view::history::{DEFAULT_LIMIT, PageError, page};
 
@@ -10,8 +10,9 @@ use crate::view::history::{DEFAULT_LIMIT, PageError, page};
 pub(super) async fn read(
     service: CommandService,
     uri: ResourceUri,
-    _context: Context,
+    context: Context,
 ) -> Result<ResourceContents, RequestError> {
+    let service = scopes::within(&service, &context);
     let (after, limit) = (number(&uri, "after")?, number(&uri, "limit")?);
     let id = find::known_id(&service, uri.get("id").unwrap_or_default()).await?;
     let page = match page(&service, &id, after, limit).await {

@@ -9,7 +9,7 @@ use mcp_proto::{
 };
 
 use super::resources::read;
-use super::{address, find};
+use super::{address, find, scopes};
 use crate::commands::CommandService;
 
 /// The prompt that builds.
@@ -69,12 +69,13 @@ pub(super) fn add(
     .with_argument(universe_argument(true));
     let whence: Arc<str> = whence.into();
     builder
-        .raw_prompt(model, move |service, arguments, _context: Context| {
+        .raw_prompt(model, move |service, arguments, context: Context| {
             let whence = Arc::clone(&whence);
+            let service = scopes::within(&service, &context);
             async move { model_star_system(service, arguments, &whence).await }
         })
-        .raw_prompt(explain, |service, arguments, _context: Context| {
-            explain_universe(service, arguments)
+        .raw_prompt(explain, |service, arguments, context: Context| {
+            explain_universe(scopes::within(&service, &context), arguments)
         })
 }
 

@@ -10,7 +10,7 @@ use mcp_proto::{
 use universe_core::Family;
 
 use super::address::{self, Address};
-use super::{find, history, updates};
+use super::{find, history, scopes, updates};
 use crate::commands::{CommandService, ServiceError};
 use crate::store::{self, Position, Record};
 use read::{JSON, TEXT};
@@ -100,8 +100,9 @@ fn entity_title(family: Family) -> &'static str {
 async fn list(
     service: CommandService,
     page: PageRequest,
-    _context: Context,
+    context: Context,
 ) -> Result<Page<Resource>, RequestError> {
+    let service = scopes::within(&service, &context);
     let after = page.after.map(|after| after.parse::<Position>());
     let after = after
         .transpose()
@@ -143,8 +144,9 @@ async fn listed(service: &CommandService, page: store::Page) -> Result<Vec<Recor
 async fn check_subscription(
     service: CommandService,
     uri: String,
-    _context: Context,
+    context: Context,
 ) -> Result<(), RequestError> {
+    let service = scopes::within(&service, &context);
     if uri == address::LIST {
         return Ok(());
     }

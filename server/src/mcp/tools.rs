@@ -12,7 +12,7 @@ use std::sync::Arc;
 use mcp_proto::{CallToolResult, Context, ServerBuilder, Tool, ToolAnnotations, ToolError};
 use serde_json::{Map, Value, json};
 
-use super::{arguments, find};
+use super::{arguments, find, scopes};
 use crate::commands::{CommandService, ServiceError};
 use crate::offload::{self, NotDone};
 use crate::requests;
@@ -41,6 +41,7 @@ pub(super) fn add(
     let mut tools = Tools {
         builder,
         schemas: HashMap::new(),
+        reading: Vec::new(),
     }
     .add(state::tool(), state::call)
     .add(listing::tool(), listing::call)
@@ -56,8 +57,12 @@ pub(super) fn add(
             .add(universes::undo_tool(), universes::undo)
             .add(universes::history_tool(), universes::history);
     }
-    let Tools { builder, schemas } = tools;
-    builder.refuse_arguments(move |tool, arguments, findings| {
+    let Tools {
+        builder,
+        schemas,
+        reading,
+    } = tools;
+    scopes::add(builder, reading).refuse_arguments(move |tool, arguments, findings| {
         arguments::refuse(schemas.get(tool), arguments, findings)
     })
 }
@@ -66,6 +71,8 @@ pub(super) fn add(
 struct Tools {
     builder: ServerBuilder<CommandService>,
     schemas: HashMap<String, Value>,
+    /// The names of those that only read.
+    reading: Vec<String>,
 }
 
 impl Tools {
@@ -77,9 +84,14 @@ impl Tools {
         let name: Arc<str> = tool.name.as_str().into();
         self.schemas
             .insert(tool.name.clone(), tool.input_schema.clone());
+        let hints = tool.annotations.as_ref();
+        if hints.is_some_and(|hints| hints.read_only_hint == Some(true)) {
+            self.reading.push(tool.name.clone());
+        }
         self.builder = self
             .builder
             .raw_tool(tool, move |service, arguments, context| {
+                let service = scopes::within(&service, &context);
                 requests::call(Arc::clone(&name), call(service, arguments, context))
             });
         self

@@ -248,9 +248,12 @@ pub(super) fn etag(revision: Revision) -> HeaderValue {
 }
 
 impl Failure {
-    /// Whether the client holds its share.
-    pub(super) fn is_of_share(&self) -> bool {
-        self.status == StatusCode::TOO_MANY_REQUESTS
+    /// Whether the client waits for it: it holds its share, or shows no good token.
+    pub(super) fn is_delayed(&self) -> bool {
+        matches!(
+            self.status,
+            StatusCode::TOO_MANY_REQUESTS | StatusCode::UNAUTHORIZED
+        )
     }
 
     pub(super) fn new(status: StatusCode, error: impl Into<String>) -> Self {
@@ -322,12 +325,21 @@ impl Failure {
         failure.with_header(ALLOW, HeaderValue::from_static(methods))
     }
 
+    /// 405 of a server that changes nothing.
+    pub(super) fn read_only(methods: &'static str) -> Self {
+        let failure = Self::new(
+            StatusCode::METHOD_NOT_ALLOWED,
+            "this server was started with --read-only: nothing can be changed by it",
+        );
+        failure.with_header(ALLOW, HeaderValue::from_static(methods))
+    }
+
     pub(super) fn unavailable(error: impl Into<String>) -> Self {
         let failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, error);
         failure.with_header(RETRY_AFTER, HeaderValue::from_static("1"))
     }
 
-    fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
+    pub(super) fn with_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.header = Some(Box::new((name, value)));
         self
     }

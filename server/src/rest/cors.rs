@@ -12,7 +12,8 @@ use super::answer::{self, Failure, RestBody};
 const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "content-type, accept, authorization, if-match, if-none-match, last-event-id, idempotency-key",
 );
-const EXPOSED: HeaderValue = HeaderValue::from_static("etag, link, location, mcp-session-id");
+const EXPOSED: HeaderValue =
+    HeaderValue::from_static("etag, link, location, mcp-session-id, www-authenticate");
 /// How long a browser may keep the answer to a preflight, in seconds.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 

@@ -12,6 +12,7 @@ use super::answer::{self, Failure, RestBody, UniverseRecord};
 use super::read::{self, Received};
 use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError, Universe};
 use crate::offload;
+use crate::reach::Reach;
 use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
@@ -24,7 +25,12 @@ const PAGE_BYTES: usize = 8 << 20;
 
 impl Rest {
     /// `GET /universes`: an array, the newest first; `limit`, `cursor`, `view=summary`.
-    pub(super) async fn list(&self, head: &request::Parts) -> Result<Response<RestBody>, Failure> {
+    pub(super) async fn list(
+        &self,
+        head: &request::Parts,
+        reach: Reach,
+    ) -> Result<Response<RestBody>, Failure> {
+        let service = self.service.within(reach);
         let limit = match read::query(head, "limit") {
             None => DEFAULT_LIMIT,
             Some(limit) => limit
@@ -53,7 +59,7 @@ impl Rest {
             after,
             limit: limit + 1,
         };
-        let mut records = self.service.list(page).await?;
+        let mut records = service.list(page).await?;
         let mut more = records.len() > limit;
         records.truncate(limit);
         let mut body = Vec::from(*b"[");
@@ -106,8 +112,10 @@ impl Rest {
         &self,
         head: &request::Parts,
         body: Received,
+        reach: Reach,
     ) -> Result<Response<RestBody>, Failure> {
         let key = read::idempotency_key(head)?;
+        let service = self.service.within(reach);
         let strictness = self.service.strictness();
         let read = move |body: &[u8], meter: &Meter| read_replacement(body, meter, strictness);
         let (given, warnings) = body.parse(read).await?;
@@ -130,8 +138,8 @@ impl Rest {
                 replacement,
             } => {
                 let universe = match revision {
-                    Some(revision) => self.service.at(&id, revision).await?,
-                    None => self.service.get(&id).await?,
+                    Some(revision) => service.at(&id, revision).await?,
+                    None => service.get(&id).await?,
                 };
                 let state = Some(universe.state);
                 Replacement {

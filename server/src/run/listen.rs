@@ -5,7 +5,9 @@ use std::net::SocketAddr;
 
 use http::uri::Authority;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::http::{Callers, ServeConfig, listen, serve};
+use mcp_proto::http::{ServeConfig, listen, serve};
+
+use service_host::{Asked, snippets};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -35,10 +37,12 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     };
     let url = url(arguments, address);
     let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
+    if arguments.read_only {
+        server.hide_writing_tools();
+    }
     let mut serving = ServeConfig::default();
     serving.proxies = config.mcp.proxies.clone();
-    // To listen beyond loopback, the options name the hosts that the server is called by.
-    serving.callers = Callers::Anyone;
+    serving.callers = config.callers;
     let app = App::new(
         hold.service.clone(),
         StreamableHttpService::with_sessions(server.clone(), config.mcp, metrics::sessions()),
@@ -51,7 +55,10 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         }
         None => None,
     };
-    greet(arguments, &config.data_dir, address, url.as_deref());
+    let token = config.asked.as_ref().and_then(Asked::shown_token);
+    greet(arguments, &config.data_dir, address, url.as_deref(), token);
+    // They are followed as long as the server is there.
+    let _followed = config.asked.map(Asked::follow);
     let mut failed = false;
     let shutdown = async {
         tokio::select! {
@@ -136,6 +143,7 @@ fn greet(
     data_dir: &std::path::Path,
     address: SocketAddr,
     url: Option<&str>,
+    token: Option<&str>,
 ) {
     let version = env!("CARGO_PKG_VERSION");
     let kept = match arguments.store {
@@ -150,10 +158,10 @@ fn greet(
         String::new()
     };
     let client = match url {
-        Some(url) => format!(
-            "For the configuration of an MCP client:\n  \
-             {{\"mcpServers\": {{\"universe\": {{\"type\": \"http\", \"url\": \"{url}{MCP_PATH}\"}}}}}}\n"
-        ),
+        Some(url) => {
+            let snippets = snippets("universe", &format!("{url}{MCP_PATH}"), token);
+            format!("For the configuration of an MCP client:\n{snippets}\n")
+        }
         None => String::new(),
     };
     let listening = if address.ip().is_unspecified() {

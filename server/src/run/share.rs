@@ -6,6 +6,7 @@
 
 mod wire;
 
+use std::convert::Infallible;
 use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use mcp_proto::Server;
 use mcp_proto::stdio::{self, StdioConfig};
@@ -279,7 +281,12 @@ impl Host {
     async fn serve_rest(self, stream: UnixStream) -> io::Result<()> {
         let mut http = http1::Builder::new();
         http.timer(TokioTimer::new());
-        let connection = http.serve_connection(TokioIo::new(stream), self.app);
+        let app = self.app;
+        let service = service_fn(move |request| {
+            let app = app.clone();
+            async move { Ok::<_, Infallible>(app.handle_local(request).await) }
+        });
+        let connection = http.serve_connection(TokioIo::new(stream), service);
         let mut connection = std::pin::pin!(connection);
         let ended = tokio::select! {
             ended = &mut connection => ended,

@@ -95,6 +95,9 @@ async fn serve(
     client: &mut Client,
 ) -> Result<End, RunError> {
     let server = mcp::stdio_server(hold.service.clone(), arguments.tools())?;
+    if arguments.read_only {
+        server.hide_writing_tools();
+    }
     let app = App::new(
         hold.service.clone(),
         StreamableHttpService::with_config(server.clone(), config.mcp.clone()),

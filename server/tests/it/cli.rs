@@ -160,7 +160,7 @@ async fn listening_beyond_loopback_needs_a_host() {
     let data = dir.path().join("data");
     let mut command = binary();
     command
-        .args(["--listen", "0.0.0.0:0", "--data-dir"])
+        .args(["--listen", "0.0.0.0:0", "--allow-anyone", "--data-dir"])
         .arg(&data);
     assert_refused(
         &run(&mut command).await,
@@ -237,7 +237,7 @@ async fn a_wildcard_address_is_not_told_as_a_url() {
     ];
     for (arguments, host) in rows {
         let mut arguments = arguments.to_vec();
-        arguments.extend(["--listen", "0.0.0.0:0"]);
+        arguments.extend(["--listen", "0.0.0.0:0", "--allow-anyone"]);
         let (_child, greeting, port) = greeting(&arguments).await;
         assert!(!greeting.contains("0.0.0.0"), "{greeting}");
         let mcp = Mcp::new(Client(([127, 0, 0, 1], port).into()), Era::Modern).await;

@@ -1,6 +1,7 @@
 //! The server's tests through its public surface, in one binary.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+mod authorize;
 mod care;
 mod cli;
 mod client;

@@ -8,7 +8,7 @@ use universe_core::Family;
 use super::{MAX_LISTED, listed};
 use crate::commands::{CommandService, Universe};
 use crate::mcp::tools::META_REVISION;
-use crate::mcp::{address, find};
+use crate::mcp::{address, find, scopes};
 use crate::offload;
 use crate::store::{Page, Record, Timestamp};
 use crate::view::tree;
@@ -41,8 +41,9 @@ struct Summary<'u> {
 
 pub(in crate::mcp) async fn list(
     service: CommandService,
-    _context: Context,
+    context: Context,
 ) -> Result<ResourceContents, RequestError> {
+    let service = scopes::within(&service, &context);
     let page = Page {
         after: None,
         limit: MAX_LISTED + 1,
@@ -58,9 +59,9 @@ pub(in crate::mcp) async fn list(
 pub(in crate::mcp) async fn whole(
     service: CommandService,
     uri: ResourceUri,
-    _context: Context,
+    context: Context,
 ) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri).await?;
+    let universe = named(&service, &uri, &context).await?;
     let meta = revision_of(&universe);
     let state = universe.state;
     let small = offload::is_small(&state);
@@ -74,9 +75,9 @@ pub(in crate::mcp) async fn whole(
 pub(in crate::mcp) async fn summary(
     service: CommandService,
     uri: ResourceUri,
-    _context: Context,
+    context: Context,
 ) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri).await?;
+    let universe = named(&service, &uri, &context).await?;
     let state = &universe.state;
     let counts = Family::ALL.map(|family| {
         let count = state.entities(family).len();
@@ -94,9 +95,9 @@ pub(in crate::mcp) async fn summary(
 pub(in crate::mcp) async fn tree(
     service: CommandService,
     uri: ResourceUri,
-    _context: Context,
+    context: Context,
 ) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri).await?;
+    let universe = named(&service, &uri, &context).await?;
     let mut contents = outline(universe, usize::MAX).await?;
     contents.uri = uri.uri;
     Ok(contents)
@@ -106,9 +107,9 @@ pub(in crate::mcp) async fn entity(
     family: Family,
     service: CommandService,
     uri: ResourceUri,
-    _context: Context,
+    context: Context,
 ) -> Result<ResourceContents, RequestError> {
-    let universe = named(&service, &uri).await?;
+    let universe = named(&service, &uri, &context).await?;
     let meta = revision_of(&universe);
     let id = uri
         .get(address::entity_variable(family))
@@ -152,8 +153,13 @@ pub(in crate::mcp) async fn outline(
         .with_meta(meta))
 }
 
-async fn named(service: &CommandService, uri: &ResourceUri) -> Result<Universe, RequestError> {
-    find::universe(service, uri.get("id").unwrap_or_default()).await
+async fn named(
+    service: &CommandService,
+    uri: &ResourceUri,
+    context: &Context,
+) -> Result<Universe, RequestError> {
+    let service = scopes::within(service, context);
+    find::universe(&service, uri.get("id").unwrap_or_default()).await
 }
 
 fn contents(uri: String, json: String, meta: Map<String, Value>) -> ResourceContents {

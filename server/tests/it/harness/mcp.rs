@@ -23,6 +23,8 @@ pub(crate) struct Mcp {
     pub(crate) session: Option<String>,
     /// Its `Accept-Encoding`.
     encoding: Option<&'static str>,
+    /// Its `Authorization`.
+    authorization: Option<String>,
 }
 
 impl Era {
@@ -65,7 +67,38 @@ impl Mcp {
             client,
             session,
             encoding: None,
+            authorization: None,
         }
+    }
+
+    /// A client that shows a token.
+    pub(crate) async fn with_token(client: Client, era: Era, token: &str) -> Self {
+        let mut mcp = Self {
+            client,
+            session: None,
+            encoding: None,
+            authorization: Some(format!("Bearer {token}")),
+        };
+        if era == Era::Legacy {
+            let authorization = mcp.authorization.as_deref().unwrap_or_default();
+            let headers = [
+                ("accept", "application/json, text/event-stream"),
+                ("authorization", authorization),
+            ];
+            let reply = client.call("POST", "/mcp", &headers, &initialize()).await;
+            assert_eq!(reply.status, 200, "{reply:?}");
+            mcp.session = Some(reply.header("mcp-session-id").to_owned());
+        }
+        mcp
+    }
+
+    /// What its tools are called.
+    pub(crate) async fn tools(&self) -> Vec<String> {
+        let listed = self.result("tools/list", json!({})).await;
+        let tools = listed["tools"].as_array().unwrap().iter();
+        tools
+            .map(|tool| tool["name"].as_str().unwrap().to_owned())
+            .collect()
     }
 
     /// The same, which takes answers in an encoding.
@@ -113,6 +146,11 @@ impl Mcp {
         };
         let mut headers = vec![("accept", "application/json, text/event-stream")];
         headers.extend(self.encoding.map(|encoding| ("accept-encoding", encoding)));
+        headers.extend(
+            self.authorization
+                .iter()
+                .map(|it| ("authorization", it.as_str())),
+        );
         match &self.session {
             Some(session) => {
                 headers.extend([

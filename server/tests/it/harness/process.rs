@@ -42,6 +42,13 @@ pub(crate) fn binary() -> Command {
         "ALLOWED_HOST",
         "TRUSTED_PROXY",
         "METRICS",
+        "READ_ONLY",
+        "TOKEN_FILE",
+        "AUTH_TOKEN_FILE",
+        "OAUTH_ISSUER",
+        "OAUTH_AUDIENCE",
+        "OAUTH_JWKS",
+        "ALLOW_ANYONE",
         "CONFIG",
         "URL",
     ];

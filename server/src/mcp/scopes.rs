@@ -1,0 +1,80 @@
+//! Which scopes a caller of MCP needs for what it wants. A refusal names the universe that was asked for, whether it is
+//! there or not.
+
+use mcp_proto::{Context, Scopes, ServerBuilder, Wanted};
+use serde_json::{Map, Value};
+
+use super::address::{self, Address};
+use crate::commands::CommandService;
+use crate::reach::{Access, Reach};
+
+/// The argument of prompts that names a universe.
+const UNIVERSE: &str = "universe";
+
+/// The tools that take no universe, and the one that destroys.
+const CREATE: &str = "create_universe";
+const LIST: &str = "list_universes";
+const DELETE: &str = "delete_universe";
+
+type Given<'g> = Option<&'g Map<String, Value>>;
+
+/// Has callers asked for scopes, by universe. `reading` are the tools that only read.
+pub(super) fn add(
+    builder: ServerBuilder<CommandService>,
+    reading: Vec<String>,
+) -> ServerBuilder<CommandService> {
+    builder.scopes_by(move |wanted, has| {
+        let reach = Reach::of(Some(has));
+        match wanted {
+            Wanted::Tool(name, given) => {
+                let only_reads = reading.iter().any(|it| it == name);
+                of_tool(&reach, name, only_reads, given)
+            }
+            Wanted::Prompt(_, given) => {
+                let universe = text(given, UNIVERSE).filter(|id| !id.trim().is_empty());
+                of_any(&reach, Access::Read, universe.map(str::trim))
+            }
+            Wanted::Resource(uri) if uri == address::LIST || address::is_template(uri) => {
+                reach.missing_somewhere(Access::Read)
+            }
+            Wanted::Resource(uri) => {
+                let universe = Address::read(uri).map(|address| address.universe);
+                reach.missing(Access::Read, universe.as_deref())
+            }
+            Wanted::Completion(params) => {
+                let context = params.get("context").and_then(Value::as_object);
+                let given = context.and_then(|it| it.get("arguments")?.as_object());
+                of_any(&reach, Access::Read, text(given, "id"))
+            }
+            _ => Some(Scopes::of(["admin"])),
+        }
+    })
+}
+
+/// The service as far as the caller of a request may see it.
+pub(super) fn within(service: &CommandService, context: &Context) -> CommandService {
+    service.within(Reach::of(context.extension::<Scopes>()))
+}
+
+fn of_tool(reach: &Reach, name: &str, only_reads: bool, given: Given<'_>) -> Option<Scopes> {
+    let universe = text(given, "universeId");
+    match name {
+        CREATE => reach.missing(Access::Write, None),
+        LIST => reach.missing_somewhere(Access::Read),
+        DELETE => of_any(reach, Access::Admin, universe),
+        _ if only_reads => of_any(reach, Access::Read, universe),
+        _ => of_any(reach, Access::Write, universe),
+    }
+}
+
+/// What is needed for a universe; where none is named, for seeing that there is such a thing.
+fn of_any(reach: &Reach, access: Access, universe: Option<&str>) -> Option<Scopes> {
+    match universe {
+        Some(id) => reach.missing(access, Some(id)),
+        None => reach.missing_somewhere(access),
+    }
+}
+
+fn text<'g>(given: Given<'g>, name: &str) -> Option<&'g str> {
+    given?.get(name)?.as_str()
+}

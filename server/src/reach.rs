@@ -1,0 +1,143 @@
+//! Which universes a caller may read, change and delete, by the scopes that it has.
+//!
+//! `read`, `write` and `admin` are about every universe; `universe:ID:read` and its like about one, whose id is
+//! percent-encoded as in its URI. Who may delete may write, and who may write may read. Callers without scopes, as those
+//! of stdin and of a socket in the data directory, may do everything.
+
+use std::collections::BTreeMap;
+
+use mcp_proto::Scopes;
+use percent_encoding::{
+    AsciiSet, NON_ALPHANUMERIC, PercentEncode, percent_decode_str, utf8_percent_encode,
+};
+
+use crate::store::UniverseId;
+
+/// What the scopes about one universe begin with.
+const PREFIX: &str = "universe:";
+
+/// All that is encoded by a template's `{variable}` (RFC 6570 §3.2.2).
+const ENCODED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+/// What may be done with a universe; each includes those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Access {
+    /// Reading it.
+    Read,
+    /// Changing it, and making one.
+    Write,
+    /// Deleting it.
+    Admin,
+}
+
+/// What a caller may do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Reach {
+    everywhere: Option<Access>,
+    single: BTreeMap<String, Access>,
+}
+
+impl Reach {
+    /// Of a caller with these scopes; without any, of one who is not asked for them.
+    #[must_use]
+    pub(crate) fn of(scopes: Option<&Scopes>) -> Self {
+        let mut reach = Self {
+            everywhere: None,
+            single: BTreeMap::new(),
+        };
+        let Some(scopes) = scopes else {
+            reach.everywhere = Some(Access::Admin);
+            return reach;
+        };
+        for scope in scopes.iter() {
+            match scope.strip_prefix(PREFIX) {
+                None => reach.everywhere = reach.everywhere.max(Access::named(scope)),
+                Some(of_one) => {
+                    if let Some((id, access)) = read_single(of_one) {
+                        let had = reach.single.entry(id).or_insert(access);
+                        *had = access.max(*had);
+                    }
+                }
+            }
+        }
+        reach
+    }
+
+    /// Whether that may be done with every universe.
+    #[must_use]
+    pub(crate) fn is_everywhere(&self, access: Access) -> bool {
+        self.everywhere >= Some(access)
+    }
+
+    /// Whether that may be done with any universe at all.
+    #[must_use]
+    pub(crate) fn is_somewhere(&self, access: Access) -> bool {
+        self.is_everywhere(access) || self.single.values().any(|of_one| *of_one >= access)
+    }
+
+    /// Whether that may be done with a universe.
+    #[must_use]
+    pub(crate) fn allows(&self, access: Access, id: &str) -> bool {
+        self.is_everywhere(access) || self.single.get(id) >= Some(&access)
+    }
+
+    /// The universes that may be read one by one.
+    pub(crate) fn single(&self) -> impl Iterator<Item = UniverseId> {
+        let ids = self.single.keys();
+        ids.filter_map(|id| UniverseId::new(id).ok())
+    }
+
+    /// The scope that a caller needs to do that, if it may not. Who has scopes about single universes is told the one
+    /// about this universe, everybody else the one about all: a server for authorization knows those that it gave out.
+    #[must_use]
+    pub(crate) fn missing(&self, access: Access, id: Option<&str>) -> Option<Scopes> {
+        let may = match id {
+            Some(id) => self.allows(access, id),
+            None => self.is_everywhere(access),
+        };
+        let word = access.word();
+        let needed = match id.filter(|_| !self.single.is_empty()) {
+            Some(id) => format!("{PREFIX}{}:{word}", encoded(id)),
+            None => word.to_owned(),
+        };
+        (!may).then(|| Scopes::of([needed]))
+    }
+
+    /// The same for what takes any universe.
+    #[must_use]
+    pub(crate) fn missing_somewhere(&self, access: Access) -> Option<Scopes> {
+        let may = self.is_somewhere(access);
+        (!may).then(|| Scopes::of([access.word()]))
+    }
+}
+
+impl Access {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Admin => "admin",
+        }
+    }
+
+    fn named(word: &str) -> Option<Self> {
+        let all = [Self::Read, Self::Write, Self::Admin];
+        all.into_iter().find(|access| access.word() == word)
+    }
+}
+
+/// `ID:read` and its like.
+fn read_single(scope: &str) -> Option<(String, Access)> {
+    let (id, access) = scope.rsplit_once(':')?;
+    let id = percent_decode_str(id).decode_utf8().ok()?;
+    Some((id.into_owned(), Access::named(access)?))
+}
+
+/// The id of a universe as URIs and scopes have it.
+pub(crate) fn encoded(id: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(id, ENCODED)
+}

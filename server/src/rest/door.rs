@@ -1,0 +1,117 @@
+//! Who may do what over REST: the same rule as over MCP.
+
+use http::{Method, Response, header, request};
+use mcp_proto::http::authorize::{Denied, Refusal};
+use mcp_proto::{Principal, Scopes};
+use tokio::time::Instant;
+
+use super::answer::{Failure, RestBody};
+use super::{Rest, Route, cors, route};
+use crate::reach::{Access, Reach};
+
+impl Rest {
+    /// Lets a request in by its host and origin and, unless it is one of those that ask how the server is, by its token.
+    pub(super) async fn admit(&self, head: &mut request::Parts) -> Result<(), Failure> {
+        cors::judge(head, &self.config)?;
+        let Some(authorization) = &self.config.authorization else {
+            return Ok(());
+        };
+        // A preflight shows no token; what it allows still needs one.
+        let is_open = route(head.uri.path()).is_ok_and(|route| route.is_open());
+        if is_open || head.method == Method::OPTIONS {
+            return Ok(());
+        }
+        authorization.admit(head).await.map_err(Failure::from)
+    }
+
+    /// What the caller of a request may do: nothing, where callers are asked and this one was not.
+    pub(super) fn reach_of(&self, head: &request::Parts) -> Reach {
+        let nothing = self
+            .config
+            .authorization
+            .as_ref()
+            .map(|_| Scopes::default());
+        Reach::of(head.extensions.get::<Scopes>().or(nothing.as_ref()))
+    }
+
+    /// The same for a request that was let in, if it may do what it asks for.
+    pub(super) fn reach(&self, head: &request::Parts, route: &Route) -> Result<Reach, Failure> {
+        let reach = self.reach_of(head);
+        let reads = is_safe(&head.method);
+        if !reads && self.config.read_only && route.methods_without_writing() != route.methods() {
+            return Err(Failure::read_only(route.methods_without_writing()));
+        }
+        let access = match head.method {
+            _ if reads => Access::Read,
+            Method::DELETE => Access::Admin,
+            _ => Access::Write,
+        };
+        let missing = match route {
+            Route::Health | Route::Live | Route::Ready | Route::Version => None,
+            Route::Universes if reads => reach.missing_somewhere(access),
+            Route::Universes | Route::Metrics => reach.missing(access, None),
+            Route::Universe(id)
+            | Route::Commands(id)
+            | Route::Events(id)
+            | Route::History(id)
+            | Route::Undo(id)
+            | Route::Tree(id) => reach.missing(access, Some(id.as_str())),
+        };
+        let is_preflight = head.method == Method::OPTIONS;
+        match (
+            missing.filter(|_| !is_preflight),
+            &self.config.authorization,
+        ) {
+            (Some(scopes), Some(authorization)) => {
+                Err(authorization.refuse(Denied::Insufficient(scopes)).into())
+            }
+            _ => Ok(reach),
+        }
+    }
+}
+
+/// Writes the line about a request that writes, as [`service_host::audit`] does about the call of a tool.
+pub(super) fn audit(
+    head: &request::Parts,
+    route: &'static str,
+    response: &Response<RestBody>,
+    start: Instant,
+) {
+    if is_safe(&head.method) {
+        return;
+    }
+    let caller = head.extensions.get::<Principal>();
+    tracing::info!(
+        target: "audit",
+        caller = caller.map_or("(not asked)", |it| it.0.as_str()),
+        method = %head.method,
+        route,
+        outcome = response.status().as_u16(),
+        milliseconds = start.elapsed().as_millis(),
+        "write"
+    );
+}
+
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::OPTIONS)
+}
+
+impl Route {
+    /// Whether nobody is asked for a token: it says how the server is, and nothing of what is in it.
+    fn is_open(&self) -> bool {
+        matches!(
+            self,
+            Self::Health | Self::Live | Self::Ready | Self::Version
+        )
+    }
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Self {
+        let failure = Self::new(refusal.status(), refusal.text());
+        match refusal.challenge() {
+            Some(challenge) => failure.with_header(header::WWW_AUTHENTICATE, challenge),
+            None => failure,
+        }
+    }
+}
