@@ -2,6 +2,7 @@
 
 mod callers;
 mod connection;
+mod handshake;
 mod lane;
 mod stall;
 mod streams;
@@ -30,6 +31,9 @@ use crate::budget::Bound;
 use table::{Admitted, Table};
 
 pub use callers::{Callers, Undecided};
+pub use handshake::Handshake;
+use handshake::Plain;
+pub use stall::Socket;
 
 /// The bounds of [`serve`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,6 +46,8 @@ pub struct ServeConfig {
     pub callers: Callers,
     /// The proxies in front of the server: one may have all connections. None by default.
     pub proxies: Proxies,
+    /// How long a [`Handshake`] may take; then the connection is closed. 10 s by default.
+    pub handshake_timeout: Duration,
     /// How long a client may take to send the head of a request, and how long a connection may be kept on which no
     /// request runs: it is ended after as long and at most a quarter more. An HTTP/2 client is asked to go then, and ended
     /// after twice as long, whatever it sends instead (pings). 60 s by default.
@@ -88,9 +94,33 @@ where
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    serve_with(listener, Plain, service, config, shutdown).await
+}
+
+/// [`serve`], where HTTP is spoken on what `handshake` makes of each connection.
+///
+/// # Errors
+/// As for [`serve`].
+pub async fn serve_with<H, S, B>(
+    listener: TcpListener,
+    handshake: H,
+    service: S,
+    config: ServeConfig,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Undecided>
+where
+    H: Handshake,
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
     config.callers.judge(&listener)?;
     let (closing, closed) = watch::channel(false);
-    let config = Arc::new(config);
+    let (config, handshake) = (Arc::new(config), Arc::new(handshake));
     let workers = Handle::current().metrics().num_workers();
     let table = Table::new(config.connections, config.proxies.clone(), workers);
     let accept = || accept(&listener, &table);
@@ -98,6 +128,7 @@ where
         connection::run(
             stream,
             admitted,
+            Arc::clone(&handshake),
             service.clone(),
             closed.clone(),
             Arc::clone(&config),
@@ -166,6 +197,7 @@ impl Default for ServeConfig {
             callers: Callers::default(),
             connections: Bound::of(4_096),
             proxies: Proxies::default(),
+            handshake_timeout: Duration::from_secs(10),
             header_timeout: Duration::from_secs(60),
             write_timeout: Duration::from_secs(60),
             max_headers: 100,

@@ -15,10 +15,12 @@ use hyper::body::Incoming;
 use hyper::service::{Service, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 use super::ServeConfig;
+use super::handshake::Handshake;
 use super::lane::Lane;
 use super::stall::Socket;
 use super::streams::Streams;
@@ -56,30 +58,67 @@ fn builder(config: &ServeConfig, lane: Lane) -> auto::Builder<Streams> {
 }
 
 /// Serves a connection until it ends, or until `closing` and then what runs on it has ended.
-pub(super) async fn run<S, B>(
+pub(super) async fn run<H, S, B>(
     stream: TcpStream,
     admitted: Admitted,
+    handshake: Arc<H>,
     service: S,
-    closing: watch::Receiver<bool>,
+    mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
 ) where
+    H: Handshake,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + Unpin + 'static,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let mut seat = admitted.connection.lane.seat();
-    let mut served = pin!(serve(stream, admitted, service, closing, config));
+    let served = async {
+        let socket = Socket::new(stream, config.write_timeout);
+        let shaken = shake(&*handshake, socket, &admitted, &mut closing, &config).await;
+        if let Some(stream) = shaken {
+            serve(stream, admitted, service, closing, config).await;
+        }
+    };
+    let mut served = pin!(served);
     poll_fn(|context| seat.poll(context, |context| served.as_mut().poll(context))).await;
 }
 
-async fn serve<S, B>(
-    stream: TcpStream,
+/// The stream on which HTTP is spoken; `None` if the connection ends before.
+async fn shake<H: Handshake>(
+    handshake: &H,
+    socket: Socket,
+    admitted: &Admitted,
+    closing: &mut watch::Receiver<bool>,
+    config: &ServeConfig,
+) -> Option<H::Stream> {
+    let shaken = tokio::time::timeout(config.handshake_timeout, handshake.shake(socket));
+    tokio::select! {
+        biased;
+        shaken = shaken => match shaken {
+            Ok(Ok(stream)) => Some(stream),
+            Ok(Err(error)) => {
+                tracing::debug!(%error, "a handshake failed");
+                None
+            }
+            Err(_) => {
+                tracing::debug!("a connection was closed: its handshake was not done in time");
+                None
+            }
+        },
+        () = admitted.connection.gives_way() => None,
+        _ = closing.wait_for(|closing| *closing) => None,
+    }
+}
+
+async fn serve<I, S, B>(
+    stream: I,
     admitted: Admitted,
     service: S,
     mut closing: watch::Receiver<bool>,
     config: Arc<ServeConfig>,
 ) where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible> + Send + 'static,
     S::Future: Send + 'static,
     B: Body<Data = Bytes> + Send + Unpin + 'static,
@@ -104,8 +143,7 @@ async fn serve<S, B>(
             })
         }
     });
-    let stream = TokioIo::new(Socket::new(stream, config.write_timeout));
-    let mut connection = pin!(builder.serve_connection(stream, service));
+    let mut connection = pin!(builder.serve_connection(TokioIo::new(stream), service));
     // Looked at when they come, and not each time that the connection goes on.
     let signals = FuturesUnordered::<BoxFuture<'_, Signal>>::new();
     let check = || async {

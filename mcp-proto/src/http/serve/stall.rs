@@ -14,9 +14,9 @@ use tokio::time::Sleep;
 /// microseconds, and a client that sends as fast as it can would be read for milliseconds otherwise.
 const IN_A_ROW: usize = 128 * 1024;
 
-/// A connection that breaks when a write makes no progress for too long.
+/// A connection that breaks when a write makes no progress for [too long](super::ServeConfig::write_timeout).
 #[derive(Debug)]
-pub(super) struct Socket {
+pub struct Socket {
     stream: TcpStream,
     timeout: Duration,
     /// Runs while a write waits.

@@ -1,0 +1,37 @@
+//! What happens on a connection before HTTP is spoken on it, such as a handshake of TLS.
+
+use std::future::{Future, ready};
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncWrite};
+
+use super::stall::Socket;
+
+/// Makes a stream, on which HTTP is spoken, of an accepted connection. The library brings no TLS: whoever serves HTTPS
+/// implements this with the one that it has.
+///
+/// It runs on the connection's own task, within the bound of connections, and is dropped after
+/// [`ServeConfig::handshake_timeout`](super::ServeConfig::handshake_timeout), when its place is needed, or at the end of
+/// the server.
+pub trait Handshake: Send + Sync + 'static {
+    /// The stream.
+    type Stream: AsyncRead + AsyncWrite + Unpin + Send + 'static;
+
+    /// Makes it.
+    ///
+    /// # Errors
+    /// Why the connection is closed.
+    fn shake(&self, socket: Socket) -> impl Future<Output = io::Result<Self::Stream>> + Send;
+}
+
+/// HTTP is spoken at once.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Plain;
+
+impl Handshake for Plain {
+    type Stream = Socket;
+
+    fn shake(&self, socket: Socket) -> impl Future<Output = io::Result<Socket>> + Send {
+        ready(Ok(socket))
+    }
+}
