@@ -9,6 +9,7 @@ use bytesize::ByteSize;
 use clap::Args;
 use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
+use crate::tls::{Tls, TlsError};
 pub use asking::{Asked, Asking, Local};
 pub(crate) use asking::{READ, WRITE};
 
@@ -53,6 +54,10 @@ pub struct Door {
     /// Who may call.
     #[command(flatten)]
     pub asking: Asking,
+
+    /// Whether it speaks HTTPS.
+    #[command(flatten)]
+    pub tls: Tls,
 }
 
 /// Arguments of a [`Door`] that cannot be meant.
@@ -88,6 +93,9 @@ pub enum DoorError {
     /// A proxy that is not an address or a network.
     #[error("--trusted-proxy {0}")]
     Proxy(InvalidProxy),
+    /// The certificate cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
     /// The token cannot be read.
     #[error("--token-file {file}: {problem}; it needs one line with the token")]
     Token {

@@ -11,20 +11,26 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderValue, Request, Response, StatusCode, header};
+use http_body::Body;
 use http_body_util::{Either, Full};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
+use hyper::service::{Service, service_fn};
 use mcp_proto::http::authorize::Authorization;
-use mcp_proto::http::{HttpConfig, ResponseBody, ServeConfig, listen, serve};
+use mcp_proto::http::{
+    HttpConfig, ResponseBody, ServeConfig, Undecided, listen, serve, serve_with,
+};
 use mcp_proto::stdio::{self, StdioConfig};
 use mcp_proto::{Server, StreamableHttpService};
 use tokio::io::{AsyncRead, ReadBuf};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use crate::door::{Asked, Door, DoorError};
 use crate::log;
 use crate::process;
 use crate::snippet::snippets;
+use crate::tls::Https;
 
 /// Where MCP is on a server that listens.
 const MCP_PATH: &str = "/mcp";
@@ -94,10 +100,12 @@ impl Host {
         self.serve.callers = door.guard(address, &mut self.http)?;
         self.serve.proxies = self.http.proxies.clone();
         let asked = door.asking.asked()?;
+        let https = door.tls.https().map_err(DoorError::from)?;
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        greet(program, door, address, asked.as_ref());
+        let scheme = if https.is_some() { "https" } else { "http" };
+        greet(program, door, (scheme, address), asked.as_ref());
         self.http.authorization = asked.as_ref().map(Asked::authorization);
         let authorization = self.http.authorization.as_ref();
         let has_metadata = authorization.is_some_and(Authorization::has_resource);
@@ -116,10 +124,39 @@ impl Host {
             let gate = gate.clone();
             async move { Ok::<_, Infallible>(gate.handle(request).await) }
         });
-        let served = serve(listener, service, self.serve, shutdown).await;
+        let served = serve_as(listener, https, service, self.serve, shutdown).await;
         mcp.ended().await;
         Ok(served.map_err(io::Error::from)?)
     }
+}
+
+/// [`serve`], with HTTPS if there is a certificate for it, which is followed meanwhile.
+///
+/// # Errors
+/// As for [`serve`].
+pub async fn serve_as<S, B>(
+    listener: TcpListener,
+    https: Option<Https>,
+    service: S,
+    config: ServeConfig,
+    shutdown: impl Future<Output = ()>,
+) -> Result<(), Undecided>
+where
+    S: Service<Request<Incoming>, Response = Response<B>, Error = Infallible>
+        + Clone
+        + Send
+        + 'static,
+    S::Future: Send,
+    B: Body<Data = Bytes> + Send + Unpin + 'static,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+{
+    let Some(https) = https else {
+        return serve(listener, service, config, shutdown).await;
+    };
+    let handshake = https.handshake();
+    let mut following = JoinSet::new();
+    following.spawn(https.follow());
+    serve_with(listener, handshake, service, config, shutdown).await
 }
 
 /// Cancelled on SIGINT or SIGTERM; elsewhere than on Unix on Ctrl-C.
@@ -186,7 +223,7 @@ pub fn block_on<E: Error>(
 }
 
 /// Tells the person who started it where the server is and how clients reach it.
-fn greet(program: &str, door: &Door, address: SocketAddr, asked: Option<&Asked>) {
+fn greet(program: &str, door: &Door, (scheme, address): (&str, SocketAddr), asked: Option<&Asked>) {
     let name = door.allowed_host.iter().find(|name| *name != "*");
     let authority = match name.filter(|_| !address.ip().is_loopback()) {
         Some(name) if name.contains(':') => name.clone(),
@@ -194,9 +231,9 @@ fn greet(program: &str, door: &Door, address: SocketAddr, asked: Option<&Asked>)
         None => address.to_string(),
     };
     let token = asked.and_then(Asked::shown_token);
-    let snippets = snippets(program, &format!("http://{authority}{MCP_PATH}"), token);
+    let snippets = snippets(program, &format!("{scheme}://{authority}{MCP_PATH}"), token);
     log::say(&format!(
-        "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on http://{address}{MCP_PATH}"
+        "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on {scheme}://{address}{MCP_PATH}"
     ));
 }
 

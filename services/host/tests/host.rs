@@ -2,6 +2,8 @@
 
 #[path = "host/asking.rs"]
 mod asking;
+#[path = "host/tls.rs"]
+mod tls;
 
 use std::error::Error;
 use std::fs::{self, File};

@@ -18,6 +18,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
+use tracing::subscriber::DefaultGuard;
 
 use crate::{LONG, Outcome};
 
@@ -268,7 +269,23 @@ async fn a_server_that_only_reads_has_no_tool_that_writes() -> Outcome {
 
 /// What was logged.
 #[derive(Debug, Clone, Default)]
-struct Lines(Arc<Mutex<Vec<u8>>>);
+pub(crate) struct Lines(Arc<Mutex<Vec<u8>>>);
+
+impl Lines {
+    /// Takes in what this thread logs, until the guard is dropped.
+    pub(crate) fn of_this_thread(&self) -> DefaultGuard {
+        let written = self.clone();
+        let log = tracing_subscriber::fmt()
+            .with_ansi(false)
+            .with_writer(move || written.clone());
+        tracing::subscriber::set_default(log.finish())
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
 
 impl Write for Lines {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -285,11 +302,7 @@ impl Write for Lines {
 #[tokio::test]
 async fn each_write_is_a_line_in_the_log() -> Outcome {
     let lines = Lines::default();
-    let written = lines.clone();
-    let log = tracing_subscriber::fmt()
-        .with_ansi(false)
-        .with_writer(move || written.clone());
-    let _here = tracing::subscriber::set_default(log.finish());
+    let _here = lines.of_this_thread();
     let dir = tempfile::tempdir()?;
     let file = dir.path().join("tokens");
     fs::write(&file, line("w", "bob write"))?;
@@ -300,12 +313,7 @@ async fn each_write_is_a_line_in_the_log() -> Outcome {
     let running = Running::new(asking, false).await?;
     running.call(Some("w"), "look").await?;
     running.call(Some("w"), "change").await?;
-    let bytes = lines
-        .0
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .clone();
-    let text = String::from_utf8(bytes)?;
+    let text = lines.text();
     let audit: Vec<_> = text
         .lines()
         .filter(|line| line.contains(" audit: "))
