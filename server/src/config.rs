@@ -1,6 +1,6 @@
 //! What was given on the command line and in the environment → what it means.
 
-mod callers;
+mod door;
 mod settings;
 
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _};
@@ -11,7 +11,7 @@ use clap::builder::BoolishValueParser;
 use clap::{ArgAction, Parser, ValueEnum};
 use mcp_proto::http::{self, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 use mcp_proto::stdio::StdioConfig;
-use service_host::{Asked, DoorError, LogFormat};
+use service_host::{Asked, DoorError, Https, LogFormat};
 use universe_core::Strictness;
 
 use crate::cli::Verb;
@@ -19,7 +19,7 @@ use crate::commands::{Keep, ServiceLimits};
 use crate::mcp::ToolSet;
 use crate::rest::RestConfig;
 
-pub use callers::Callers;
+pub use door::Door;
 pub use settings::{Settings, read};
 
 /// The largest body and the largest universe that can be asked for. Both together, and what is written along with them,
@@ -199,9 +199,9 @@ pub struct Arguments {
         hide_possible_values = true, value_name = "true|false", value_parser = BoolishValueParser::new())]
     pub read_only: bool,
 
-    /// Who may call over HTTP.
+    /// Who may call over HTTP, and whether it is HTTPS.
     #[command(flatten)]
-    pub callers: Callers,
+    pub door: Door,
 }
 
 /// Which store.
@@ -279,6 +279,8 @@ pub struct Config {
     pub callers: http::Callers,
     /// What they are asked for; `None` if they are not.
     pub asked: Option<Asked>,
+    /// What speaks HTTPS; `None` for HTTP.
+    pub https: Option<Https>,
 }
 
 impl Arguments {
@@ -302,11 +304,12 @@ impl Arguments {
         let hosts = self.hosts()?;
         let origins = self.origins()?;
         // On stdin and stdout, and by the socket in the data directory, nobody is asked.
-        let (callers, asked) = match self.stdio {
-            true => (http::Callers::Local, None),
+        let (callers, asked, https) = match self.stdio {
+            true => (http::Callers::Local, None, None),
             false => {
-                let callers = self.callers.0.callers(self.address())?;
-                (callers, self.callers.0.asked()?)
+                let callers = self.door.asking.callers(self.address())?;
+                let https = self.door.tls.https().map_err(DoorError::from)?;
+                (callers, self.door.asking.asked()?, https)
             }
         };
         let mut mcp = HttpConfig::default().memory(bytes(self.max_memory));
@@ -334,6 +337,7 @@ impl Arguments {
             rest,
             callers,
             asked,
+            https,
         })
     }
 

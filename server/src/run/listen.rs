@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 
 use http::uri::Authority;
 use mcp_proto::StreamableHttpService;
-use mcp_proto::http::{ServeConfig, listen, serve};
+use mcp_proto::http::{ServeConfig, listen};
 
-use service_host::{Asked, snippets};
+use service_host::{Asked, serve_as, snippets};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -35,7 +35,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let Some(hold) = take(arguments, &config, &stop).await? else {
         return Ok(());
     };
-    let url = url(arguments, address);
+    let scheme = config.https.as_ref().map_or("http", |_| "https");
+    let url = url(arguments, (scheme, address));
     let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
     if arguments.read_only {
         server.hide_writing_tools();
@@ -56,7 +57,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         None => None,
     };
     let token = config.asked.as_ref().and_then(Asked::shown_token);
-    greet(arguments, &config.data_dir, address, url.as_deref(), token);
+    let place = (scheme, address);
+    greet(arguments, &config.data_dir, place, url.as_deref(), token);
     // They are followed as long as the server is there.
     let _followed = config.asked.map(Asked::follow);
     let mut failed = false;
@@ -70,7 +72,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
             shared.stop();
         }
     };
-    let served = serve(listener, app.clone(), serving, shutdown).await;
+    let served = serve_as(listener, config.https, app.clone(), serving, shutdown).await;
     if let Some(shared) = shared {
         shared.close().await;
     }
@@ -122,18 +124,18 @@ async fn take(
 }
 
 /// Where clients find it; `None` if it listens on every address and no host was named.
-fn url(arguments: &Arguments, address: SocketAddr) -> Option<String> {
+fn url(arguments: &Arguments, (scheme, address): (&str, SocketAddr)) -> Option<String> {
     if !address.ip().is_unspecified() {
-        return Some(format!("http://{address}"));
+        return Some(format!("{scheme}://{address}"));
     }
     let host = arguments.allowed_host.iter().find(|host| *host != "*")?;
     let with_port = host
         .parse::<Authority>()
         .is_ok_and(|authority| authority.port().is_some());
     Some(if with_port {
-        format!("http://{host}")
+        format!("{scheme}://{host}")
     } else {
-        format!("http://{host}:{}", address.port())
+        format!("{scheme}://{host}:{}", address.port())
     })
 }
 
@@ -141,7 +143,7 @@ fn url(arguments: &Arguments, address: SocketAddr) -> Option<String> {
 fn greet(
     arguments: &Arguments,
     data_dir: &std::path::Path,
-    address: SocketAddr,
+    (scheme, address): (&str, SocketAddr),
     url: Option<&str>,
     token: Option<&str>,
 ) {
@@ -167,7 +169,7 @@ fn greet(
     let listening = if address.ip().is_unspecified() {
         format!("port {} of every address", address.port())
     } else {
-        format!("http://{address}")
+        format!("{scheme}://{address}")
     };
     service_host::say(&format!(
         "universe-server {version}, {kept}\n  REST  {base}/universes\n  MCP   {base}{MCP_PATH}{demo}\n{client}\

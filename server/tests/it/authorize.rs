@@ -2,6 +2,7 @@
 
 mod scopes;
 mod start;
+mod tls;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

@@ -76,7 +76,7 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(help.contains(&format!("--{name}")), "{name}");
         assert!(!["config", "help", "version"].contains(&name));
     }
-    assert_eq!(config.as_array().unwrap().len(), 23);
+    assert_eq!(config.as_array().unwrap().len(), 25);
 }
 
 #[tokio::test]

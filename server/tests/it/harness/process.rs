@@ -49,6 +49,8 @@ pub(crate) fn binary() -> Command {
         "OAUTH_AUDIENCE",
         "OAUTH_JWKS",
         "ALLOW_ANYONE",
+        "TLS_CERT",
+        "TLS_KEY",
         "CONFIG",
         "URL",
     ];

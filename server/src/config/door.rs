@@ -1,0 +1,48 @@
+//! The options that all servers have, with the names of this one's environment: who may call, and by HTTPS or not.
+
+use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
+use service_host::{Asking, Tls};
+
+/// Who may call, and how: each option has a variable in the environment.
+#[derive(Debug, Clone, Default)]
+pub struct Door {
+    /// Who may call.
+    pub asking: Asking,
+    /// Whether HTTPS is spoken.
+    pub tls: Tls,
+}
+
+impl Args for Door {
+    fn augment_args(command: Command) -> Command {
+        let known: Vec<_> = command
+            .get_arguments()
+            .map(|arg| arg.get_id().clone())
+            .collect();
+        let command = Tls::augment_args(Asking::augment_args(command));
+        command.mut_args(|arg| match known.contains(arg.get_id()) {
+            true => arg,
+            false => {
+                let name = arg.get_id().as_str().to_uppercase();
+                arg.env(format!("UNIVERSE_{name}"))
+            }
+        })
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Door {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {
+        Ok(Self {
+            asking: Asking::from_arg_matches(matches)?,
+            tls: Tls::from_arg_matches(matches)?,
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
+        self.asking.update_from_arg_matches(matches)?;
+        self.tls.update_from_arg_matches(matches)
+    }
+}
