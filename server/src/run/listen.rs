@@ -3,11 +3,10 @@
 use std::io;
 use std::net::SocketAddr;
 
-use http::uri::Authority;
 use mcp_proto::StreamableHttpService;
 use mcp_proto::http::{ServeConfig, listen};
 
-use service_host::{Asked, serve_as, snippets};
+use service_host::{Asked, serve_as, snippets, url};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -35,8 +34,8 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
     let Some(hold) = take(arguments, &config, &stop).await? else {
         return Ok(());
     };
-    let scheme = config.https.as_ref().map_or("http", |_| "https");
-    let url = url(arguments, (scheme, address));
+    let is_https = config.https.is_some();
+    let url = url(address, &arguments.allowed_host, is_https);
     let server = mcp::server(hold.service.clone(), arguments.tools(), url.as_deref())?;
     if arguments.read_only {
         server.hide_writing_tools();
@@ -57,7 +56,7 @@ pub(super) async fn run(arguments: &Arguments, config: Config) -> Result<(), Run
         None => None,
     };
     let token = config.asked.as_ref().and_then(Asked::shown_token);
-    let place = (scheme, address);
+    let place = (if is_https { "https" } else { "http" }, address);
     greet(arguments, &config.data_dir, place, url.as_deref(), token);
     // They are followed as long as the server is there.
     let _followed = config.asked.map(Asked::follow);
@@ -121,22 +120,6 @@ async fn take(
             return Err(in_use.into());
         }
     }
-}
-
-/// Where clients find it; `None` if it listens on every address and no host was named.
-fn url(arguments: &Arguments, (scheme, address): (&str, SocketAddr)) -> Option<String> {
-    if !address.ip().is_unspecified() {
-        return Some(format!("{scheme}://{address}"));
-    }
-    let host = arguments.allowed_host.iter().find(|host| *host != "*")?;
-    let with_port = host
-        .parse::<Authority>()
-        .is_ok_and(|authority| authority.port().is_some());
-    Some(if with_port {
-        format!("{scheme}://{host}")
-    } else {
-        format!("{scheme}://{host}:{}", address.port())
-    })
 }
 
 /// Tells the person who started it where everything is.

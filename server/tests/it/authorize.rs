@@ -1,5 +1,7 @@
 //! Who may call, and what each caller may do: the same over REST and MCP.
 
+mod issued;
+mod principals;
 mod scopes;
 mod start;
 mod tls;
@@ -229,17 +231,6 @@ async fn a_scope_is_enough_for_its_work_and_no_more() {
             .status,
         204
     );
-}
-
-#[tokio::test]
-async fn a_session_is_of_the_caller_that_opened_it() {
-    let asking = Asking::new(&["ada write", "bob write"], &[]).await;
-    let mut ada = Mcp::with_token(asking.client(), Era::Legacy, "ada").await;
-    let bob = Mcp::with_token(asking.client(), Era::Legacy, "bob").await;
-    ada.session.clone_from(&bob.session);
-    let reply = ada.send(&json!(1), "tools/list", json!({})).await;
-    assert_eq!(reply.status, 404, "{reply:?}");
-    assert_eq!(bob.tools().await.len(), 10);
 }
 
 #[tokio::test]

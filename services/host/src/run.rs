@@ -29,7 +29,7 @@ use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use crate::door::{Asked, Door, DoorError};
 use crate::log;
 use crate::process;
-use crate::snippet::snippets;
+use crate::snippet::{snippets, url};
 use crate::tls::Https;
 
 /// Where MCP is on a server that listens.
@@ -104,8 +104,7 @@ impl Host {
         let failed = |error| HostError::Listen { address, error };
         let listener = listen(address).map_err(failed)?;
         let address = listener.local_addr().map_err(failed)?;
-        let scheme = if https.is_some() { "https" } else { "http" };
-        greet(program, door, (scheme, address), asked.as_ref());
+        greet(program, door, (https.is_some(), address), asked.as_ref());
         self.http.authorization = asked.as_ref().map(Asked::authorization);
         let authorization = self.http.authorization.as_ref();
         let has_metadata = authorization.is_some_and(Authorization::has_resource);
@@ -223,17 +222,19 @@ pub fn block_on<E: Error>(
 }
 
 /// Tells the person who started it where the server is and how clients reach it.
-fn greet(program: &str, door: &Door, (scheme, address): (&str, SocketAddr), asked: Option<&Asked>) {
-    let name = door.allowed_host.iter().find(|name| *name != "*");
-    let authority = match name.filter(|_| !address.ip().is_loopback()) {
-        Some(name) if name.contains(':') => name.clone(),
-        Some(name) => format!("{name}:{}", address.port()),
-        None => address.to_string(),
-    };
+fn greet(
+    program: &str,
+    door: &Door,
+    (is_https, address): (bool, SocketAddr),
+    asked: Option<&Asked>,
+) {
     let token = asked.and_then(Asked::shown_token);
-    let snippets = snippets(program, &format!("{scheme}://{authority}{MCP_PATH}"), token);
+    let url = url(address, &door.allowed_host, is_https);
+    let listening = format!("{}://{address}", if is_https { "https" } else { "http" });
+    let base = url.as_ref().unwrap_or(&listening);
+    let snippets = snippets(program, &format!("{base}{MCP_PATH}"), token);
     log::say(&format!(
-        "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on {scheme}://{address}{MCP_PATH}"
+        "{program}: for the configuration of an MCP client:\n{snippets}\nlistening on {listening}{MCP_PATH}"
     ));
 }
 

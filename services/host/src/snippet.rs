@@ -1,6 +1,28 @@
 //! What a person pastes into the configuration of a client to reach a server that listens.
 
 use std::fmt::Write as _;
+use std::net::SocketAddr;
+
+use http::uri::Authority;
+
+/// The URL by which clients reach a server that listens on an address: by the first name that it answers to, where others
+/// reach it and where a certificate has names. `None` if it listens on every address and has no name.
+#[must_use]
+pub fn url(address: SocketAddr, names: &[String], is_https: bool) -> Option<String> {
+    let scheme = if is_https { "https" } else { "http" };
+    let named = is_https || !address.ip().is_loopback();
+    let name = names.iter().find(|name| named && *name != "*");
+    let has_port = |name: &str| {
+        let authority = name.parse::<Authority>();
+        authority.is_ok_and(|it| it.port().is_some())
+    };
+    Some(match name {
+        Some(name) if has_port(name) => format!("{scheme}://{name}"),
+        Some(name) => format!("{scheme}://{name}:{}", address.port()),
+        None if address.ip().is_unspecified() => return None,
+        None => format!("{scheme}://{address}"),
+    })
+}
 
 /// What reaches the server at `url` from Claude Code, Cursor, VS Code and Codex, in the forms that they document
 /// (code.claude.com/docs/en/mcp, cursor.com/docs/context/mcp, code.visualstudio.com/docs/copilot/reference/mcp-configuration,

@@ -28,7 +28,7 @@ async fn https_is_spoken_with_the_token_and_the_address_that_are_printed() {
     std::fs::write(dir.path().join("tokens"), tokens(&["ada write"])).unwrap();
     let config = dir.path().join("universe.toml");
     let text = "listen = \"127.0.0.1:0\"\ndemo = true\ndata-dir = \"data\"\ntls-cert = \"cert.pem\"\ntls-key = \"key.pem\"\n\
-                auth-token-file = \"tokens\"\n";
+                auth-token-file = \"tokens\"\nallowed-host = \"localhost\"\n";
     std::fs::write(&config, text).unwrap();
     let mut command = binary();
     command
@@ -51,7 +51,9 @@ async fn https_is_spoken_with_the_token_and_the_address_that_are_printed() {
         .unwrap();
     let pasted: Value = serde_json::from_str(pasted).unwrap();
     let server = &pasted["mcpServers"]["universe"];
-    assert_eq!(server["url"], format!("https://{address}/mcp"));
+    // By a name that the certificate has.
+    let place = address.replace("127.0.0.1", "localhost");
+    assert_eq!(server["url"], format!("https://{place}/mcp"));
     let header = server["headers"]["Authorization"]
         .as_str()
         .unwrap()

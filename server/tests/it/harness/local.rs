@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use mcp_proto::StreamableHttpService;
 use mcp_proto::budget::BudgetConfig;
+use mcp_proto::http::authorize::{Authorization, BearerTokens};
 use mcp_proto::http::{HttpConfig, ServeConfig, serve};
+use mcp_proto::{Scopes, StreamableHttpService};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use universe_server::commands::{CommandService, ServiceLimits};
@@ -40,6 +41,21 @@ impl Local {
         let mut http = HttpConfig::default();
         http.budget = budget;
         Self::with_app(app_with(service, RestConfig::default(), http)).await
+    }
+
+    /// One that asks who calls, with bounds of its own.
+    pub(crate) async fn asking(tokens: &str, budget: BudgetConfig) -> Self {
+        let service = CommandService::new(memory(), ServiceLimits::default());
+        let tokens = BearerTokens::from_text(tokens).unwrap();
+        let authorization = Authorization::new(tokens).implies("write", Scopes::of(["read"]));
+        let mut http = HttpConfig::default();
+        http.budget = budget;
+        http.authorization = Some(authorization.clone());
+        let rest = RestConfig {
+            authorization: Some(authorization),
+            ..RestConfig::default()
+        };
+        Self::with_app(app_with(service, rest, http)).await
     }
 
     async fn with_app(app: App) -> Self {
