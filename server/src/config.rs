@@ -41,7 +41,8 @@ const DEFAULT_PORT: u16 = 3001;
     name = "universe-server",
     version,
     after_help = "Exit codes: 0 done, 1 not done (stderr says why), 2 wrong arguments, 3 `check` found damage or `diff` differences.\nAn option \
-                  counts before its variable in the environment, that before --config, that before the default."
+                  counts before its variable in the environment, that before --config, that before the default.\nScopes of callers \
+                  are read, write and admin, and for one universe universe:ID:read and its like."
 )]
 pub struct Arguments {
     /// What to do instead of serving.

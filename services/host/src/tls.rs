@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use clap::Args;
 use mcp_proto::http::{Handshake, Socket};
-use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::{ClientHello, ResolvesServerCert};
 use rustls::sign::CertifiedKey;
+use rustls::{ServerConfig, ServerConnection};
 
 use tokio::time::{MissedTickBehavior, interval};
 use tokio_rustls::TlsAcceptor;
@@ -23,6 +23,9 @@ use crate::files::Stamp;
 
 /// The most bytes of either file.
 const MAX_BYTES: u64 = 1024 * 1024;
+
+/// How many bytes of an answer wait behind a socket that takes no more: one record of TLS. The connection has buffers too.
+const MAX_WAITING: usize = 16 * 1024;
 
 /// How often it is looked whether a file has changed.
 const LOOK: Duration = Duration::from_secs(1);
@@ -220,6 +223,9 @@ impl Handshake for Shaking {
     type Stream = Box<TlsStream<Socket>>;
 
     async fn shake(&self, socket: Socket) -> io::Result<Self::Stream> {
-        self.0.accept(socket).await.map(Box::new)
+        let bounded = |connection: &mut ServerConnection| {
+            connection.set_buffer_limit(Some(MAX_WAITING));
+        };
+        self.0.accept_with(socket, bounded).await.map(Box::new)
     }
 }
