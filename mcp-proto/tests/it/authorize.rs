@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use mcp_proto::http::HttpConfig;
 use mcp_proto::http::authorize::{Authorization, BearerTokens, ProtectedResource};
 use mcp_proto::{
-    CallToolResult, Guarded, Scopes, Server, StreamableHttpService, Tool, ToolAnnotations,
+    CallToolResult, Guarded, Scopes, Server, StreamableHttpService, Tool, ToolAnnotations, Wanted,
 };
 use serde_json::{Value, json};
 
@@ -344,4 +344,73 @@ async fn what_tools_say_of_themselves_decides_their_scopes() {
     assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
     let call = Raw::modern("tools/call", json!({ "name": "change", "arguments": {} }));
     assert_eq!(call.send(&open).await.refusal().1, -32602);
+}
+
+#[tokio::test]
+async fn what_a_call_is_about_decides_its_scopes() {
+    let tool = |name| Tool::new(name, "").with_input_schema(json!({ "type": "object" }));
+    let answer = async |(), _, _| Ok(CallToolResult::text("done"));
+    let server = Server::builder("bench", "1.0.0", ())
+        .raw_tool(tool("open"), answer)
+        .raw_tool(tool("own"), answer)
+        .require_scopes(Guarded::Tool("own".to_owned()), Scopes::of(["read"]))
+        .scopes_by(|wanted, has| match wanted {
+            // Without arguments the tool is seen, with them it is the room that counts.
+            Wanted::Tool("open", Some(given)) => {
+                let room = given.get("room").and_then(Value::as_str).unwrap_or("all");
+                let needed = Scopes::of([format!("room:{room}")]);
+                (!has.contain(&needed)).then_some(needed)
+            }
+            Wanted::Tool("own", None) => {
+                (!has.contain(&Scopes::of(["admin"]))).then(Scopes::default)
+            }
+            Wanted::Tool("own", Some(_)) => Some(Scopes::of(["never"])),
+            _ => None,
+        })
+        .build()
+        .unwrap();
+    let set = format!("sha256:{} ada room:one", hash("ada"));
+    let mut config = HttpConfig::default();
+    config.authorization = Some(Authorization::new(BearerTokens::from_text(&set).unwrap()));
+    let service = StreamableHttpService::with_config(server.clone(), config);
+    let session = shown(Raw::initialize("2025-11-25"), "ada")
+        .send(&service)
+        .await;
+    let session = session.header("mcp-session-id").unwrap().to_owned();
+    for (tool, arguments, missing) in [
+        ("open", json!({ "room": "one" }), None),
+        ("open", json!({ "room": "two" }), Some("scope=\"room:two\"")),
+        ("open", json!({}), Some("scope=\"room:all\"")),
+        // All that it needs, whoever asks for it.
+        ("own", json!({}), Some("scope=\"never read\"")),
+    ] {
+        let call = json!({ "name": tool, "arguments": arguments });
+        for raw in [
+            Raw::modern("tools/call", call.clone()),
+            Raw::legacy(&session, "tools/call", &call),
+        ] {
+            let reply = shown(raw, "ada").send(&service).await;
+            let told = challenge(&reply);
+            assert_eq!(
+                reply.status,
+                if missing.is_some() { 403 } else { 200 },
+                "{call}"
+            );
+            assert!(
+                missing.is_none_or(|missing| told.contains(missing)),
+                "{told}"
+            );
+        }
+    }
+    for raw in [list(), Raw::legacy(&session, "tools/list", &json!({}))] {
+        let listed = shown(raw, "ada").send(&service).await;
+        let text = listed.json()["result"]["tools"].to_string();
+        assert!(
+            text.contains("\"open\"") && !text.contains("\"own\""),
+            "{text}"
+        );
+    }
+    let open = StreamableHttpService::new(server);
+    let call = Raw::modern("tools/call", json!({ "name": "own", "arguments": {} }));
+    assert_eq!(call.send(&open).await.status, 200, "nobody is asked");
 }

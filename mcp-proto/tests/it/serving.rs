@@ -8,8 +8,8 @@ use hyper::client::conn::http2::{self, SendRequest, handshake};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use mcp_proto::budget::Bound;
 use mcp_proto::client::{Client, ClientConfig};
-use mcp_proto::http::{HttpConfig, ServeConfig};
-use mcp_proto::{CallToolResult, Era, Tool};
+use mcp_proto::http::{Handshake, HttpConfig, ServeConfig, Socket, listen, serve_with};
+use mcp_proto::{CallToolResult, Era, StreamableHttpService, Tool};
 use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -422,4 +422,59 @@ async fn who_may_call_is_decided_before_others_can_reach_it() {
     for address in ["127.0.0.1:0", "127.0.0.9:0", "[::1]:0"] {
         assert_eq!(started(address, ServeConfig::default()).await, Ok(()));
     }
+}
+
+/// A handshake of one byte.
+struct Knock;
+
+impl Handshake for Knock {
+    type Stream = Socket;
+
+    async fn shake(&self, mut socket: Socket) -> std::io::Result<Socket> {
+        match socket.read_u8().await? {
+            b'!' => Ok(socket),
+            _ => Err(std::io::ErrorKind::InvalidData.into()),
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_handshake_comes_first_and_takes_no_longer_than_it_may() {
+    let listener = listen("127.0.0.1:0".parse().unwrap()).unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut serving = ServeConfig::default();
+    serving.handshake_timeout = SHORT;
+    serving.connections = Bound { total: 4, share: 4 };
+    let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
+    let service = StreamableHttpService::new(server());
+    let shutdown = async move { drop(stopped.await) };
+    let task = tokio::spawn(serve_with(listener, Knock, service, serving, shutdown));
+    let request = b"GET /mcp HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n";
+    let knocked = [b"!", &request[..]].concat();
+    for (sent, is_answered) in [(&knocked[..], true), (&request[..], false), (b"", false)] {
+        let mut stream = TcpStream::connect(address).await.unwrap();
+        stream.write_all(sent).await.unwrap();
+        let mut told = Vec::new();
+        // What was not read may break the connection.
+        let read = timeout(PATIENCE, stream.read_to_end(&mut told)).await;
+        let _closed = read.expect("the connection stays open");
+        assert_eq!(told.starts_with(b"HTTP/1.1 400 "), is_answered, "{sent:?}");
+    }
+    // Those that do not knock give way to one that does, and do not hold up the end.
+    let mut waiting = Vec::new();
+    for _ in 0..8 {
+        waiting.push(TcpStream::connect(address).await.unwrap());
+    }
+    let mut stream = TcpStream::connect(address).await.unwrap();
+    stream.write_all(&knocked).await.unwrap();
+    let mut told = String::new();
+    let read = timeout(PATIENCE, stream.read_to_string(&mut told)).await;
+    read.expect("it is answered").unwrap();
+    assert!(told.starts_with("HTTP/1.1 400 "), "{told}");
+    drop(stop);
+    timeout(PATIENCE, task)
+        .await
+        .expect("it ends")
+        .unwrap()
+        .unwrap();
 }
