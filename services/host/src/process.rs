@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+// For its headers, which `c/purge.c` needs.
+use libmimalloc_sys as _;
 use mimalloc::MiMalloc;
 use tokio::runtime::{Builder, Handle, Runtime};
 
 /// Gives memory back to the system soon after it is freed: what one client made a server hold is not held for ever. (The
-/// C library's keeps it for each thread.)
+/// C library's keeps it for each thread.) How soon is set in `c/purge.c`.
 #[global_allocator]
 static ALLOCATOR: MiMalloc = MiMalloc;
 
@@ -22,7 +24,7 @@ const IDLE_THREAD: Duration = Duration::from_secs(2);
 const TIDY: Duration = Duration::from_secs(1);
 
 /// After how many blocks the allocator looks through what its thread has for pages on which nothing is left, and gives
-/// back those that have been free for a second.
+/// back those that have been free for a while.
 const BLOCKS: usize = 10_000;
 
 /// Gives freed memory back now and then, for ever.
