@@ -35,10 +35,15 @@ pub(crate) fn run(_: &Arguments) -> Result<bool> {
 
 /// Everything in this repository that breaks a rule, one line each.
 fn check() -> Result<Vec<String>> {
-    let files = tracked_files()?;
+    let paths = tracked_paths()?;
+    let files = tracked_files(&paths);
     let own = metadata(&["--no-deps"])?;
     let all = metadata(&["--filter-platform", &host()?])?;
     let mut findings = Vec::new();
+    for path in &paths {
+        let bytes = fs::metadata(root().join(path)).map_or(0, |file| file.len());
+        findings.extend(source::size(path, bytes));
+    }
     for (path, text) in &files {
         findings.extend(source::check(path, text));
     }
@@ -68,16 +73,17 @@ fn check() -> Result<Vec<String>> {
     Ok(findings)
 }
 
-/// The text files under version control, by path. Files with other content are left out.
-fn tracked_files() -> Result<BTreeMap<String, String>> {
+/// The files under version control.
+fn tracked_paths() -> Result<Vec<String>> {
     let listed = output(Command::new("git").args(["ls-files", "-z"]))?;
+    Ok(listed.split_terminator('\0').map(str::to_owned).collect())
+}
+
+/// The text files among `paths`, by path. Files with other content are left out.
+fn tracked_files(paths: &[String]) -> BTreeMap<String, String> {
     // A file that is deleted but not yet committed as such is listed and cannot be read.
-    let read = |path: &str| Some((path.to_owned(), fs::read_to_string(root().join(path)).ok()?));
-    Ok(listed
-        .split('\0')
-        .filter(|path| !path.is_empty())
-        .filter_map(read)
-        .collect())
+    let read = |path: &String| Some((path.clone(), fs::read_to_string(root().join(path)).ok()?));
+    paths.iter().filter_map(read).collect()
 }
 
 fn metadata(arguments: &[&str]) -> Result<Value> {

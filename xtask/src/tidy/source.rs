@@ -3,6 +3,9 @@
 /// The most lines a source file may have.
 const LINES: usize = 500;
 
+/// The most bytes a file may have: what is larger is a dump or an archive that nobody meant to keep.
+const BYTES: u64 = 1 << 20;
+
 /// Words of unfinished work, in pieces so that this file does not contain them.
 const UNFINISHED: [&str; 2] = [concat!("TO", "DO"), concat!("FIX", "ME")];
 
@@ -43,6 +46,11 @@ pub(super) fn check(path: &str, text: &str) -> Vec<String> {
     findings
 }
 
+/// The finding about a file of `bytes` bytes, if it is too large.
+pub(super) fn size(path: &str, bytes: u64) -> Option<String> {
+    (bytes > BYTES).then(|| format!("{path}: {bytes} bytes, more than {BYTES}"))
+}
+
 fn has_word(line: &str, word: &str) -> bool {
     line.split(|c: char| !c.is_alphanumeric())
         .any(|part| part == word)
@@ -81,6 +89,8 @@ mod tests {
             check("a.rs", &format!("//! x\n{}", "\n".repeat(LINES))).len(),
             1
         );
+        assert_eq!(size("core", BYTES), None);
+        assert!(size("core", BYTES + 1).is_some());
         for word in UNFINISHED {
             assert_eq!(
                 check("a.md", &format!("fine\n{word}: later")),
