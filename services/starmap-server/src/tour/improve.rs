@@ -44,20 +44,21 @@ impl Problem {
         let mut path = Path {
             problem: self,
             stops: stops.chain([home]).collect(),
-            ahead: Vec::new(),
-            back: Vec::new(),
+            ahead: vec![0; home + 2],
+            back: vec![0; home + 2],
             done: vec![false; home + 1],
         };
-        path.count();
+        path.count_from(0);
         path.settle();
-        let mut random = 0;
+        let (mut random, mut before) = (0, Vec::new());
         for _ in 0..kicks {
-            let (stops, length) = (path.stops.clone(), path.length());
+            let length = path.length();
+            before.clone_from(&path.stops);
             path.kick(&mut random);
             path.settle();
             if path.length() > length {
-                path.stops = stops;
-                path.count();
+                path.stops.clone_from(&before);
+                path.count_from(0);
             }
         }
         // Changes elsewhere may have made new ones worth while.
@@ -90,19 +91,24 @@ impl Path<'_> {
         self.stops.len() - 2
     }
 
-    fn count(&mut self) {
-        let sums = |step: fn(&Problem, usize, usize) -> u32| {
-            let mut sum = 0;
-            let steps = self.stops.iter().zip(self.stops.iter().skip(1));
-            let sums = steps.map(|(from, to)| {
-                sum += step(self.problem, *from, *to);
-                sum
-            });
-            std::iter::once(0).chain(sums).collect()
-        };
-        let ahead = sums(Problem::step);
-        self.back = sums(|problem, from, to| problem.step(to, from));
-        self.ahead = ahead;
+    /// Sums up the jumps behind a place: all before it are as they were.
+    fn count_from(&mut self, place: usize) {
+        let Self {
+            problem,
+            stops,
+            ahead,
+            back,
+            ..
+        } = self;
+        let sum = |sums: &[u32]| sums.get(place).copied().unwrap_or_default();
+        let (mut there, mut again) = (sum(ahead), sum(back));
+        let steps = stops.iter().zip(stops.iter().skip(1)).skip(place);
+        let cells = ahead.iter_mut().zip(back.iter_mut()).skip(place + 1);
+        for ((&from, &to), (ahead, back)) in steps.zip(cells) {
+            there += problem.step(from, to);
+            again += problem.step(to, from);
+            (*ahead, *back) = (there, again);
+        }
     }
 
     /// Makes the tour shorter where something has changed, as long as that goes.
@@ -208,7 +214,7 @@ impl Path<'_> {
         if let Some(row) = self.stops.get_mut(row).filter(|_| change.turned) {
             row.reverse();
         }
-        self.count();
+        self.count_from(behind.min(first - 1));
     }
 
     /// Puts a row of stops and the one after it in each other's place: a change that no single turn or move undoes.
@@ -231,7 +237,7 @@ impl Path<'_> {
         if let Some(rows) = self.stops.get_mut(first..end) {
             rows.rotate_left(middle - first);
         }
-        self.count();
+        self.count_from(first - 1);
     }
 
     fn mark(&mut self, stop: usize, done: bool) {

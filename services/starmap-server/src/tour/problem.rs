@@ -9,6 +9,8 @@ pub(super) struct Problem {
     /// From each stop to each, row by row. The last row and column are where the tour begins and ends: 0 for all if it may
     /// begin or end anywhere.
     costs: Vec<u32>,
+    /// The same, to each stop from each.
+    turned: Vec<u32>,
 }
 
 impl Problem {
@@ -31,8 +33,11 @@ impl Problem {
         }
         costs.extend(stops.iter().map(|to| if begins { cost(&0, to) } else { 0 }));
         costs.push(0);
+        let width = stops.len() + 1;
+        let column = |to| costs.iter().skip(to).step_by(width).copied();
         Self {
             count: stops.len(),
+            turned: (0..width).flat_map(column).collect(),
             costs,
         }
     }
@@ -51,6 +56,20 @@ impl Problem {
     pub(super) fn step(&self, from: usize, to: usize) -> u32 {
         let place = from * (self.count + 1) + to;
         self.costs.get(place).copied().unwrap_or_default()
+    }
+
+    /// From one stop to each, and last to the end of the tour.
+    pub(super) fn leaving(&self, from: usize) -> &[u32] {
+        let width = self.count + 1;
+        let row = from * width..(from + 1) * width;
+        self.costs.get(row).unwrap_or_default()
+    }
+
+    /// To one stop from each, and last from the begin of the tour.
+    pub(super) fn arriving(&self, to: usize) -> &[u32] {
+        let width = self.count + 1;
+        let row = to * width..(to + 1) * width;
+        self.turned.get(row).unwrap_or_default()
     }
 
     /// The whole tour in this order.

@@ -1,7 +1,5 @@
 //! Which border systems a round trip visits.
 
-use std::cmp::Reverse;
-
 use super::Optimize;
 use super::exact::{Exact, MAX_EXACT};
 use super::problem::Problem;
@@ -21,8 +19,26 @@ pub(super) struct Wish {
 }
 
 /// How good a choice is, the best the least: how many stops are missing, by how much the length misses the tolerated, what
-/// is to be optimized, by how much it misses the target.
-type Score = (usize, usize, Reverse<usize>, usize);
+/// is to be optimized, by how much it misses the target. One number of four, for hundreds are compared at each step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Score(u128);
+
+impl Score {
+    fn new(missing: u32, intolerable: u32, worth: u32, off: u32) -> Self {
+        let parts = [missing, intolerable, !worth, off];
+        Self(parts.iter().fold(0, |all, part| all << 32 | u128::from(*part)))
+    }
+
+    /// What it would be if the length were what was asked for.
+    const fn at_this_length(self) -> Self {
+        const WITHOUT_LENGTH: u128 = 0xffff_ffff_0000_0000_ffff_ffff_0000_0000;
+        Self(self.0 & WITHOUT_LENGTH)
+    }
+}
+
+fn number(of: usize) -> u32 {
+    u32::try_from(of).unwrap_or(u32::MAX)
+}
 
 /// A choice of stops, in the order of the tour.
 #[derive(Debug, Clone)]
@@ -45,7 +61,7 @@ pub(super) fn select(problem: &Problem, wish: &Wish) -> (Vec<usize>, Option<usiz
         true => exact(problem, wish),
         false => {
             // Nothing is better than all that may be visited, on a way of the length that was asked for.
-            let best = (0, 0, Reverse(wish.most.min(problem.len())), 0);
+            let best = Score::new(0, 0, number(wish.most.min(problem.len())), 0);
             let is_best = |it: &Choice| wish.optimize == Optimize::Density && it.score == best;
             let mut found: Option<Choice> = None;
             for nth in 0..MAX_STARTS {
@@ -94,7 +110,7 @@ fn search(problem: &Problem, wish: &Wish, first: usize) -> Choice {
             step.take(&mut order);
             // What comes makes it shorter, at best as short as was asked for.
             let hope = match problem.length(&order) as usize > wish.target {
-                true => (score.0, 0, score.2, 0),
+                true => score.at_this_length(),
                 false => score,
             };
             if hope >= best.score {
@@ -148,46 +164,39 @@ fn steps(problem: &Problem, wish: &Wish, choice: &Choice) -> Vec<(Score, Step)> 
         };
         keep_least(&mut steps, MAX_TRIALS, (score, step));
     }
-    let detour = |gap: &Gap, stop| {
-        problem.cost(gap.before, Some(stop)) + problem.cost(Some(stop), gap.after) - gap.jumps
-    };
     let all_gaps: Vec<Gap> = (0..=order.len())
         .map(|at| Gap::new(problem, order, at, at))
         .collect();
-    // Of each stop the least detours with their gaps, and the nearest of the others with their places: giving one up takes
-    // away two gaps and one other.
-    let (mut gaps, mut nearest) = (Vec::with_capacity(4), Vec::with_capacity(3));
     for stop in (0..problem.len()).filter(|stop| !order.contains(stop)) {
-        gaps.clear();
+        let (from, into) = (problem.leaving(stop), problem.arriving(stop));
+        let cell = |row: &[u32], at: usize| row.get(at).copied().unwrap_or_default();
+        let detour = |gap: &Gap| cell(into, gap.before) + cell(from, gap.after) - gap.jumps;
+        // The least detours with their gaps, and the nearest of the others with their places: giving one up takes away two
+        // gaps and one other.
+        let mut gaps = Least::<3>::new();
         for (at, gap) in all_gaps.iter().enumerate() {
-            keep_least(&mut gaps, 3, (detour(gap, stop), at));
+            gaps.add(detour(gap), at);
         }
-        nearest.clear();
+        let mut nearest = Least::<2>::new();
         let home = beside(problem, wish, &[], stop);
         if wish.optimize == Optimize::Coverage {
             for (place, other) in order.iter().enumerate() {
-                keep_least(
-                    &mut nearest,
-                    2,
-                    (problem.cost(Some(*other), Some(stop)), place),
-                );
+                nearest.add(cell(into, *other), place);
             }
         }
         for without in outs.iter().filter(|it| it.stops < wish.most) {
             // Where one is given up, two gaps become one.
-            let left = gaps.iter().find_map(|&(longer, at)| match without.out {
+            let left = gaps.iter().find_map(|(longer, at)| match without.out {
                 Some(out) if at == out || at == out + 1 => None,
                 Some(out) if at > out => Some((longer, at - 1)),
                 _ => Some((longer, at)),
             });
-            let closed = without.out.map(|out| (detour(&without.gap, stop), out));
+            let closed = without.out.map(|out| (detour(&without.gap), out));
             let Some((longer, place)) = left.into_iter().chain(closed).min() else {
                 continue;
             };
-            let other = nearest
-                .iter()
-                .find(|(_, place)| Some(*place) != without.out);
-            let apart = other.map_or(home, |(jumps, _)| home.min(*jumps));
+            let other = nearest.iter().find(|it| Some(it.1) != without.out);
+            let apart = other.map_or(home, |(jumps, _)| home.min(jumps));
             let longer = (without.length + longer) as usize;
             let step = Step {
                 out: without.out,
@@ -209,22 +218,43 @@ fn keep_least<T: Ord>(least: &mut Vec<T>, most: usize, another: T) {
     }
 }
 
-/// Between two stops of a choice, or a stop and home.
+/// The least of some numbers with their places, in their order.
+struct Least<const N: usize>([u64; N]);
+
+impl<const N: usize> Least<N> {
+    const fn new() -> Self {
+        Self([u64::MAX; N])
+    }
+
+    fn add(&mut self, number: u32, place: usize) {
+        let mut new = u64::from(number) << 32 | place as u64;
+        for least in &mut self.0 {
+            (*least, new) = ((*least).min(new), (*least).max(new));
+        }
+    }
+
+    fn iter(&self) -> impl Iterator<Item = (u32, usize)> {
+        let added = self.0.iter().filter(|it| **it != u64::MAX);
+        added.map(|it| ((it >> 32) as u32, (it & u64::from(u32::MAX)) as usize))
+    }
+}
+
+/// Between two stops of a choice, or a stop and home, which has the number behind the last stop.
 struct Gap {
-    before: Option<usize>,
-    after: Option<usize>,
+    before: usize,
+    after: usize,
     jumps: u32,
 }
 
 impl Gap {
     /// Between the stop before one place and the stop at another.
     fn new(problem: &Problem, order: &[usize], first: usize, next: usize) -> Self {
-        let before = first.checked_sub(1).and_then(|at| order.get(at).copied());
-        let after = order.get(next).copied();
+        let stop = |at: usize| order.get(at).copied().unwrap_or(problem.len());
+        let (before, after) = (first.checked_sub(1).map_or(problem.len(), stop), stop(next));
         Self {
             before,
             after,
-            jumps: problem.cost(before, after),
+            jumps: problem.step(before, after),
         }
     }
 }
@@ -254,7 +284,8 @@ impl Without {
             || Gap::new(problem, order, 0, 0),
             |out| Gap::new(problem, order, out, out + 1),
         );
-        let stop_takes = problem.cost(gap.before, stop) + problem.cost(stop, gap.after);
+        let at = stop.unwrap_or(problem.len());
+        let stop_takes = problem.step(gap.before, at) + problem.step(at, gap.after);
         Self {
             out,
             length: match stop {
@@ -283,15 +314,11 @@ fn score(wish: &Wish, stops: usize, apart: u32, length: usize) -> Score {
     let missing = wish.fewest.saturating_sub(stops) + stops.saturating_sub(wish.most);
     let off = length.abs_diff(wish.target);
     let worth = match wish.optimize {
-        Optimize::Density => stops,
-        Optimize::Coverage => apart as usize,
+        Optimize::Density => number(stops),
+        Optimize::Coverage => apart,
     };
-    (
-        missing,
-        off.saturating_sub(wish.tolerance),
-        Reverse(worth),
-        off,
-    )
+    let intolerable = off.saturating_sub(wish.tolerance);
+    Score::new(number(missing), number(intolerable), worth, number(off))
 }
 
 /// How far the two nearest of the visited are apart. A single one is near nothing.
