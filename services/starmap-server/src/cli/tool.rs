@@ -113,7 +113,7 @@ fn shown(answer: &Value) -> String {
     let members = answer.as_object().into_iter().flatten();
     for (name, value) in members.filter(|(name, _)| *name != "columns") {
         match (name.as_str(), value) {
-            ("systems" | "borders" | "hotspots", Value::Array(rows))
+            ("systems" | "borders" | "hotspots" | "risks", Value::Array(rows))
                 if answer.get("columns").is_some() =>
             {
                 text.push_str(&format!("\n{}\n", table(answer, rows)));

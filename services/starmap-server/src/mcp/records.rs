@@ -62,6 +62,13 @@ pub(crate) struct SystemList {
     pub(crate) systems: Option<Vec<Value>>,
 }
 
+/// Things that are no systems in order, or more than that: rows under `columns`.
+#[derive(Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) columns: Vec<&'static str>,
+    pub(crate) rows: Vec<Value>,
+}
+
 /// The security along a route. The three counts are of systems, so they sum to one more than total_jumps.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub(crate) struct SecuritySummary {
@@ -193,6 +200,22 @@ impl SystemList {
             names: None,
             columns,
             systems,
+        }
+    }
+}
+
+impl Rows {
+    /// The members of objects by the names of the columns; columns that all of them lack are left out.
+    pub(crate) fn of(columns: &[&'static str], objects: &[Value]) -> Self {
+        let mut columns = columns.to_vec();
+        columns.retain(|column| objects.iter().any(|it| it.get(column).is_some()));
+        let row = |it: &Value| {
+            let cells = columns.iter().map(|column| it.get(column).cloned());
+            cells.collect()
+        };
+        Self {
+            rows: objects.iter().map(row).collect(),
+            columns,
         }
     }
 }

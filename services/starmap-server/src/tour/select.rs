@@ -26,7 +26,11 @@ struct Score(u128);
 impl Score {
     fn new(missing: u32, intolerable: u32, worth: u32, off: u32) -> Self {
         let parts = [missing, intolerable, !worth, off];
-        Self(parts.iter().fold(0, |all, part| all << 32 | u128::from(*part)))
+        Self(
+            parts
+                .iter()
+                .fold(0, |all, part| all << 32 | u128::from(*part)),
+        )
     }
 
     /// What it would be if the length were what was asked for.

@@ -19,7 +19,7 @@ use crate::route::{self, SecurityFilter};
 
 use super::super::arguments::{List, Name, word};
 use super::super::names::Names;
-use super::super::records::{Answer, Counted, Detail, SystemList, level, old};
+use super::super::records::{Answer, Counted, Detail, Rows, SystemList, level, old};
 use super::super::universe::Snapshot;
 
 pub(super) use risk::gatecamp_risk;
@@ -155,17 +155,10 @@ pub(super) fn activity(
             scene: overlay.scene(record.id).map(SceneKind::word),
         }));
     }
-    let mut columns = Busy::COLUMNS.to_vec();
-    columns.retain(|column| systems.iter().any(|it| it.get(column).is_some()));
-    let row = |it: Value| {
-        columns
-            .iter()
-            .map(|column| it.get(column).cloned())
-            .collect()
-    };
+    let Rows { columns, rows } = Rows::of(&Busy::COLUMNS, &systems);
     let body = Activities {
-        systems: systems.into_iter().map(row).collect(),
         columns,
+        systems: rows,
         not_found,
         age_seconds: overlay.kills_age(SystemTime::now()),
     };

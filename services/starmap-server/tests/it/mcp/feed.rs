@@ -101,7 +101,7 @@ async fn a_file_is_followed_and_camps_are_told_from_fights() {
     let risk = json!({"route": ["Jita", "Marrow", "Tarn"]});
     let risk = call(&client, "gatecamp_risk", risk).await.unwrap();
     assert_eq!(
-        (&risk["overall_risk"], &risk["risks"][0]["scene"]),
+        (&risk["overall_risk"], &risk["risks"][0][5]),
         (&json!("high"), &json!("camp"))
     );
     let old = call(&client, "activity", json!({"systems": ["Sable", "Rook"]}))

@@ -85,7 +85,7 @@ async fn every_tool_that_names_a_dangerous_system_says_so() {
         assert!(answer.to_string().contains("Marrow"), "{tool}: {answer}");
         // Where the body has the figures they are not repeated.
         let figures = activity.unwrap_or_else(|| answer.clone()).to_string();
-        let counted = ["\"Marrow\":21", "\"kills\":21", "\"LOW\",15,6"];
+        let counted = ["\"Marrow\":21", "\"LOW\",21", "\"LOW\",15,6"];
         assert!(
             counted.iter().any(|it| figures.contains(it)),
             "{tool}: {figures}"
@@ -169,11 +169,14 @@ async fn gate_camps_are_feared_where_ships_died() {
             (&json!("extreme"), &json!(4))
         );
         assert_eq!(
-            risk["risks"],
-            json!([
-                {"name": "Marrow", "security_class": "LOW", "kills": 21, "risk": "extreme", "is_pipe": true},
-                {"name": "Tarn", "security_class": "LOW", "kills": 5, "risk": "medium", "is_pipe": false},
-            ])
+            (&risk["columns"], &risk["risks"]),
+            (
+                &json!(["name", "security_class", "kills", "risk", "is_pipe"]),
+                &json!([
+                    ["Marrow", "LOW", 21, "extreme", true],
+                    ["Tarn", "LOW", 5, "medium", false],
+                ])
+            )
         );
     }
     let safe = json!({"origin": "Jita", "destination": "Amarr", "mode": "safe"});
@@ -201,13 +204,35 @@ async fn gate_camps_are_feared_where_ships_died() {
 async fn front_lines_are_the_most_fought_for_first() {
     let fronts = ask("fw_frontlines", json!({})).await.unwrap();
     assert_eq!(
-        fronts["systems"],
-        json!([
-            {"name": "Sable", "region": "Southreach", "owner": "Caldari State", "occupier": "Gallente Federation",
-             "contested": "vulnerable", "contested_percent": 100.0},
-            {"name": "Rook", "region": "Northmark", "owner": "Minmatar Republic", "occupier": "Minmatar Republic",
-             "contested": "contested", "contested_percent": 25.0},
-        ])
+        (&fronts["columns"], &fronts["systems"]),
+        (
+            &json!([
+                "name",
+                "owner",
+                "occupier",
+                "contested",
+                "contested_percent",
+                "region"
+            ]),
+            &json!([
+                [
+                    "Sable",
+                    "Caldari State",
+                    "Gallente Federation",
+                    "vulnerable",
+                    100.0,
+                    "Southreach"
+                ],
+                [
+                    "Rook",
+                    "Minmatar Republic",
+                    "Minmatar Republic",
+                    "contested",
+                    25.0,
+                    "Northmark"
+                ],
+            ])
+        )
     );
     let theirs = ask("fw_frontlines", json!({"faction": "gallente"}))
         .await

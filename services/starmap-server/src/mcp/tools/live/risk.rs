@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::activity::{Level, Measure, STALE_SECONDS, SceneKind};
 use crate::errors::UniverseError;
@@ -11,7 +12,7 @@ use crate::map::SystemIndex;
 
 use super::super::super::arguments::{List, Name, invalid};
 use super::super::super::names::Names;
-use super::super::super::records::Answer;
+use super::super::super::records::{Answer, Rows};
 use super::super::super::universe::Snapshot;
 use super::super::route::plain_route;
 use super::counted;
@@ -35,9 +36,10 @@ pub(in super::super) struct Risks {
     systems: usize,
     /// The highest risk on the way; unknown if the kills are older than a day.
     overall_risk: String,
-    /// The systems with a risk from medium up, in the order of the way.
-    #[schemars(with = "Vec<String>")]
-    risks: Vec<Risk>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<&'static str>,
+    /// The systems with a risk from medium up, in the order of the way: rows under `columns`.
+    risks: Vec<Value>,
     /// How many seconds ago the kills were reported.
     age_seconds: Option<u64>,
 }
@@ -57,6 +59,18 @@ struct Risk {
     scene: Option<&'static str>,
 }
 
+impl Risk {
+    /// Its members in the order of the columns.
+    const COLUMNS: [&str; 6] = [
+        "name",
+        "security_class",
+        "kills",
+        "risk",
+        "is_pipe",
+        "scene",
+    ];
+}
+
 pub(in super::super) fn gatecamp_risk(
     now: &Snapshot,
     asked: &Arguments,
@@ -72,24 +86,26 @@ pub(in super::super) fn gatecamp_risk(
         let risk = overlay.camp_risk(record.id);
         overall = overall.max(risk);
         if risk >= Level::Medium {
-            risks.push(Risk {
+            risks.push(json!(Risk {
                 name: record.name.to_string(),
                 security_class: record.class.to_string(),
                 kills: overlay.figures(record.id).kills(),
                 risk,
                 is_pipe: map.neighbours(system).len() == 2,
                 scene: overlay.scene(record.id).map(SceneKind::word),
-            });
+            }));
         }
     }
     let age_seconds = overlay.kills_age(SystemTime::now());
+    let Rows { columns, rows } = Rows::of(&Risk::COLUMNS, &risks);
     let body = Risks {
         systems: systems.len(),
         overall_risk: match age_seconds {
             Some(STALE_SECONDS..) => "unknown".to_owned(),
             _ => overall.to_string(),
         },
-        risks,
+        columns,
+        risks: rows,
         age_seconds,
     };
     Ok(Answer::new(now, body, names, systems).with_figures_inside())

@@ -5,6 +5,7 @@ use std::time::SystemTime;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use crate::activity::{FACTIONS, faction_id, faction_name};
 use crate::errors::{UniverseError, shown};
@@ -12,7 +13,7 @@ use crate::map::SystemIndex;
 
 use super::super::super::arguments::invalid;
 use super::super::super::names::{Names, did_you_mean, nearest_names};
-use super::super::super::records::Answer;
+use super::super::super::records::{Answer, Rows};
 use super::super::super::universe::Snapshot;
 use super::{lacks, overlay};
 
@@ -31,9 +32,10 @@ pub(in super::super) struct Frontlines {
     /// The faction that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     faction: Option<String>,
-    /// The most fought for first, then by name.
-    #[schemars(with = "Vec<String>")]
-    systems: Vec<Front>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    columns: Vec<&'static str>,
+    /// The most fought for first, then by name: rows under `columns`.
+    systems: Vec<Value>,
     /// How many there are, before the list was cut.
     total_found: usize,
     /// How many seconds ago the dump was written.
@@ -50,6 +52,18 @@ struct Front {
     contested: String,
     /// How much of the way to vulnerable is done, in percent.
     contested_percent: f64,
+}
+
+impl Front {
+    /// Its members in the order of the columns.
+    const COLUMNS: [&str; 6] = [
+        "name",
+        "owner",
+        "occupier",
+        "contested",
+        "contested_percent",
+        "region",
+    ];
 }
 
 pub(in super::super) fn fw_frontlines(
@@ -106,9 +120,12 @@ pub(in super::super) fn fw_frontlines(
     let named: Vec<SystemIndex> = (fronts.iter())
         .filter_map(|front| map.system_by_name(&front.name))
         .collect();
+    let fronts: Vec<Value> = fronts.iter().map(|front| json!(front)).collect();
+    let Rows { columns, rows } = Rows::of(&Front::COLUMNS, &fronts);
     let body = Frontlines {
         faction: faction.map(faction_text),
-        systems: fronts,
+        columns,
+        systems: rows,
         total_found,
         age_seconds: overlay.age_seconds(SystemTime::now()),
     };
