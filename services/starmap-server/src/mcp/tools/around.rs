@@ -16,7 +16,7 @@ use super::super::names::{Names, did_you_mean};
 use super::super::records::{Answer, Detail, SystemList, adjacent_lowsec};
 use super::super::universe::Snapshot;
 use super::avoiding::security_class;
-use super::empty::{farther, region, why_none};
+use super::empty::{alone, farther, region, why_none};
 use super::live::counted;
 
 /// What systems are looked for by, in both tools.
@@ -229,6 +229,10 @@ pub(super) fn search(
             let found = explore::search(map, &extras, &query)?;
             let empty = || why_none(map, &extras, origin, max_jumps, &query.filter);
             warnings.extend((found.total == 0).then(empty));
+            let alone = origin
+                .filter(|_| found.total > 0)
+                .and_then(|origin| alone(map, &extras, origin));
+            warnings.extend(alone);
             found
         }
     };

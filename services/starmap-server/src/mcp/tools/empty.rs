@@ -3,7 +3,7 @@
 use crate::errors::shown;
 use crate::explore::{self, Filter, Near, Nearest};
 use crate::map::{Map, RegionIndex, SystemIndex};
-use crate::route::{self, Extras};
+use crate::route::{self, Extras, SecurityFilter};
 
 use super::super::names::known_region;
 
@@ -76,6 +76,15 @@ pub(super) fn why_none(
             route::apart(map, [origin])
         ),
     }
+}
+
+/// That a list around a system cannot have another, if no way leads on from there.
+pub(super) fn alone(map: &Map, extras: &Extras, origin: SystemIndex) -> Option<String> {
+    let around = explore::within(map, extras, origin, 1, SecurityFilter::Any);
+    (around.len() <= 1).then(|| {
+        let apart = route::apart(map, [origin]);
+        format!("No way leads on from {}{apart}", map.system(origin).name)
+    })
 }
 
 /// That the nearest is farther than was looked.

@@ -195,6 +195,10 @@ async fn the_games_rules_on_the_real_map_and_every_tool_as_a_command() {
             &["route", "Jita", "Ignebaener"],
             "Pochven, which no gates join to the rest",
         ),
+        (
+            &["search", "origin=Thera", "max_jumps=3"],
+            "No way leads on from Thera (Thera is in wormhole space",
+        ),
         (&["nearest", "origin=Renz"], "did you mean Rens"),
         (
             &["search", "name=Renz"],
