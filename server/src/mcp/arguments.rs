@@ -76,7 +76,10 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     let others = found
         .iter()
         .filter(|finding| !judged(finding) && !in_command(finding));
-    findings.extend(others.map(|finding| entry(&finding.path, &finding.message)));
+    findings.extend(others.map(|finding| {
+        let hint = meant(schema, arguments, &finding.path);
+        entry(&finding.path, &format!("{}{hint}", finding.message))
+    }));
     let only_command = findings.is_empty();
     if found.iter().any(|finding| in_command(&finding)) {
         let explained = command::explain(given);
@@ -152,6 +155,22 @@ fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings:
         if !given.contains_key(name) && !meant.contains(&name) {
             findings.push(entry(&format!("{path}/{name}"), "is missing"));
         }
+    }
+}
+
+/// What a text was probably meant to be, where the schema has a list of what it may be.
+fn meant(schema: Option<&Value>, arguments: &Value, path: &str) -> String {
+    let steps = path.split('/').skip(1);
+    let schema = steps.fold(schema, |schema, step| {
+        let schema = schema?;
+        let member = schema.get("properties").and_then(|known| known.get(step));
+        member.or_else(|| schema.get("items"))
+    });
+    let choices = schema.and_then(|schema| schema.get("enum")?.as_array());
+    let choices = choices.into_iter().flatten().filter_map(Value::as_str);
+    match arguments.pointer(path).and_then(Value::as_str) {
+        Some(given) => nearest::hint(given, choices),
+        None => String::new(),
     }
 }
 

@@ -79,6 +79,21 @@ async fn a_strict_server_refuses_what_is_odd() {
 }
 
 #[tokio::test]
+async fn the_solar_system_is_made_without_warnings_by_a_strict_server_too() {
+    for arguments in [&["--extra-tools"][..], &["--extra-tools", "--strict"]] {
+        let mut ways = Ways::start(arguments).await;
+        let client = ways.client;
+        for (_, caller) in ways.each() {
+            let asked = json!({"name": "s", "from": "sol"});
+            let made = caller.content("create_universe", asked).await;
+            assert!(made.get("warnings").is_none(), "{made}");
+            let id = made["universeId"].as_str().unwrap();
+            assert!(client.universe(id).await["state"]["stars"]["earth"].is_object());
+        }
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
     let mut ways = Ways::start(&["--demo"]).await;
     let tick = json!({"type": "tick"});
@@ -102,6 +117,17 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
             GET,
             json!({"universeId": "sol", "weather": 1}),
             "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "select": {"families": ["stars", "belt"]}}),
+            "universe sol: /select/families/1: \"belt\" is not one of \"stars\", \"groups\", \"belts\", \"smallBodyFields\", \
+             \"protoplanetaryDisks\", \"nebulae\"; did you mean belts?",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": tick, "result": "event"}),
+            "universe sol: /result: \"event\" is not one of \"changes\", \"events\", \"state\"; did you mean events?",
         ),
         (
             SEND,
