@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::BoolishValueParser;
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 use futures_util::future::BoxFuture;
 use http::request;
 use mcp_proto::http::Callers;
@@ -58,7 +58,7 @@ pub struct Asking {
     pub oauth_audience: Option<String>,
 
     /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it changes.
-    #[arg(long, value_name = "URL|FILE")]
+    #[arg(long, value_name = "URL|FILE", value_hint = ValueHint::FilePath)]
     pub oauth_jwks: Option<String>,
 
     /// Lets whoever reaches the server call it, beyond loopback too: for a server behind a proxy that asks who calls, or
