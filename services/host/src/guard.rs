@@ -30,7 +30,7 @@ pub fn audit(operation: &Operation<'_>) {
         caller = operation.principal.unwrap_or("(not asked)"),
         tool = operation.tool,
         outcome,
-        milliseconds = operation.duration.as_millis(),
+        milliseconds = u64::try_from(operation.duration.as_millis()).unwrap_or(u64::MAX),
         "write"
     );
 }
