@@ -14,6 +14,9 @@ pub(super) use command::malformed;
 /// How many findings are part of the message; all of them are in the data.
 const TOLD: usize = 3;
 
+/// Where there are names to be judged: the arguments, and those of them that are objects of known members.
+const OBJECTS: [&str; 3] = ["", "/select", "/fork"];
+
 /// Arguments that the schema has passed, as a type.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     let id = named(&arguments).map(str::to_owned);
@@ -59,19 +62,18 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     let empty = Map::new();
     let given = arguments.as_object().unwrap_or(&empty);
     let mut findings = Vec::new();
-    for path in ["", "/select"] {
+    for path in OBJECTS {
         let schema = match path {
             "" => schema,
-            _ => schema.and_then(|schema| schema.pointer("/properties/select")),
+            _ => schema.and_then(|schema| schema.pointer(&format!("/properties{path}"))),
         };
         let object = arguments.pointer(path).and_then(Value::as_object);
         if let (Some(schema), Some(object)) = (schema, object) {
             judge_names(path, schema, object, &mut findings);
         }
     }
-    let judged = |finding: &&Finding| {
-        finding.member.is_some() && matches!(finding.path.as_str(), "" | "/select")
-    };
+    let judged =
+        |finding: &&Finding| finding.member.is_some() && OBJECTS.contains(&finding.path.as_str());
     let in_command = |finding: &&Finding| finding.path.starts_with("/command");
     let others = found
         .iter()

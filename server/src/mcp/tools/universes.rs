@@ -82,6 +82,7 @@ pub(super) fn create_tool() -> Tool {
             "description": "A copy of a universe, as it is or was.",
             "properties": { "universeId": universe_schema(), "revision": { "type": "integer" } },
             "required": ["universeId"],
+            "additionalProperties": false,
         },
         "idempotencyKey": { "type": "string" },
     });
