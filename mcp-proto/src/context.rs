@@ -5,7 +5,7 @@ mod asking;
 mod progress;
 mod tasks;
 mod telling;
-mod trace;
+pub(crate) mod trace;
 mod urls;
 
 use std::sync::{Arc, Weak};

@@ -86,6 +86,14 @@ pub enum CareError {
     /// A universe cannot be used so.
     #[error(transparent)]
     Service(#[from] ServiceError),
+    /// There is no universe of this id.
+    #[error("universe not found: {id}{hint}")]
+    NotFound {
+        /// The id.
+        id: UniverseId,
+        /// Which one may be meant, after a semicolon.
+        hint: String,
+    },
     /// It is of an older format.
     #[error(
         "the data directory has format {found}, and this needs {present}: start the server once or run \
@@ -174,14 +182,23 @@ fn put_back(dir: &Path, file: &Path, replace: bool) -> Result<ExitCode, CareErro
     if let Some(aside) = restore(dir, file, replace)? {
         say(&format!("what was there before is in {}", aside.display()))?;
     }
-    say(&format!("{universes} universes are in {}", dir.display()))
+    let are = if universes == 1 { "is" } else { "are" };
+    say(&format!(
+        "{} {are} in {}",
+        counted(universes),
+        dir.display()
+    ))
 }
 
 /// How many universes a backup has, if it is a sound one.
 fn judge(file: &Path) -> Result<u64, CareError> {
     let content = |problem: String| CareError::Content {
         file: file.to_owned(),
-        problem,
+        // The name of the file goes before it anyway.
+        problem: match problem.strip_prefix(&format!("{}: ", file.display())) {
+            Some(problem) => problem.to_owned(),
+            None => problem,
+        },
     };
     let parent = file.parent().unwrap_or(Path::new("."));
     let opened = Inspector::open_file(parent, file).map_err(|error| match error {
@@ -193,6 +210,14 @@ fn judge(file: &Path) -> Result<u64, CareError> {
         return Err(content(format!("it is damaged: {first}")));
     }
     Ok(opened.universes()?)
+}
+
+/// So many universes, in words.
+fn counted(universes: u64) -> String {
+    match universes {
+        1 => "1 universe".to_owned(),
+        many => format!("{many} universes"),
+    }
 }
 
 /// `compact`, without a server.

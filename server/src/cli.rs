@@ -18,7 +18,7 @@ use crate::run::RunError;
 pub enum Verb {
     /// What people do with universes.
     #[command(flatten)]
-    Client(client::Verb),
+    Client(Box<client::Verb>),
     /// Care of the data.
     #[command(flatten)]
     Care(care::Verb),

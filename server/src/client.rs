@@ -7,13 +7,14 @@ mod entities;
 mod feed;
 mod get;
 mod list;
+mod place;
 mod print;
 mod send;
 mod top;
 mod watch;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, Subcommand};
@@ -45,10 +46,27 @@ pub enum Verb {
 /// Where the universes are, and how they are shown.
 #[derive(Debug, Clone, Args)]
 pub struct Common {
-    /// The server, such as `http://127.0.0.1:3001`; without TLS. By default the one that uses the data directory, or that
-    /// directory itself.
+    /// The server, such as `http://127.0.0.1:3001` or `https://universe.example`. By default the one that uses the data
+    /// directory, or that directory itself.
     #[arg(long, env = "UNIVERSE_URL", value_name = "URL")]
     url: Option<String>,
+
+    /// A file whose first line is the token that the server at --url asks for.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "url",
+        conflicts_with = "token_env"
+    )]
+    token_file: Option<PathBuf>,
+
+    /// The environment variable that has this token.
+    #[arg(long, value_name = "NAME", requires = "url")]
+    token_env: Option<String>,
+
+    /// A file of authorities (PEM) that are trusted for https, instead of those that the system trusts.
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca: Option<PathBuf>,
 
     /// Writes JSON instead of text for people.
     #[arg(long)]

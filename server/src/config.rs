@@ -132,7 +132,7 @@ pub struct Arguments {
     pub max_body: ByteSize,
 
     /// The largest universe as JSON, such as 64MiB; at most 96MiB. A larger one takes only commands that make it
-    /// smaller, and ticks. 40 MiB are some 100,000 bodies. A universe in use takes up to four times its size in memory.
+    /// smaller, and ticks; it is judged before a command, so the last one may go beyond. 40 MiB are some 100,000 bodies. A universe in use takes up to four times its size in memory.
     #[arg(
         long,
         env = "UNIVERSE_MAX_UNIVERSE",

@@ -9,7 +9,8 @@ fn main() -> ExitCode {
     let read = config::read(std::env::args_os());
     let (filter, format) = match &read {
         Ok((arguments, _)) if arguments.verb.is_none() => ("info", arguments.log),
-        Ok((arguments, _)) => ("warn", arguments.log),
+        // What somebody does by hand is told by the verb itself.
+        Ok((arguments, _)) => ("warn,audit=off", arguments.log),
         Err(_) => ("warn", LogFormat::Text),
     };
     log_to_stderr_as(filter, format);

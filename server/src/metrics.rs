@@ -309,6 +309,7 @@ pub(crate) fn known_method(method: &Method) -> &'static str {
 pub(crate) fn error_type(error: OperationError) -> String {
     match error {
         OperationError::Code(code) => code.to_string(),
+        OperationError::Forbidden => "forbidden".to_owned(),
         _ => "tool_error".to_owned(),
     }
 }

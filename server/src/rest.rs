@@ -7,6 +7,7 @@ mod channel;
 mod cors;
 mod door;
 mod events;
+mod given;
 mod history;
 mod metrics;
 mod read;

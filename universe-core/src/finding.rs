@@ -63,6 +63,11 @@ impl Findings {
         self.kept.len() + self.omitted
     }
 
+    /// Adds a finding about a member of the input.
+    pub fn add(&mut self, member: &str, message: impl fmt::Display) {
+        self.push(&Path::ROOT.at(&member), message);
+    }
+
     pub(crate) fn push(&mut self, path: &Path<'_>, message: impl fmt::Display) {
         if self.kept.len() < Self::LIMIT {
             let (path, message) = (path.to_string(), message.to_string());

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::Context;
 
@@ -22,28 +22,42 @@ impl Context {
     /// around the handling of a request, `request` of the target `mcp_proto::server`, has it as a field.
     #[must_use]
     pub fn trace_parent(&self) -> Option<&str> {
-        self.traced("traceparent", is_trace_parent)
+        parent(&self.meta)
     }
 
     /// What tracing systems on the way have added: `tracestate`, such as `congo=t61rcWkgMzE`. `None` where it is absent
     /// or malformed, or there is no [`Context::trace_parent`].
     #[must_use]
     pub fn trace_state(&self) -> Option<&str> {
-        self.trace_parent()?;
-        self.traced("tracestate", is_trace_state)
+        state(&self.meta)
     }
 
     /// What the caller wants to be known all along its trace: `baggage`, such as `tenant=alpha,region=eu;p=1`. `None`
     /// where it is absent or malformed.
     #[must_use]
     pub fn baggage(&self) -> Option<&str> {
-        self.traced("baggage", is_baggage)
+        traced(&self.meta, "baggage", is_baggage)
     }
+}
 
-    fn traced(&self, key: &str, is_right: fn(&str) -> bool) -> Option<&str> {
-        let value = self.meta.get(key).and_then(Value::as_str)?;
-        is_right(value).then_some(value)
-    }
+/// [`Context::trace_parent`] of a request without a context, by its `_meta`.
+pub(crate) fn parent(meta: &Map<String, Value>) -> Option<&str> {
+    traced(meta, "traceparent", is_trace_parent)
+}
+
+/// [`Context::trace_state`] of a request without a context, by its `_meta`.
+pub(crate) fn state(meta: &Map<String, Value>) -> Option<&str> {
+    parent(meta)?;
+    traced(meta, "tracestate", is_trace_state)
+}
+
+fn traced<'m>(
+    meta: &'m Map<String, Value>,
+    key: &str,
+    is_right: fn(&str) -> bool,
+) -> Option<&'m str> {
+    let value = meta.get(key).and_then(Value::as_str)?;
+    is_right(value).then_some(value)
 }
 
 /// `version "-" trace-id "-" parent-id "-" trace-flags` (W3C Trace Context §3.2.2), and more behind it from versions to

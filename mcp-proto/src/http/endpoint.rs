@@ -38,8 +38,7 @@ impl Endpoint {
 
     /// Refuses what the scopes of its caller do not allow.
     pub(crate) fn may(&self, request: &Request, caller: &Extensions) -> Result<(), Rejection> {
-        let needs = self.server.needs();
-        let Some(needed) = needs.missing(&request.method, &request.params, caller) else {
+        let Some(needed) = self.server.missing_scopes(request, caller) else {
             return Ok(());
         };
         let denied = Denied::Insufficient(needed);

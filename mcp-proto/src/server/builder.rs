@@ -446,7 +446,8 @@ impl<S: Clone + Send + Sync + 'static> ServerBuilder<S> {
         self
     }
 
-    /// Tells `observer` of each request that was answered. Cancelled ones have no answer. It must not block.
+    /// Tells `observer` of each request that was answered, and of those that were refused because their caller lacks a
+    /// scope ([`OperationError::Forbidden`](crate::OperationError)). Cancelled ones have no answer. It must not block.
     pub fn observe(mut self, observer: impl Fn(Operation<'_>) + Send + Sync + 'static) -> Self {
         self.observer = Some(Box::new(observer));
         self

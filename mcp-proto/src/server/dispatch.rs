@@ -5,6 +5,8 @@ use std::sync::PoisonError;
 
 use futures_util::TryFutureExt as _;
 use futures_util::future::{BoxFuture, Either};
+#[cfg(feature = "http")]
+use http::Extensions;
 use serde_json::{Map, Value, json};
 
 use super::run::ToolCall;
@@ -14,7 +16,7 @@ use crate::interrupt::Interrupt;
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::legacy::dispatch as legacy;
 use crate::legacy::method::Method as LegacyMethod;
-use crate::scopes::{Needs, Scopes};
+use crate::scopes::Scopes;
 use crate::tool::Plain;
 use crate::version::{Era, ProtocolVersion};
 
@@ -154,10 +156,13 @@ impl Server {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
     }
 
-    /// What callers need scopes for.
+    /// The scopes that a request needs, if its caller has not all of them. Who observes requests is told of it.
     #[cfg(feature = "http")]
-    pub(crate) fn needs(&self) -> &Needs {
-        &self.0.needs
+    pub(crate) fn missing_scopes(&self, request: &Request, caller: &Extensions) -> Option<Scopes> {
+        let needs = &self.0.needs;
+        let missing = needs.missing(&request.method, &request.params, caller)?;
+        self.0.forbidden(request, caller);
+        Some(missing)
     }
 
     /// A result that was made when the server was built.

@@ -2,16 +2,22 @@
 
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "http")]
+use http::Extensions;
 use serde::Deserialize;
+#[cfg(feature = "http")]
+use serde_json::Value;
 
 use super::Inner;
 use crate::context::Context;
+#[cfg(feature = "http")]
+use crate::context::{Principal, trace};
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 
 /// How many bytes a failure of a tool has at the most: larger results are not looked at for one.
 const FAILURE_BYTES: usize = 64 * 1024;
 
-/// A request that was answered. The names are those that the server knows, so there are few of them.
+/// A request that was answered, or refused for what its caller may do. The names are those that the server knows, so there are few of them.
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct Operation<'o> {
@@ -41,6 +47,8 @@ pub enum OperationError {
     Code(i64),
     /// Its tool said so (`isError`).
     Tool,
+    /// Its caller lacks a scope: it was refused before it was handled, with HTTP 403.
+    Forbidden,
 }
 
 /// Who is told.
@@ -58,14 +66,41 @@ pub(super) struct Begun {
 }
 
 impl Inner {
+    /// The tool that a request calls, if there is one of that name, and whether it may write.
+    fn called<'r>(&self, request: &'r Request) -> (Option<&'r str>, bool) {
+        let tool = request.params.get("name").and_then(|name| name.as_str());
+        let tool = tool.filter(|tool| request.method == "tools/call" && self.tools.has(tool));
+        (tool, tool.is_some_and(|tool| !self.tools.only_reads(tool)))
+    }
+
+    /// Tells of a request that was refused, since its caller may not do what it asks for.
+    #[cfg(feature = "http")]
+    pub(super) fn forbidden(&self, request: &Request, caller: &Extensions) {
+        let Some(observer) = &self.observer else {
+            return;
+        };
+        let (tool, writes) = self.called(request);
+        let principal = caller.get::<Principal>();
+        let meta = request.params.get("_meta").and_then(Value::as_object);
+        observer(Operation {
+            method: &request.method,
+            tool,
+            writes,
+            principal: principal.map(|principal| principal.0.as_str()),
+            duration: Duration::ZERO,
+            error: Some(OperationError::Forbidden),
+            trace_parent: meta.and_then(trace::parent),
+            trace_state: meta.and_then(trace::state),
+        });
+    }
+
     /// Remembers a request, if somebody is to be told of it.
     pub(super) fn begun(&self, request: &Request, context: &Context) -> Option<Begun> {
         self.observer.as_ref()?;
-        let tool = request.params.get("name").and_then(|name| name.as_str());
-        let tool = tool.filter(|tool| request.method == "tools/call" && self.tools.has(tool));
+        let (tool, writes) = self.called(request);
         Some(Begun {
             method: request.method.clone(),
-            writes: tool.is_some_and(|tool| !self.tools.only_reads(tool)),
+            writes,
             tool: tool.map(str::to_owned),
             principal: context.principal().map(str::to_owned),
             start: Instant::now(),

@@ -5,7 +5,8 @@ use std::sync::{Arc, Mutex};
 use mcp_proto::http::HttpConfig;
 use mcp_proto::http::authorize::{Authorization, BearerTokens, ProtectedResource};
 use mcp_proto::{
-    CallToolResult, Guarded, Scopes, Server, StreamableHttpService, Tool, ToolAnnotations, Wanted,
+    CallToolResult, Guarded, OperationError, Scopes, Server, StreamableHttpService, Tool,
+    ToolAnnotations, Wanted,
 };
 use serde_json::{Value, json};
 
@@ -314,6 +315,7 @@ async fn what_tools_say_of_themselves_decides_their_scopes() {
                 it.tool.map(str::to_owned),
                 it.writes,
                 it.principal.map(str::to_owned),
+                it.error,
             );
             heard.lock().unwrap().push(seen);
         })
@@ -329,12 +331,20 @@ async fn what_tools_say_of_themselves_decides_their_scopes() {
         assert_eq!(status(token, "change").await, change);
         assert_eq!(status(token, "own").await, 403);
     }
-    let seen =
-        |tool: &str, writes, who: &str| (Some(tool.to_owned()), writes, Some(who.to_owned()));
+    let seen = |tool: &str, writes, who: &str, error| {
+        (Some(tool.to_owned()), writes, Some(who.to_owned()), error)
+    };
+    let forbidden = Some(OperationError::Forbidden);
     let wanted = [
-        seen("look", false, "ada"),
-        seen("change", true, "ada"),
-        seen("look", false, "bob"),
+        seen("look", false, "ada", None),
+        seen("change", true, "ada", None),
+        seen("own", true, "ada", forbidden),
+        seen("look", false, "bob", None),
+        seen("change", true, "bob", forbidden),
+        seen("own", true, "bob", forbidden),
+        seen("look", false, "eve", forbidden),
+        seen("change", true, "eve", forbidden),
+        seen("own", true, "eve", forbidden),
     ];
     assert_eq!(*told.lock().unwrap(), wanted);
     // Without a declaration that the list may change: nobody has seen it yet.

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::ExitCode;
 
-use super::{CareError, Inspector, judge, say, write_new};
+use super::{CareError, Inspector, counted, judge, say, write_new};
 
 pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
     let inspector = Inspector::open(dir)?;
@@ -21,7 +21,8 @@ pub(super) fn backup(dir: &Path, file: &Path) -> Result<ExitCode, CareError> {
         error,
     })?;
     say(&format!(
-        "{universes} universes, {bytes} bytes, in {}",
+        "{}, {bytes} bytes, in {}",
+        counted(universes),
         file.display()
     ))
 }

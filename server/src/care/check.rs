@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use super::replay::{Found, Replay};
-use super::{CareError, DAMAGED, Inspector, OpenError, present, say};
+use super::{CareError, DAMAGED, Inspector, OpenError, counted, present, say};
 use crate::commands::read_state;
 use crate::store::sqlite::View;
 use crate::store::{MAX_PAGE, Page, Record, Revision};
@@ -100,7 +100,8 @@ impl Tally {
             Err(error) => error.to_string(),
         };
         say(&format!(
-            "{universes} universes, {entries} entries, {snapshots} snapshots, {size}: {verdict}"
+            "{}, {entries} entries, {snapshots} snapshots, {size}: {verdict}",
+            counted(*universes)
         ))?;
         Ok(code)
     }

@@ -12,7 +12,8 @@ use super::replay::{Found, Replay};
 use super::{CareError, Inspector, UniverseId, present, say, write_new};
 use crate::commands::ServiceError;
 use crate::store::sqlite::View;
-use crate::store::{Record, Revision, Timestamp};
+use crate::store::{MAX_PAGE, Page, Record, Revision, Timestamp};
+use crate::view::Known;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -35,7 +36,13 @@ pub(super) fn export(
     present(&inspector)?;
     let view = inspector.view()?;
     let record = view.record(id)?;
-    let record = record.ok_or_else(|| ServiceError::NotFound(id.clone()))?;
+    let Some(record) = record else {
+        let (after, limit) = (None, MAX_PAGE);
+        let known = view.list(&Page { after, limit })?;
+        let Known { hint, .. } = Known::among(&known, id.as_str());
+        let id = id.clone();
+        return Err(CareError::NotFound { id, hint });
+    };
     let (state, updated_at, revision) = state(&view, &record, revision.map(Revision))?;
     let exported = Exported {
         id: id.as_str(),

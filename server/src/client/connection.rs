@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_TYPE, HOST};
-use http::{HeaderMap, Method, Request, StatusCode, Uri};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use http::{HeaderMap, Method, Request, StatusCode};
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::client::conn::http1::{self, SendRequest};
@@ -19,9 +19,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 
+use super::place::Place;
 use super::{ClientError, Common};
 use crate::care::{CareError, is_present};
 use crate::commands::{CommandService, ServiceLimits};
@@ -53,8 +53,8 @@ pub(super) struct Connection {
 }
 
 enum Way {
-    /// The authority of a URL, and the path that its own paths begin with.
-    Url { authority: String, base: String },
+    /// A URL.
+    Url(Place),
     /// The socket in a data directory.
     Socket(PathBuf),
     /// A data directory that this process holds.
@@ -96,7 +96,7 @@ impl Connection {
     /// The same where only a server will do.
     pub(super) async fn to_server(common: &Common, dir: &Path) -> Result<Self, ClientError> {
         let way = match &common.url {
-            Some(url) => read_url(url)?,
+            Some(url) => Way::Url(Place::read(url, common)?),
             None => Way::Socket(dir.to_owned()),
         };
         let mut connection = Self { way, sender: None };
@@ -189,7 +189,7 @@ impl Connection {
                 headers: head.headers,
                 body,
             }),
-            false => Err(refusal(head.status, &body)),
+            false => Err(self.refusal(head.status, &body)),
         }
     }
 
@@ -208,7 +208,7 @@ impl Connection {
         self.sender = None;
         match head.status.is_success() {
             true => Ok(body),
-            false => Err(refusal(head.status, &self.whole(body).await?)),
+            false => Err(self.refusal(head.status, &self.whole(body).await?)),
         }
     }
 
@@ -225,7 +225,7 @@ impl Connection {
         body: Bytes,
     ) -> Result<(http::response::Parts, Body), ClientError> {
         let (host, base) = match &self.way {
-            Way::Url { authority, base } => (authority.as_str(), base.as_str()),
+            Way::Url(place) => (place.host(), place.base()),
             Way::Socket(_) | Way::Here(_) => ("localhost", ""),
         };
         let mut request = Request::builder()
@@ -234,6 +234,11 @@ impl Connection {
             .header(HOST, host);
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, "application/json");
+        }
+        if let Way::Url(place) = &self.way
+            && let Some(token) = place.authorization()
+        {
+            request = request.header(AUTHORIZATION, token);
         }
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -255,7 +260,13 @@ impl Connection {
             return Err(self.failed(&"the connection was lost"));
         };
         let answered = sender.send_request(request).await;
-        let answered = answered.map_err(|error| self.failed(&error))?;
+        let answered = answered.map_err(|error| match &self.way {
+            Way::Url(place) if error.is_parse() => self.failed(&format_args!(
+                "it does not speak HTTP/1.1 ({error}){}",
+                place.hint_of_scheme()
+            )),
+            _ => self.failed(&error),
+        })?;
         let (head, body) = answered.into_parts();
         Ok((head, body.map_err(Into::into).boxed_unsync()))
     }
@@ -263,8 +274,8 @@ impl Connection {
     async fn connect(&mut self) -> Result<(), ClientError> {
         let connected = match &self.way {
             Way::Here(_) => return Ok(()),
-            Way::Url { authority, .. } => {
-                let stream = timeout(CONNECT_TIME, TcpStream::connect(authority.as_str())).await;
+            Way::Url(place) => {
+                let stream = timeout(CONNECT_TIME, place.connect()).await;
                 let stream = stream.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()));
                 let stream = stream.map_err(|error| self.failed(&error))?;
                 handshake(stream).await
@@ -281,9 +292,28 @@ impl Connection {
         Ok(())
     }
 
+    /// What a server says against a request.
+    fn refusal(&self, status: StatusCode, body: &[u8]) -> ClientError {
+        let told: Option<Value> = serde_json::from_slice(body).ok();
+        let told = told.as_ref().and_then(|told| told.get("error")?.as_str());
+        let problem = match (&self.way, told) {
+            (Way::Url(place), _)
+                if status == StatusCode::UNAUTHORIZED && place.authorization().is_none() =>
+            {
+                format!("{place} asks for a token: name it with --token-file or --token-env")
+            }
+            (_, Some(told)) => told.to_owned(),
+            (_, None) => format!("the server answered {status}"),
+        };
+        ClientError::Refused {
+            status: status.as_u16(),
+            problem,
+        }
+    }
+
     fn failed(&self, problem: &dyn std::fmt::Display) -> ClientError {
         let place = match &self.way {
-            Way::Url { authority, .. } => format!("http://{authority}"),
+            Way::Url(place) => place.to_string(),
             Way::Socket(dir) => format!("the server that uses {}", dir.display()),
             Way::Here(_) => "the data directory".to_owned(),
         };
@@ -307,37 +337,4 @@ async fn handshake(
     // What ends it is told by the request that it carries.
     tokio::spawn(connection);
     Ok(sender)
-}
-
-fn read_url(url: &str) -> Result<Way, ClientError> {
-    let wrong = || {
-        ClientError::Given(format!(
-            "--url {url:?} is not the URL of a server: it is such as http://127.0.0.1:3001, without TLS"
-        ))
-    };
-    let read: Uri = url.parse().map_err(|_| wrong())?;
-    let authority = read.authority().ok_or_else(wrong)?;
-    if read.scheme_str() != Some("http") || read.query().is_some() {
-        return Err(wrong());
-    }
-    let authority = match authority.port() {
-        Some(_) => authority.to_string(),
-        None => format!("{authority}:80"),
-    };
-    let base = read.path().trim_end_matches('/').to_owned();
-    Ok(Way::Url { authority, base })
-}
-
-/// What a server says against a request.
-fn refusal(status: StatusCode, body: &[u8]) -> ClientError {
-    let told: Option<Value> = serde_json::from_slice(body).ok();
-    let told = told.as_ref().and_then(|told| told.get("error")?.as_str());
-    let problem = match told {
-        Some(told) => told.to_owned(),
-        None => format!("the server answered {status}"),
-    };
-    ClientError::Refused {
-        status: status.as_u16(),
-        problem,
-    }
 }

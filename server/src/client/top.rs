@@ -180,10 +180,15 @@ impl Shown {
             None => "none to be durable".to_owned(),
         };
         let head = format!(
-            "{} universes, {} feed readers, {} listeners in all, {} sessions, {} of \
+            "{} {}, {} feed readers, {} listeners in all, {} sessions, {} of \
              memory, {} on the disk ({} free)\n{:.1} commands/s ({append}), \
              {:.1} refused/s, {:.1} requests/s, {:.1} MCP operations/s",
             self.universes,
+            if self.universes == 1 {
+                "universe"
+            } else {
+                "universes"
+            },
             self.feed_readers,
             self.listeners,
             self.sessions,

@@ -168,7 +168,12 @@ fn read_file(file: &Path, command: &Command) -> Result<BTreeMap<String, Given>, 
             ValueHint::AnyPath | ValueHint::DirPath | ValueHint::FilePath => {
                 let folder = file.parent().unwrap_or(Path::new(""));
                 let at = |value: &String| folder.join(value).to_string_lossy().into_owned();
-                values.iter().map(at).collect()
+                let is_url = |value: &String| value.contains("://");
+                let placed = values.iter().map(|value| match is_url(value) {
+                    true => value.clone(),
+                    false => at(value),
+                });
+                placed.collect()
             }
             _ => values,
         };

@@ -14,6 +14,9 @@ pub(super) use command::malformed;
 /// How many findings are part of the message; all of them are in the data.
 const TOLD: usize = 3;
 
+/// Where there are names to be judged: the arguments, and those of them that are objects of known members.
+const OBJECTS: [&str; 3] = ["", "/select", "/fork"];
+
 /// Arguments that the schema has passed, as a type.
 pub(super) fn read<T: DeserializeOwned>(arguments: Map<String, Value>) -> Result<T, ToolError> {
     let id = named(&arguments).map(str::to_owned);
@@ -59,24 +62,26 @@ pub(super) fn refuse(schema: Option<&Value>, arguments: &Value, found: &[Finding
     let empty = Map::new();
     let given = arguments.as_object().unwrap_or(&empty);
     let mut findings = Vec::new();
-    for path in ["", "/select"] {
+    for path in OBJECTS {
         let schema = match path {
             "" => schema,
-            _ => schema.and_then(|schema| schema.pointer("/properties/select")),
+            _ => schema.and_then(|schema| schema.pointer(&format!("/properties{path}"))),
         };
         let object = arguments.pointer(path).and_then(Value::as_object);
         if let (Some(schema), Some(object)) = (schema, object) {
             judge_names(path, schema, object, &mut findings);
         }
     }
-    let judged = |finding: &&Finding| {
-        finding.member.is_some() && matches!(finding.path.as_str(), "" | "/select")
-    };
+    let judged =
+        |finding: &&Finding| finding.member.is_some() && OBJECTS.contains(&finding.path.as_str());
     let in_command = |finding: &&Finding| finding.path.starts_with("/command");
     let others = found
         .iter()
         .filter(|finding| !judged(finding) && !in_command(finding));
-    findings.extend(others.map(|finding| entry(&finding.path, &finding.message)));
+    findings.extend(others.map(|finding| {
+        let hint = meant(schema, arguments, &finding.path);
+        entry(&finding.path, &format!("{}{hint}", finding.message))
+    }));
     let only_command = findings.is_empty();
     if found.iter().any(|finding| in_command(&finding)) {
         let explained = command::explain(given);
@@ -152,6 +157,22 @@ fn judge_names(path: &str, schema: &Value, given: &Map<String, Value>, findings:
         if !given.contains_key(name) && !meant.contains(&name) {
             findings.push(entry(&format!("{path}/{name}"), "is missing"));
         }
+    }
+}
+
+/// What a text was probably meant to be, where the schema has a list of what it may be.
+fn meant(schema: Option<&Value>, arguments: &Value, path: &str) -> String {
+    let steps = path.split('/').skip(1);
+    let schema = steps.fold(schema, |schema, step| {
+        let schema = schema?;
+        let member = schema.get("properties").and_then(|known| known.get(step));
+        member.or_else(|| schema.get("items"))
+    });
+    let choices = schema.and_then(|schema| schema.get("enum")?.as_array());
+    let choices = choices.into_iter().flatten().filter_map(Value::as_str);
+    match arguments.pointer(path).and_then(Value::as_str) {
+        Some(given) => nearest::hint(given, choices),
+        None => String::new(),
     }
 }
 

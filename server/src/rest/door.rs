@@ -87,7 +87,7 @@ pub(super) fn audit(
         method = %head.method,
         route,
         outcome = response.status().as_u16(),
-        milliseconds = start.elapsed().as_millis(),
+        milliseconds = u64::try_from(start.elapsed().as_millis()).unwrap_or(u64::MAX),
         "write"
     );
 }

@@ -3,7 +3,7 @@
 use http::header::{HeaderValue, LINK};
 use http::{Response, StatusCode, request};
 use serde_json::Value;
-use universe_core::Findings;
+use universe_core::{Findings, nearest};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody};
@@ -47,6 +47,13 @@ impl Rest {
     ) -> Result<Response<RestBody>, Failure> {
         let expected = read::if_match(head)?;
         let given = body.parse(read::json).await?;
+        let mut names = given.as_object().into_iter().flat_map(|it| it.keys());
+        if let Some(name) = names.find(|name| *name != "revision") {
+            let hint = nearest::hint(name, ["revision"]);
+            return Err(Failure::bad_request(format!(
+                "{name:?} is not a member of the body, which must be {{\"revision\": N}}{hint}"
+            )));
+        }
         let revision = given.get("revision").and_then(Value::as_u64);
         let revision = revision.ok_or_else(|| {
             Failure::bad_request("the body must be {\"revision\": N}, the revision to go back to")

@@ -11,7 +11,10 @@ impl Rest {
     /// Everything that is counted, in the text format of OpenMetrics, which Prometheus reads.
     pub(super) async fn metrics(&self) -> Result<Response<RestBody>, Failure> {
         if !self.config.metrics {
-            return Err(Failure::unknown_path("/metrics"));
+            return Err(Failure::new(
+                StatusCode::NOT_FOUND,
+                "nothing is at /metrics, as --metrics is off".to_owned(),
+            ));
         }
         // A store that does not work must not hide the other figures.
         let store = self.service.store();

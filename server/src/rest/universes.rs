@@ -5,10 +5,11 @@ use http::{Method, Response, StatusCode, request};
 use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
-use universe_core::{Command, Findings, State, Strictness, TextError};
+use universe_core::{Command, Findings, Strictness};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody, UniverseRecord};
+use super::given::{Given, read_replacement};
 use super::read::{self, Received};
 use crate::commands::{MAX_COMMANDS, Replacement, Request, ServiceError, Universe};
 use crate::offload;
@@ -277,79 +278,4 @@ fn read_commands(
             .map(|(command, warnings)| (vec![command], warnings))
             .map_err(|error| malformed(error.findings())),
     }
-}
-
-/// What a body says of a universe.
-struct Given {
-    replacement: Replacement,
-    /// Which one is to be copied, and as of which revision.
-    fork: Option<(UniverseId, Option<Revision>)>,
-}
-
-fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
-    let wrong = || {
-        Failure::bad_request(
-            "fork must be {\"id\": …, \"revision\": N}, of which revision may be left out",
-        )
-    };
-    let id = fork.get("id").and_then(Value::as_str).ok_or_else(wrong)?;
-    let revision = match fork.get("revision") {
-        None => None,
-        Some(revision) => Some(Revision(revision.as_u64().ok_or_else(wrong)?)),
-    };
-    let id = UniverseId::new(id).map_err(|_| Failure::not_found(id))?;
-    Ok((id, revision))
-}
-
-/// Any of `{name, state, fork}`, and what is odd about it. The state is read one entity at a time.
-fn read_replacement(
-    body: &[u8],
-    meter: &Meter,
-    strictness: Strictness,
-) -> Result<(Given, Findings), Failure> {
-    let (mut members, state) = match read::apart(body, "state", meter) {
-        Some((members, state)) => (members, Some(state)),
-        None => match read::json(body, meter)? {
-            Value::Object(members) => (members, None),
-            _ => return Err(Failure::bad_request("the body must be a JSON object")),
-        },
-    };
-    let name = match members.remove("name") {
-        None => None,
-        Some(Value::String(name)) => {
-            Some(Replacement::check_name(&name).map_err(Failure::bad_request)?)
-        }
-        Some(_) => {
-            return Err(Failure::bad_request(
-                "name must be a string that is not blank",
-            ));
-        }
-    };
-    let mut warnings = Findings::default();
-    if members.contains_key("state") || state.is_some_and(|state| !state.starts_with('{')) {
-        return Err(Failure::bad_request(
-            "state must be an object; {} is an empty universe",
-        ));
-    }
-    let state = match state {
-        None => None,
-        Some(text) => {
-            let used = meter.used();
-            let value = |text: &str| {
-                // That of the entity before is gone.
-                meter.go_back_to(used);
-                read::value(text.as_bytes(), meter)
-            };
-            let read = State::read_text(text, strictness, &value);
-            let (state, odd) = read.map_err(|error| match error {
-                TextError::Json(problem) => Failure::bad_request(problem),
-                TextError::Findings(findings) => Failure::findings("state", &findings),
-            })?;
-            warnings = odd;
-            Some(state)
-        }
-    };
-    let fork = members.get("fork").map(read_fork).transpose()?;
-    let replacement = Replacement { name, state };
-    Ok((Given { replacement, fork }, warnings))
 }

@@ -3,7 +3,7 @@
 use universe_core::nearest;
 
 use crate::commands::CommandService;
-use crate::store::{MAX_PAGE, Page};
+use crate::store::{MAX_PAGE, Page, Record};
 
 /// How many ids are told to a caller who named an unknown universe.
 const TOLD_IDS: usize = 20;
@@ -23,7 +23,11 @@ impl Known {
             after: None,
             limit: MAX_PAGE,
         };
-        let known = service.list(page).await.unwrap_or_default();
+        Self::among(&service.list(page).await.unwrap_or_default(), unknown)
+    }
+
+    /// The same of these universes.
+    pub(crate) fn among(known: &[Record], unknown: &str) -> Self {
         let ids = || known.iter().map(|record| record.meta.id.as_str());
         let mut near = nearest::nearest(unknown, ids());
         near.truncate(TOLD_IDS);

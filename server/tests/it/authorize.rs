@@ -5,6 +5,7 @@ mod principals;
 mod scopes;
 mod start;
 mod tls;
+mod verbs;
 
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};

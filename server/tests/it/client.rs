@@ -133,10 +133,11 @@ async fn what_cannot_be_reached_is_told() {
     let none = dir.path().join("none");
     assert_refused(&verb(&none, &["list"]).await, &["cannot be used", "none"]);
     assert!(!none.exists(), "a directory is not made for this");
-    let url = "http://127.0.0.1:1";
-    let ended = verb(&none, &["list", "--url", url]).await;
-    assert_refused(&ended, &[url, "refused"]);
-    for url in ["https://127.0.0.1:1", "127.0.0.1:1", "ftp://x", ""] {
+    for url in ["http://127.0.0.1:1", "https://127.0.0.1:1"] {
+        let ended = verb(&none, &["list", "--url", url]).await;
+        assert_refused(&ended, &[url, "refused"]);
+    }
+    for url in ["127.0.0.1:1", "ftp://x", "http://ann@127.0.0.1:1", ""] {
         let ended = verb(&none, &["list", "--url", url]).await;
         assert_refused(&ended, &["such as http://127.0.0.1:3001"]);
     }

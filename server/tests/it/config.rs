@@ -76,7 +76,8 @@ async fn a_flag_goes_before_the_environment_the_file_and_the_default() {
         assert!(help.contains(&format!("--{name}")), "{name}");
         assert!(!["config", "help", "version"].contains(&name));
     }
-    assert_eq!(config.as_array().unwrap().len(), 25);
+    let of_traces = usize::from(cfg!(feature = "otlp"));
+    assert_eq!(config.as_array().unwrap().len(), 25 + of_traces);
 }
 
 #[tokio::test]

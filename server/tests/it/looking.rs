@@ -173,7 +173,8 @@ async fn figures_can_be_left_out() {
     let server = Server::with(dir.path(), &["--metrics", "off"]).await;
     let reply = server.client.get("/metrics").await;
     assert_eq!(reply.status, 404);
-    assert!(reply.error().starts_with("nothing is at /metrics"));
+    let told = "nothing is at /metrics, as --metrics is off";
+    assert_eq!(reply.error(), told);
     let foreign = [("host", "elsewhere.example")];
     let server = Server::with(dir.path().join("other").as_path(), &[]).await;
     let reply = server
@@ -280,6 +281,15 @@ async fn each_request_over_http_is_a_line_without_its_contents() {
         ])
     );
     assert!(requests(&log).iter().all(|line| line["bytes"].is_u64()));
+    let audit = log
+        .lines()
+        .filter(|line| line.contains(r#""target":"audit""#));
+    let audit: Vec<Value> = audit
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(audit.len(), 4, "{log}");
+    let is_number = |line: &Value| line["milliseconds"].is_u64();
+    assert!(audit.iter().all(is_number), "{audit:?}");
 }
 
 #[tokio::test]

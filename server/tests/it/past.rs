@@ -173,6 +173,42 @@ async fn what_was_done_is_undone_by_a_change_and_forked_into_another_universe() 
     }
 }
 
+/// A revision that is not read would be that of today.
+#[tokio::test]
+async fn a_revision_that_is_misspelt_is_refused() {
+    let mut ways = Ways::start(&["--extra-tools"]).await;
+    let client = ways.client;
+    let id = with_history(client).await;
+    let undo = format!("/universes/{id}/undo");
+    for (path, body, told) in [
+        (
+            "/universes",
+            json!({"name": "f", "fork": {"id": id, "revison": 2}}),
+            "\"revison\" is not a member of fork; did you mean revision?",
+        ),
+        (
+            undo.as_str(),
+            json!({"revison": 2}),
+            "\"revison\" is not a member of the body, which must be {\"revision\": N}; did you mean revision?",
+        ),
+        (
+            undo.as_str(),
+            json!({"revision": 2, "dry": true}),
+            "\"dry\" is not a member of the body, which must be {\"revision\": N}",
+        ),
+    ] {
+        let refused = client.post(path, &body).await;
+        assert_eq!((refused.status, refused.error().as_str()), (400, told));
+    }
+    for (_, caller) in ways.each() {
+        let fork = json!({"name": "f", "fork": {"universeId": id, "revison": 2}});
+        let error = caller.error("create_universe", fork).await;
+        let told = "/fork/revison: is not known; did you mean revision?";
+        assert_eq!(error["message"], told);
+    }
+    assert_eq!(client.universe(&id).await["revision"], 5);
+}
+
 #[tokio::test]
 async fn a_damaged_snapshot_is_passed_over_for_the_log() {
     let dir = TempDir::new().unwrap();

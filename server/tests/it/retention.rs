@@ -221,6 +221,26 @@ async fn what_is_trimmed_gives_its_room_back() {
     assert_eq!(time_at(server.client, &id, 39_000).await, 39_000.0);
 }
 
+/// A store that is never at rest has to give the room of what was trimmed to what comes.
+#[tokio::test]
+async fn a_log_that_never_rests_does_not_grow() {
+    const TICKS: usize = 240_000;
+    let dir = TempDir::new().unwrap();
+    let server = Server::with(dir.path(), &["--keep-history", "1000"]).await;
+    let id = server.client.create("u", json!({})).await;
+    let writing: Vec<_> = (0..8)
+        .map(|_| {
+            let (client, id) = (server.client, id.clone());
+            tokio::spawn(async move { ticks(client, &id, TICKS / 8).await })
+        })
+        .collect();
+    for written in writing {
+        written.await.unwrap();
+    }
+    let (kept, all) = (size(dir.path()), TICKS as u64 * 88);
+    assert!(kept < all / 4, "{kept} of {all} bytes");
+}
+
 #[tokio::test]
 async fn what_is_to_be_kept_is_said_in_words_that_are_explained() {
     for wrong in ["0", "some", "12", "1x", "0d", "3 d", "99999999999999999999"] {

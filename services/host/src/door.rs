@@ -10,7 +10,7 @@ use clap::Args;
 use mcp_proto::http::{Callers, Hosts, HttpConfig, InvalidName, InvalidProxy, Origins, Proxies};
 
 use crate::tls::{Tls, TlsError};
-pub use asking::{Asked, Asking, Local};
+pub use asking::{Asked, Asking, Local, read_token};
 pub(crate) use asking::{READ, WRITE};
 
 /// The least and the most that clients may be given.

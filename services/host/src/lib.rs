@@ -14,11 +14,11 @@ mod snippet;
 mod tls;
 mod watch;
 
-pub use door::{Asked, Asking, Door, DoorError, Local, memory};
+pub use door::{Asked, Asking, Door, DoorError, Local, memory, read_token};
 pub use files::{ReplaceError, Stamp, replace, replace_unless_changed};
 pub use guard::{audit, guard};
 pub use log::{LogFormat, dropped_lines, log_to_stderr, log_to_stderr_as, say, visible};
 pub use run::{Host, HostError, UntilStopped, block_on, serve_as, stop_signal};
 pub use snippet::{snippets, url};
-pub use tls::{Https, Tls, TlsError};
+pub use tls::{Https, Tls, TlsError, Trust, TrustError};
 pub use watch::{Changes, Depth, WatchError, Watcher};

@@ -38,7 +38,8 @@ pub enum LogFormat {
 }
 
 /// Logs go to stderr, never to stdout: that may belong to the protocol. `RUST_LOG` goes before `filter`, a directive
-/// such as `warn`, to which the lines of [`guard`](crate::guard) are added. Where nobody reads stderr any longer, what is logged is lost and nothing else.
+/// such as `warn`, to which the lines of [`guard`](crate::guard) are added unless it says `audit=off`. Where nobody reads
+/// stderr any longer, what is logged is lost and nothing else.
 pub fn log_to_stderr(filter: &str) {
     log_to_stderr_as(filter, LogFormat::Text);
 }
@@ -52,7 +53,7 @@ pub fn log_to_stderr_as(filter: &str, format: LogFormat) {
         .with_ansi(io::stderr().is_terminal())
         .with_env_filter(
             EnvFilter::try_from_default_env()
-                .unwrap_or_else(|_| EnvFilter::new(format!("{filter},audit=info"))),
+                .unwrap_or_else(|_| EnvFilter::new(format!("audit=info,{filter}"))),
         );
     match format {
         LogFormat::Text => log.init(),

@@ -1,5 +1,7 @@
 //! HTTPS: a certificate and its key, read again when they change, and the handshake of each connection.
 
+mod trust;
+
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use crate::files::Stamp;
+pub use trust::{Trust, TrustError};
 
 /// The most bytes of either file.
 const MAX_BYTES: u64 = 1024 * 1024;

@@ -99,6 +99,10 @@ fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findi
         _ => None,
     };
     let Some(spec) = spec else {
+        if let Some(message) = wrapped(&given) {
+            findings.push(&Path::ROOT, message);
+            return Err(findings);
+        }
         findings.push(&Path::ROOT.at(&"type"), unknown_type(given.get("type")));
         return Err(findings);
     };
@@ -122,6 +126,25 @@ fn parse(value: Value, strictness: Option<Strictness>) -> Result<(Command, Findi
         action,
     };
     Ok((command, warnings))
+}
+
+/// What to say of a command inside an object, or under its own name.
+fn wrapped(given: &Members) -> Option<String> {
+    let mut members = given.iter();
+    let (name, inner) = members.next()?;
+    if members.next().is_some() {
+        return None;
+    }
+    let inner = inner.as_object()?;
+    if inner.contains_key("type") {
+        return Some(format!(
+            "holds the command once more in `{name}`: send the inner object itself"
+        ));
+    }
+    catalog::command(name)?;
+    Some(format!(
+        "has its type as a name: send {{\"type\":\"{name}\", …}} with the members beside it"
+    ))
 }
 
 /// Builds the action of a command that the checker has passed. A value of another type than the

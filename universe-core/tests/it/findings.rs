@@ -70,6 +70,24 @@ fn what_is_no_command_at_all() {
 }
 
 #[test]
+fn what_is_wrapped_is_explained_in_one_sentence() {
+    for (given, told) in [
+        (
+            json!({ "command": { "type": "tick" } }),
+            "/: holds the command once more in `command`: send the inner object itself",
+        ),
+        (
+            json!({ "tick": { "dt": 1 } }),
+            "/: has its type as a name: send {\"type\":\"tick\", …} with the members beside it",
+        ),
+    ] {
+        assert_eq!(findings(given), [told]);
+    }
+    let other = findings(json!({ "tok": { "dt": 1 } }));
+    assert!(other[0].starts_with("/type: is missing; "), "{other:?}");
+}
+
+#[test]
 fn findings_are_bounded_in_number_and_size() {
     let long = "x".repeat(1_000_000);
     let fields: Map<_, _> = (0..100)

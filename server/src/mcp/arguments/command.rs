@@ -39,7 +39,6 @@ fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
                 example(text.trim())
             ),
         }),
-        Value::Object(members) => nested(members),
         _ => None,
     };
     if let Some(sentence) = sentence {
@@ -52,24 +51,6 @@ fn explain_one(path: &str, command: &Value) -> Vec<(String, String)> {
     findings
         .map(|finding| (format!("{path}{}", finding.path), finding.message.clone()))
         .collect()
-}
-
-/// A command inside a command, or under its own name.
-fn nested(members: &Map<String, Value>) -> Option<String> {
-    if members.contains_key("type") {
-        return None;
-    }
-    let mut inner = members.iter().filter(|(_, value)| value.is_object());
-    let (name, value) = inner.next().filter(|_| members.len() == 1)?;
-    if value.get("type").is_some() {
-        return Some(format!(
-            "holds the command once more in `{name}`: send the inner object itself"
-        ));
-    }
-    catalog::command(name)?;
-    Some(format!(
-        "has its type as a name: send {{\"type\":\"{name}\", …}} with the members beside it"
-    ))
 }
 
 /// A command to show, the one of this type if there is one.

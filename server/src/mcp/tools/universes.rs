@@ -82,6 +82,7 @@ pub(super) fn create_tool() -> Tool {
             "description": "A copy of a universe, as it is or was.",
             "properties": { "universeId": universe_schema(), "revision": { "type": "integer" } },
             "required": ["universeId"],
+            "additionalProperties": false,
         },
         "idempotencyKey": { "type": "string" },
     });
@@ -202,15 +203,13 @@ pub(super) async fn create(
         // A retry must find what the first try found.
         return Err(invalid("fork needs a revision under an idempotencyKey"));
     }
-    let state = match given.from.as_deref() {
-        Some("sol") => Some(demo::sol().map_err(|_| ToolError::internal())?),
-        _ => given.state,
-    };
-    let (state, warnings) = match (given.fork, state) {
-        (Some(fork), _) => (forked(&service, &fork).await?, Findings::default()),
-        (None, None) => (State::default(), Findings::default()),
-        (None, Some(state)) => State::read_partial(state, service.strictness())
+    let (state, warnings) = match (given.fork, given.state, given.from.as_deref()) {
+        (Some(fork), ..) => (forked(&service, &fork).await?, Findings::default()),
+        (_, Some(state), _) => State::read_partial(state, service.strictness())
             .map_err(|findings| arguments::findings("INVALID_STATE", "/state", &findings))?,
+        // Its caller did not write it, so there is nothing to warn of.
+        (_, _, Some("sol")) => (sol()?, Findings::default()),
+        _ => (State::default(), Findings::default()),
     };
     let created = match arguments::key(None, given.idempotency_key.as_deref())? {
         Some(key) => service.create_once(key, name, state).await,
@@ -223,6 +222,11 @@ pub(super) async fn create(
         revision: universe.revision,
         warnings,
     })
+}
+
+fn sol() -> Result<State, ToolError> {
+    let state = demo::sol().map_err(|_| ToolError::internal())?;
+    State::from_value(state).map_err(|_| ToolError::internal())
 }
 
 async fn forked(service: &CommandService, fork: &Fork) -> Result<State, ToolError> {

@@ -34,6 +34,8 @@ pub(super) struct Ledger {
     next_seq: i64,
     /// Whether what was written has filled the cache of pages to no further use.
     filled: bool,
+    /// How many entries the open transaction has appended.
+    appended: u32,
     /// Whether there are entries left of deleted universes and trimmed logs.
     sweeping: bool,
     /// Whether the file has much room that nothing is in.
@@ -70,6 +72,7 @@ impl Ledger {
             heads: HashMap::new(),
             next_seq: 1,
             filled: false,
+            appended: 0,
             sweeping: false,
             shrinking: false,
             thorough: false,
@@ -87,7 +90,8 @@ impl Ledger {
         self.sweeping || self.shrinking
     }
 
-    pub(super) fn begin(&self) -> rusqlite::Result<()> {
+    pub(super) fn begin(&mut self) -> rusqlite::Result<()> {
+        self.appended = 0;
         self.run("BEGIN IMMEDIATE", [])
     }
 
@@ -163,6 +167,7 @@ impl Ledger {
             let prev = seq;
             seq = self.next_seq;
             self.next_seq += 1;
+            self.appended = self.appended.saturating_add(1);
             let is_large = entry.body.len() > LARGE;
             let body = match is_large {
                 true => ToSqlOutput::ZeroBlob(entry.body.len() as u64),

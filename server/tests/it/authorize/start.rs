@@ -10,12 +10,22 @@ use super::{Asking, tokens};
 use crate::harness::process::{binary, run, signal};
 use crate::harness::{Client, Era, Mcp, Server, Stdio, soon, tick};
 
+/// A set with the public key of RFC 7517, appendix A.1.
+fn key_set() -> String {
+    let key = json!({
+        "kty": "EC", "crv": "P-256", "kid": "1", "use": "sig",
+        "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4", "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
+    });
+    json!({ "keys": [key] }).to_string()
+}
+
 #[tokio::test]
 async fn an_address_that_others_reach_takes_a_decision() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("tokens");
     std::fs::write(&file, tokens(&["ada read"])).unwrap();
     std::fs::write(dir.path().join("bad"), "secret ada\n").unwrap();
+    std::fs::write(dir.path().join("keys"), key_set()).unwrap();
     let config = dir.path().join("universe.toml");
     let open = "listen = \"0.0.0.0:0\"\nallowed-host = \"*\"\n";
     let rows = [
@@ -34,6 +44,14 @@ async fn an_address_that_others_reach_takes_a_decision() {
         (
             "oauth-issuer = \"https://login.example\"\n",
             Some("give all three"),
+        ),
+        (
+            "oauth-issuer = \"https://login.example\"\noauth-audience = \"here\"\noauth-jwks = \"keys\"\n",
+            None,
+        ),
+        (
+            "oauth-issuer = \"https://login.example\"\noauth-audience = \"here\"\noauth-jwks = \"https://login.example/keys\"\n",
+            None,
         ),
     ];
     for (options, problem) in rows {
@@ -81,12 +99,7 @@ async fn an_address_that_others_reach_takes_a_decision() {
 async fn clients_hear_where_tokens_are_to_be_had() {
     let dir = TempDir::new().unwrap();
     let keys = dir.path().join("keys.json");
-    // The public key of RFC 7517, appendix A.1.
-    let key = json!({
-        "kty": "EC", "crv": "P-256", "kid": "1", "use": "sig",
-        "x": "MKBCTNIcKUSDii11ySs3526iDZ8AiTo7Tu6KPAqv7D4", "y": "4Etl6SRW2YiLUrN5vfvVHuhp7x8PxltmWWlbbM4IFyM",
-    });
-    std::fs::write(&keys, json!({ "keys": [key] }).to_string()).unwrap();
+    std::fs::write(&keys, key_set()).unwrap();
     let audience = "https://universe.example/mcp";
     let arguments = [
         "--oauth-issuer",
@@ -191,7 +204,7 @@ async fn a_server_that_only_reads_changes_nothing_by_any_way() {
 async fn who_wrote_is_in_the_log_and_not_what() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("tokens");
-    std::fs::write(&file, tokens(&["ada write"])).unwrap();
+    std::fs::write(&file, tokens(&["ada write", "bob read"])).unwrap();
     let mut command = binary();
     command
         .args(["--listen", "127.0.0.1:0", "--demo", "--data-dir"])
@@ -227,13 +240,26 @@ async fn who_wrote_is_in_the_log_and_not_what() {
         .await;
     let mcp = Mcp::with_token(client, Era::Modern, "ada").await;
     mcp.command("sol", &tick()).await;
+    for era in Era::BOTH {
+        let mcp = Mcp::with_token(client, era, "bob").await;
+        mcp.result("tools/list", json!({})).await;
+        let call = json!({"name": "send_universe_command", "arguments": {"universeId": "sol", "command": tick()}});
+        let refused = mcp.send(&json!(1), "tools/call", call).await;
+        assert_eq!(refused.status, 403, "{refused:?}");
+    }
     signal(child.id().unwrap(), "TERM").await;
     soon(errors.read_to_string(&mut log)).await.unwrap();
     let audit: Vec<_> = log
         .lines()
         .filter(|line| line.contains(" audit: "))
         .collect();
-    assert_eq!(audit.len(), 3, "{log}");
+    assert_eq!(audit.len(), 5, "{log}");
+    let refused = [
+        "caller=\"bob\"",
+        "tool=\"send_universe_command\"",
+        "outcome=\"forbidden\"",
+        "write",
+    ];
     let parts = [
         [
             "caller=\"ada\"",
@@ -253,6 +279,8 @@ async fn who_wrote_is_in_the_log_and_not_what() {
             "outcome=\"done\"",
             "write",
         ],
+        refused,
+        refused,
     ];
     for (line, parts) in audit.iter().zip(parts) {
         assert!(parts.iter().all(|part| line.contains(part)), "{line}");

@@ -30,7 +30,7 @@ async fn what_is_sound_is_said_to_be() {
     let mut server = Server::on(dir.path()).await;
     some(server.client, "u", 1_000).await;
     let told = sound(dir.path()).await;
-    assert!(told.starts_with("1 universes, 1001 entries, "), "{told}");
+    assert!(told.starts_with("1 universe, 1001 entries, "), "{told}");
     server.stop().await;
     sound(dir.path()).await;
 }

@@ -67,6 +67,21 @@ async fn a_universe_goes_from_one_directory_to_another() {
 }
 
 #[tokio::test]
+async fn what_is_not_there_is_named_once_and_with_the_nearest() {
+    let dir = TempDir::new().unwrap();
+    let data = dir.path().join("data");
+    let server = Server::with(&data, &["--demo"]).await;
+    let ended = verb(&data, &["export", "slo"]).await;
+    let told = "universe-server: universe not found: slo; did you mean sol?\n";
+    assert_eq!((ended.status.code(), &*ended.stderr), (Some(1), told));
+    drop(server);
+    let nowhere = dir.path().join("nowhere");
+    let ended = verb(&nowhere, &["restore", nowhere.to_str().unwrap()]).await;
+    let named = ended.stderr.matches("nowhere").count();
+    assert_eq!((ended.status.code(), named), (Some(1), 1), "{ended:?}");
+}
+
+#[tokio::test]
 async fn a_file_that_cannot_be_imported_is_refused_with_what_is_wrong() {
     let dir = TempDir::new().unwrap();
     let file = dir.path().join("file.json");

@@ -31,8 +31,13 @@ async fn commands_come_as_arguments_and_from_files() {
     let told: Value = serde_json::from_str(&told).unwrap();
     assert_eq!(told["changes"]["removed"], json!({"stars": ["moon"]}));
     server.stop().await;
-    let told = done(dir.path(), &["send", "sol", TICK]).await;
-    assert_eq!(told, "revision 7, time 5.0 s\n", "without a server, too");
+    let alone = verb(dir.path(), &["send", "sol", TICK]).await;
+    let told = (alone.stdout.as_str(), alone.stderr.as_str());
+    assert_eq!(
+        told,
+        ("revision 7, time 5.0 s\n", ""),
+        "without a server, too"
+    );
 }
 
 #[tokio::test]

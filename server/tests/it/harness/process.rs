@@ -17,6 +17,7 @@ pub(crate) struct Server {
 }
 
 /// How a process ended that was expected to.
+#[derive(Debug)]
 pub(crate) struct Ended {
     pub(crate) status: ExitStatus,
     pub(crate) stdout: String,
@@ -109,7 +110,8 @@ impl Server {
         let address = loop {
             let line = soon(lines.next_line()).await.unwrap();
             let line = line.unwrap_or_else(|| panic!("it does not listen: {greeting:#?}"));
-            if let Some(address) = line.strip_prefix("listening on http://") {
+            let place = line.strip_prefix("listening on ");
+            if let Some((_, address)) = place.and_then(|place| place.split_once("://")) {
                 break address.parse().unwrap();
             }
             greeting.push(line);

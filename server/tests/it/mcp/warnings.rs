@@ -79,6 +79,49 @@ async fn a_strict_server_refuses_what_is_odd() {
 }
 
 #[tokio::test]
+async fn members_of_universes_that_mean_nothing_are_told_over_rest() {
+    let odd = json!({"nmae": "v", "state": {}, "name": "u"});
+    let told = "is not a known member of a universe; it was left out; did you mean name?";
+    let ways = Ways::start(&[]).await;
+    let made = ways.client.post("/universes", &odd).await;
+    assert_eq!(made.status, 201);
+    let made = made.json();
+    let warnings = json!([{"path": "/nmae", "message": told}]);
+    assert_eq!(made["warnings"], warnings);
+    let path = format!("/universes/{}", made["id"].as_str().unwrap());
+    let put = ways.client.put(&path, &json!({"nmae": "v"})).await.json();
+    assert_eq!((&put["warnings"], &put["name"]), (&warnings, &json!("u")));
+    // What was read can be sent back, warnings and all.
+    let back = ways.client.put(&path, &put).await.json();
+    assert!(back.get("warnings").is_none(), "{back}");
+    let nested = json!({"command": tick()});
+    let refused = ways.client.post(&format!("{path}/commands"), &nested).await;
+    let told = "malformed command: /: holds the command once more in `command`: send the inner object itself";
+    assert_eq!((refused.status, refused.error().as_str()), (400, told));
+
+    let strict = Ways::start(&["--strict"]).await;
+    let refused = strict.client.post("/universes", &odd).await;
+    let told = "malformed universe: /nmae: is not a known member of a universe; did you mean name?";
+    assert_eq!((refused.status, refused.error().as_str()), (400, told));
+    assert_eq!(strict.client.get("/universes").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn the_solar_system_is_made_without_warnings_by_a_strict_server_too() {
+    for arguments in [&["--extra-tools"][..], &["--extra-tools", "--strict"]] {
+        let mut ways = Ways::start(arguments).await;
+        let client = ways.client;
+        for (_, caller) in ways.each() {
+            let asked = json!({"name": "s", "from": "sol"});
+            let made = caller.content("create_universe", asked).await;
+            assert!(made.get("warnings").is_none(), "{made}");
+            let id = made["universeId"].as_str().unwrap();
+            assert!(client.universe(id).await["state"]["stars"]["earth"].is_object());
+        }
+    }
+}
+
+#[tokio::test]
 async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
     let mut ways = Ways::start(&["--demo"]).await;
     let tick = json!({"type": "tick"});
@@ -102,6 +145,17 @@ async fn arguments_that_do_not_fit_are_explained_and_name_the_universe() {
             GET,
             json!({"universeId": "sol", "weather": 1}),
             "universe sol: /weather: is not known; there are cursor, limit, revision, select, universeId",
+        ),
+        (
+            GET,
+            json!({"universeId": "sol", "select": {"families": ["stars", "belt"]}}),
+            "universe sol: /select/families/1: \"belt\" is not one of \"stars\", \"groups\", \"belts\", \"smallBodyFields\", \
+             \"protoplanetaryDisks\", \"nebulae\"; did you mean belts?",
+        ),
+        (
+            SEND,
+            json!({"universeId": "sol", "command": tick, "result": "event"}),
+            "universe sol: /result: \"event\" is not one of \"changes\", \"events\", \"state\"; did you mean events?",
         ),
         (
             SEND,

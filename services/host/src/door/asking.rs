@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use clap::builder::BoolishValueParser;
-use clap::{ArgAction, Args};
+use clap::{ArgAction, Args, ValueHint};
 use futures_util::future::BoxFuture;
 use http::request;
 use mcp_proto::http::Callers;
@@ -58,7 +58,7 @@ pub struct Asking {
     pub oauth_audience: Option<String>,
 
     /// The public keys of the authorization server (JWKS): an https URL, or a file, which is read again when it changes.
-    #[arg(long, value_name = "URL|FILE")]
+    #[arg(long, value_name = "URL|FILE", value_hint = ValueHint::FilePath)]
     pub oauth_jwks: Option<String>,
 
     /// Lets whoever reaches the server call it, beyond loopback too: for a server behind a proxy that asks who calls, or
@@ -122,7 +122,7 @@ impl Asking {
             return Ok(None);
         }
         let mut files = Vec::new();
-        let token = self.token_file.as_deref().map(one_token).transpose()?;
+        let token = self.token_file.as_deref().map(read_token).transpose()?;
         let one = token.as_deref().map(|token| {
             let caller = Caller {
                 principal: Principal("token".to_owned()),
@@ -246,7 +246,11 @@ impl Authorizer for Tokens {
     }
 }
 
-fn one_token(file: &Path) -> Result<String, DoorError> {
+/// The token in a file for `--token-file`: its first line, at most 4,096 bytes.
+///
+/// # Errors
+/// [`DoorError::Token`]: the file cannot be read, or its first line is not a token.
+pub fn read_token(file: &Path) -> Result<String, DoorError> {
     let wrong = |problem: String| DoorError::Token {
         file: file.display().to_string(),
         problem,

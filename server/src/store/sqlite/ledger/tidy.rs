@@ -13,14 +13,18 @@ const FREE_SHARE: i64 = 8;
 /// Entries removed in one transaction while there is nothing else to do for anybody.
 const SWEEP: u32 = 10_000;
 
+/// How many entries are removed for each that is appended meanwhile, so that what is to go becomes less however much comes.
+const SWEEP_PER_ENTRY: u32 = 2;
+
 /// How many entries may be removed in the time of giving back a page.
 const ROWS_PER_PAGE: u32 = 4;
 
 impl Ledger {
-    /// Removes up to `rows` entries that nobody sees any more, or else gives back to the system some of the file's room.
+    /// Removes up to `rows` entries that nobody sees any more, twice as many as the open transaction appends if that is
+    /// more, or else gives back to the system some of the file's room.
     pub(in crate::store::sqlite) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
         if self.sweeping {
-            return self.sweep(rows);
+            return self.sweep(rows.max(self.appended.saturating_mul(SWEEP_PER_ENTRY)));
         }
         let pages = rows / ROWS_PER_PAGE;
         self.connection

@@ -1,0 +1,133 @@
+//! The server that `--url` names: where it is, what it is shown, and whether it is spoken to by TLS.
+
+use std::fmt;
+use std::io;
+
+use http::uri::Authority;
+use http::{HeaderValue, Uri};
+use service_host::{Trust, read_token};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+
+use super::{ClientError, Common};
+
+/// A connection, by TLS or not.
+pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {}
+
+impl<S: AsyncRead + AsyncWrite + Unpin + Send> Stream for S {}
+
+/// Where a server is.
+pub(super) struct Place {
+    authority: Authority,
+    /// The path that its own paths begin with.
+    base: String,
+    /// `None` for http.
+    trust: Option<Trust>,
+    /// What each request shows.
+    authorization: Option<HeaderValue>,
+}
+
+impl Place {
+    /// What the arguments say of it.
+    ///
+    /// # Errors
+    /// The URL is not one of a server, or a file or variable cannot be used.
+    pub(super) fn read(url: &str, common: &Common) -> Result<Self, ClientError> {
+        let given = |problem: String| ClientError::Given(problem);
+        let wrong = || {
+            given(format!(
+                "--url {url:?} is not the URL of a server: it is such as http://127.0.0.1:3001 or https://universe.example"
+            ))
+        };
+        let read: Uri = url.parse().map_err(|_| wrong())?;
+        let authority = read.authority().cloned().ok_or_else(wrong)?;
+        if read.query().is_some() || authority.as_str().contains('@') {
+            return Err(wrong());
+        }
+        let trust = match read.scheme_str() {
+            Some("http") if common.ca.is_some() => {
+                return Err(given(format!(
+                    "--ca is for https, and --url {url:?} is http"
+                )));
+            }
+            Some("http") => None,
+            Some("https") => {
+                let trust = Trust::new(common.ca.as_deref());
+                Some(trust.map_err(|problem| given(problem.to_string()))?)
+            }
+            _ => return Err(wrong()),
+        };
+        Ok(Self {
+            authority,
+            base: read.path().trim_end_matches('/').to_owned(),
+            trust,
+            authorization: authorization(common)?,
+        })
+    }
+
+    /// What requests call it.
+    pub(super) fn host(&self) -> &str {
+        self.authority.as_str()
+    }
+
+    /// The path that its own paths begin with; empty at the root.
+    pub(super) fn base(&self) -> &str {
+        &self.base
+    }
+
+    /// What each request shows, if anything.
+    pub(super) fn authorization(&self) -> Option<&HeaderValue> {
+        self.authorization.as_ref()
+    }
+
+    /// What may be meant where what it says cannot be read.
+    pub(super) fn hint_of_scheme(&self) -> &'static str {
+        match self.trust {
+            Some(_) => "",
+            None => ": is it https://?",
+        }
+    }
+
+    /// Connects to it. It takes as long as the system and the server do.
+    pub(super) async fn connect(&self) -> io::Result<Box<dyn Stream>> {
+        let port = self.authority.port_u16();
+        let port = port.unwrap_or(if self.trust.is_some() { 443 } else { 80 });
+        let host = self.authority.host();
+        let stream = TcpStream::connect((host.trim_matches(['[', ']']), port)).await?;
+        Ok(match &self.trust {
+            Some(trust) => Box::new(trust.shake(host, stream).await?),
+            None => Box::new(stream),
+        })
+    }
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let scheme = if self.trust.is_some() {
+            "https"
+        } else {
+            "http"
+        };
+        write!(f, "{scheme}://{}", self.authority)
+    }
+}
+
+/// The header that shows the token, if there is one. What is wrong is said without the token.
+fn authorization(common: &Common) -> Result<Option<HeaderValue>, ClientError> {
+    let token = match (&common.token_file, &common.token_env) {
+        (Some(file), _) => {
+            read_token(file).map_err(|problem| ClientError::Given(problem.to_string()))?
+        }
+        (None, Some(name)) => std::env::var(name).map_err(|_| {
+            ClientError::Given(format!(
+                "--token-env: there is no environment variable {name}"
+            ))
+        })?,
+        (None, None) => return Ok(None),
+    };
+    let mut value: HeaderValue = format!("Bearer {}", token.trim()).parse().map_err(|_| {
+        ClientError::Given("the token has characters that no header can have".to_owned())
+    })?;
+    value.set_sensitive(true);
+    Ok(Some(value))
+}
