@@ -141,6 +141,21 @@ impl Bench {
         (items, pages)
     }
 
+    /// What the server says that it is: its name and version.
+    pub(super) fn server(&self) -> Option<String> {
+        let result = self.greeting.result()?;
+        let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
+        let info = result
+            .get("serverInfo")
+            .or_else(|| result.pointer(stated))?;
+        let text = |member: &str| info.get(member).and_then(Value::as_str);
+        Some(format!(
+            "{} {}",
+            text("name")?,
+            text("version").unwrap_or_default()
+        ))
+    }
+
     /// Whether the server declares a capability.
     pub(super) fn offers(&self, capability: &str) -> bool {
         let capabilities = self.greeting.result().and_then(|it| it.get("capabilities"));
