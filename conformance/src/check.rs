@@ -120,6 +120,7 @@ impl Check {
         }
         for revision in asked {
             let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
+            bench.spoken.clone_from(&spoken);
             bench.learn(&self.tools).await;
             report.server = bench.server().or(report.server);
             for rule in rules().filter(|rule| silent || self.wants(rule)) {

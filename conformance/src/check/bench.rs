@@ -27,6 +27,8 @@ pub(super) struct Bench {
     pub(super) place: Place,
     pub(super) revision: Revision,
     pub(super) patience: Duration,
+    /// The revisions that the server speaks, once that is known.
+    pub(super) spoken: Vec<Revision>,
     /// The result of `initialize` or `server/discover`, and the exchange that brought it.
     pub(super) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
@@ -59,6 +61,7 @@ impl Bench {
             place,
             revision,
             patience,
+            spoken: Vec::new(),
             greeting: Exchange::default(),
             lists: Vec::new(),
             callable: Vec::new(),
