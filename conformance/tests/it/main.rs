@@ -7,6 +7,7 @@ mod command_line;
 mod event_stream;
 mod mutation;
 mod one_byte;
+mod one_byte_recorded;
 mod patterns;
 mod pipes;
 mod recording;
