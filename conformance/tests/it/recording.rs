@@ -256,6 +256,24 @@ async fn what_comes_back_is_captured_and_what_changes_is_matched() {
     Replay::new(upstream).hold([folder.path()]).await;
 }
 
+#[tokio::test]
+async fn requests_that_are_not_messages_name_the_version_that_was_agreed_on() {
+    let (upstream, _) = server(echo);
+    let steps = r#"{"transcript":1,"name":"t","eras":["legacy"]}
+{"open":"main","version":"2025-11-25"}
+{"http":{"method":"DELETE","path":"/mcp","headers":{"mcp-session-id":"${main.session}"}},"expect":{"status":202}}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = [Transcript::parse("t", steps).unwrap()];
+    record(upstream, &transcript, folder.path(), false).await;
+    let text = written(folder.path());
+    let line = text.lines().find(|line| line.contains("DELETE"));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.contains(r#""mcp-protocol-version":"2025-06-18""#),
+        "{line}"
+    );
+}
+
 /// Its answer to a call comes on a stream that was broken off before.
 fn breaking(_: &str, body: &Value) -> Response<Body> {
     match body["method"].as_str() {
