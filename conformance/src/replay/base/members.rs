@@ -9,9 +9,9 @@ enum Is {
     Object,
     Array,
     /// An array of objects, each with these members.
-    Items(&'static [(&'static str, Is)]),
+    Items(&'static [(&'static str, Self)]),
     /// An object with these members.
-    Members(&'static [(&'static str, Is)]),
+    Members(&'static [(&'static str, Self)]),
     /// A JSON Schema of an object.
     ObjectSchema,
 }
