@@ -5,6 +5,7 @@ mod base_rules;
 mod check;
 mod command_line;
 mod event_stream;
+mod generic;
 mod mutation;
 mod one_byte;
 mod one_byte_recorded;
