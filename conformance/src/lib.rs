@@ -120,7 +120,8 @@ pub use record::{
 pub use replay::Replay;
 pub use report::{Event, Failure, Summary, TextReporter};
 pub use results::{
-    Baseline, BaselineError, Case, Format, Location, Outcome, Results, Subject, Tool,
+    Baseline, BaselineError, Case, Difference, FailedStep, Format, Location, Outcome, Results,
+    Subject, Tool,
 };
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
 pub use target::{Body, BoxError, Target, TargetError};

@@ -1,6 +1,7 @@
 //! What came of a check or a replay, as data: every kind of report is written from it.
 
 mod baseline;
+mod case;
 mod html;
 mod junit;
 mod markdown;
@@ -13,9 +14,10 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::check::{CheckReport, Level, Verdict};
+use crate::check::{CheckReport, Verdict};
 
 pub use self::baseline::{Baseline, BaselineError};
+pub use self::case::{Case, Difference, FailedStep, Location, Outcome};
 
 /// The version of the format.
 const FORMAT: u32 = 1;
@@ -65,70 +67,6 @@ pub struct Subject {
     pub unreachable: Option<String>,
     /// The cases, in the order in which they were tried.
     pub cases: Vec<Case>,
-}
-
-/// One rule in one revision, or one transcript in one era.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Case {
-    /// The rule or the transcript.
-    pub name: String,
-    /// The revision or the era; empty for a transcript that was replayed in none.
-    #[serde(default)]
-    pub revision: String,
-    /// The rule or what the transcript shows, in a sentence.
-    pub title: String,
-    /// How much the rule binds: MUST, SHOULD or practice. A transcript has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub level: Option<Level>,
-    /// The section of the specification.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub section: Option<String>,
-    /// How it went.
-    pub verdict: Outcome,
-    /// What was seen, or why nothing could be.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seen: Option<String>,
-    /// What to change.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub fix: Option<String>,
-    /// The exchange that shows it, or the steps that failed.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub exchange: Option<String>,
-    /// Where the transcript says otherwise.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub place: Option<Location>,
-    /// How long it took, in seconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub seconds: Option<f64>,
-}
-
-/// A line of a file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Location {
-    /// The file.
-    pub file: String,
-    /// The line, counted from 1.
-    pub line: usize,
-}
-
-/// How a case went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Outcome {
-    /// It holds.
-    Holds,
-    /// It does not.
-    Finding,
-    /// It does not, and the baseline knows.
-    Known,
-    /// It holds though the baseline says that it does not.
-    Fixed,
-    /// It is about something that the target does not have, or was left out.
-    Inapplicable,
-    /// It could not be judged.
-    Unclear,
 }
 
 /// How results are written.
@@ -251,24 +189,6 @@ impl Subject {
     }
 }
 
-impl Case {
-    /// The case in a few words.
-    fn label(&self) -> String {
-        match self.revision.as_str() {
-            "" => self.name.clone(),
-            revision => format!("{} ({revision})", self.name),
-        }
-    }
-}
-
-impl Outcome {
-    /// Whether a run with such a case fails.
-    #[must_use]
-    pub fn fails(self) -> bool {
-        matches!(self, Self::Finding | Self::Fixed)
-    }
-}
-
 impl From<&CheckReport> for Subject {
     fn from(report: &CheckReport) -> Self {
         let cases = report.judged.iter().map(|judged| {
@@ -293,6 +213,7 @@ impl From<&CheckReport> for Subject {
                 fix: (verdict == Outcome::Finding).then(|| judged.rule.fix.to_owned()),
                 exchange,
                 place: None,
+                steps: Vec::new(),
                 seconds: None,
             }
         });

@@ -1,6 +1,7 @@
 //! Results of a replay, made from its events.
 
-use super::{Case, Location, Outcome, Subject};
+use super::{Case, Difference, FailedStep, Location, Outcome, Subject};
+use crate::pattern::in_words;
 use crate::report::{Event, Failure, TextReporter};
 use crate::transcript::Transcript;
 
@@ -39,6 +40,7 @@ impl Subject {
                 seconds: Some(elapsed.as_secs_f64()),
                 seen: failures.first().map(seen),
                 exchange: Some(in_full(event)),
+                steps: failures.iter().map(failed).collect(),
                 place: failures.first().map(|failure| Location {
                     file: transcript.source_name().to_owned(),
                     line: failure.line,
@@ -75,6 +77,7 @@ fn case(transcript: &Transcript, era: &str, verdict: Outcome) -> Case {
         fix: None,
         exchange: None,
         place: None,
+        steps: Vec::new(),
         seconds: None,
     }
 }
@@ -90,6 +93,21 @@ fn seen(failure: &Failure) -> String {
     } = failure;
     let path = mismatches.first().map(|it| format!(", at {}", it.path));
     format!("line {line}, {step}: {problem}{}", path.unwrap_or_default())
+}
+
+fn failed(failure: &Failure) -> FailedStep {
+    let differences = failure.mismatches.iter().map(|it| Difference {
+        path: it.path.clone(),
+        expected: in_words(&it.expected),
+        found: it.actual.clone(),
+        reason: it.reason.clone(),
+    });
+    FailedStep {
+        line: failure.line,
+        step: failure.step.clone(),
+        problem: failure.problem.clone(),
+        differences: differences.collect(),
+    }
 }
 
 /// All that is wrong, as people read it.

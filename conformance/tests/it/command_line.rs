@@ -160,6 +160,11 @@ async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
     assert_eq!(cases[0]["verdict"], "holds");
     assert_eq!(cases[1]["verdict"], "finding");
     assert_eq!(cases[1]["place"]["line"], 2);
+    let difference = &cases[1]["steps"][0]["differences"][0];
+    assert_eq!(
+        *difference,
+        serde_json::json!({"path": "/json", "expected": "\"/y\"", "found": "/x"})
+    );
     assert!(
         cases[1]["exchange"]
             .as_str()
