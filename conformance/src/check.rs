@@ -96,6 +96,12 @@ impl Check {
         self
     }
 
+    /// The URL or the program.
+    #[must_use]
+    pub fn target(&self) -> String {
+        self.place.to_string()
+    }
+
     /// Asks every rule in every revision.
     ///
     /// # Errors
@@ -114,7 +120,9 @@ impl Check {
         }
         for revision in asked {
             let mut bench = Bench::new(self.place.clone(), revision, self.timeout);
+            bench.spoken.clone_from(&spoken);
             bench.learn(&self.tools).await;
+            report.server = bench.server().or(report.server);
             for rule in rules().filter(|rule| silent || self.wants(rule)) {
                 if !rule.is_for(revision, self.place.is_http())
                     || silent && rule.id != rules::SPEAKS

@@ -2,8 +2,10 @@
 
 mod check;
 mod convert;
+mod output;
 mod record;
 mod replay;
+mod report;
 mod server;
 
 use std::io::Write;
@@ -32,6 +34,8 @@ enum Command {
     Record(record::RecordArgs),
     /// Turns exchanges that were recorded elsewhere into transcripts.
     Convert(convert::ConvertArgs),
+    /// Puts results together that were written as JSON, and writes them in another format.
+    Report(report::ReportArgs),
     /// Prints the JSON Schema of a line of a transcript.
     Schema,
 }
@@ -60,6 +64,7 @@ pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Ve
         Command::Check(args) => args.run(out).await,
         Command::Record(args) => args.run().await,
         Command::Convert(args) => args.run(out),
+        Command::Report(args) => args.run(out),
         Command::Schema => {
             writeln!(out, "{:#}", transcript_schema())?;
             Ok(Verdict::Holds)

@@ -157,7 +157,7 @@ fn once(folder: &Path, lock: &str, work: impl FnOnce() -> Result<()>) -> Result<
     Ok(fs::write(stamp, content)?)
 }
 
-fn on_path(program: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(program: &str) -> Option<PathBuf> {
     let names: &[String] = if cfg!(windows) {
         &[format!("{program}.exe"), format!("{program}.cmd")]
     } else {

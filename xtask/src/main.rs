@@ -16,6 +16,7 @@ mod soak;
 mod suites;
 mod test;
 mod tidy;
+mod wrappers;
 
 use std::error::Error;
 use std::io::{self, Write};
@@ -52,10 +53,12 @@ enum Chore {
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
-    /// conformance suites, the verdicts of OpenSpec's own tool, official clients; with `--full` what takes long, too.
+    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, official clients; with `--full` what takes long, too.
     Test(test::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
+    /// Builds the packages of npm and PyPI that carry `mcp-conformance`, installs them and starts it by both.
+    Wrappers(wrappers::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -69,6 +72,7 @@ fn main() -> ExitCode {
         Chore::Suites(arguments) => suites::run(&arguments),
         Chore::Test(arguments) => test::run(&arguments),
         Chore::Tidy(arguments) => tidy::run(&arguments),
+        Chore::Wrappers(arguments) => wrappers::run(&arguments),
     };
     match passed {
         Ok(true) => ExitCode::SUCCESS,

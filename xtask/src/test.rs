@@ -9,7 +9,9 @@ use clap::Args;
 use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
-use crate::{Result, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites};
+use crate::{
+    Result, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites, wrappers,
+};
 
 // Its group would have the name of the one it contains.
 #[derive(Debug, Args)]
@@ -186,6 +188,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     passed &= timed("verdicts on specs, beside OpenSpec's own", || {
         oracle::run(&oracle::Arguments::whole(ci))
     })?;
+    passed &= timed("packages of npm and PyPI", wrappers::whole)?;
     passed &= timed("official clients", || interop::run(&arguments.clients))?;
     if arguments.full {
         for (name, long) in LONG {

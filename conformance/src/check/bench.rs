@@ -27,6 +27,8 @@ pub(super) struct Bench {
     pub(super) place: Place,
     pub(super) revision: Revision,
     pub(super) patience: Duration,
+    /// The revisions that the server speaks, once that is known.
+    pub(super) spoken: Vec<Revision>,
     /// The result of `initialize` or `server/discover`, and the exchange that brought it.
     pub(super) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
@@ -59,6 +61,7 @@ impl Bench {
             place,
             revision,
             patience,
+            spoken: Vec::new(),
             greeting: Exchange::default(),
             lists: Vec::new(),
             callable: Vec::new(),
@@ -139,6 +142,21 @@ impl Bench {
             }
         }
         (items, pages)
+    }
+
+    /// What the server says that it is: its name and version.
+    pub(super) fn server(&self) -> Option<String> {
+        let result = self.greeting.result()?;
+        let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
+        let info = result
+            .get("serverInfo")
+            .or_else(|| result.pointer(stated))?;
+        let text = |member: &str| info.get(member).and_then(Value::as_str);
+        Some(format!(
+            "{} {}",
+            text("name")?,
+            text("version").unwrap_or_default()
+        ))
     }
 
     /// Whether the server declares a capability.

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
 
 use super::bench::Bench;
 use super::exchange::Exchange;
@@ -24,13 +25,16 @@ pub struct Rule {
 }
 
 /// How much a rule binds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Level {
     /// MUST or MUST NOT.
+    #[serde(rename = "MUST")]
     Must,
     /// SHOULD or SHOULD NOT.
+    #[serde(rename = "SHOULD")]
     Should,
     /// No sentence of the specification, but what careful servers do.
+    #[serde(rename = "practice")]
     Practice,
 }
 

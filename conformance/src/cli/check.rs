@@ -3,19 +3,25 @@
 use std::io::Write;
 use std::time::Duration;
 
-use clap::{Args, ValueEnum};
-use mcp_conformance::{BoxError, Check, Revision, Rule, Target, TargetError, rules};
+use clap::Args;
+use mcp_conformance::{
+    BoxError, Check, Results, Revision, Rule, Subject, Target, TargetError, Tool, rules,
+};
 
 use super::Verdict;
+use super::output::{OutputArgs, Progress};
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
-    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
-    #[arg(long, value_name = "URL", required_unless_present_any = ["command", "list", "explain"], conflicts_with = "command")]
-    url: Option<String>,
-    /// The command that starts a server on stdin and stdout, in quotes.
+    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp. Repeatable.
+    #[arg(long, value_name = "URL", required_unless_present_any = ["command", "list", "explain"])]
+    url: Vec<String>,
+    /// The command that starts a server on stdin and stdout, in quotes. Repeatable.
     #[arg(long, value_name = "COMMAND")]
-    command: Option<String>,
+    command: Vec<String>,
+    /// What reports call a target: once for each --url, then for each --command.
+    #[arg(long, value_name = "NAME")]
+    name: Vec<String>,
     /// Sends this header with every request, such as "Authorization: Bearer TOKEN". Repeatable.
     #[arg(long, value_name = "NAME: VALUE")]
     header: Vec<String>,
@@ -34,9 +40,8 @@ pub(crate) struct CheckArgs {
     /// Wait at most this many seconds for each answer.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
-    /// How the report is written.
-    #[arg(long, value_enum, default_value = "text")]
-    format: Format,
+    #[command(flatten)]
+    output: OutputArgs,
     /// Lists the rules and asks nobody.
     #[arg(long)]
     list: bool,
@@ -53,12 +58,6 @@ fn unknown(problem: &str, named: &str) -> String {
     });
     let near = near.map_or("", |rule| rule.id);
     format!("{problem} {named:?}; the nearest is {near}, and --list names them all")
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
-enum Format {
-    Text,
-    Json,
 }
 
 impl CheckArgs {
@@ -94,53 +93,64 @@ impl CheckArgs {
                 return Err(unknown("no rule begins with", named).into());
             }
         }
-        let mut check = self
-            .subject()?
-            .only(self.only)
-            .skip(self.skip)
-            .call(self.call)
-            .timeout(Duration::from_secs(self.timeout));
-        if !self.revision.is_empty() {
-            check = check.revisions(self.revision);
-        }
-        let report = match check.run(|_| {}).await {
-            Ok(report) => report,
-            Err(error @ TargetError::Unreachable { .. }) => {
-                writeln!(out, "{error}")?;
-                return Ok(Verdict::Unreachable);
+        let subjects = self.subjects()?;
+        let known = self.output.known()?;
+        let mut results = Results::new(Tool::Check);
+        let mut progress = Progress::new();
+        for (index, check) in subjects.into_iter().enumerate() {
+            let mut check = check
+                .only(self.only.iter().cloned())
+                .skip(self.skip.iter().cloned())
+                .call(self.call.iter().cloned())
+                .timeout(Duration::from_secs(self.timeout));
+            if !self.revision.is_empty() {
+                check = check.revisions(self.revision.clone());
             }
-            Err(error) => return Err(error.into()),
-        };
-        match self.format {
-            Format::Text => report.write_text(&mut out)?,
-            Format::Json => writeln!(out, "{:#}", report.to_json())?,
+            let run = check.run(|judged| {
+                progress.step(&format!("{} ({})", judged.rule.id, judged.revision));
+            });
+            let subject = match run.await {
+                Ok(report) => Subject::from(&report),
+                Err(error @ TargetError::Unreachable { .. }) => {
+                    Subject::unreachable(check.target(), error.to_string())
+                }
+                Err(error) => return Err(error.into()),
+            };
+            results
+                .targets
+                .push(subject.named(self.name.get(index).cloned()));
         }
-        Ok(match report.findings().next() {
-            None => Verdict::Holds,
-            Some(_) => Verdict::Differs,
-        })
+        drop(progress);
+        self.output.finish(results, known.as_ref(), false, out)
     }
 
-    fn subject(&self) -> Result<Check, BoxError> {
-        if let Some(url) = &self.url {
+    /// The servers, in the order in which names are given.
+    fn subjects(&self) -> Result<Vec<Check>, BoxError> {
+        let count = self.url.len() + self.command.len();
+        if !self.name.is_empty() && self.name.len() != count {
+            return Err(format!(
+                "--name is given {} times for {count} targets; give one for each --url, then for each --command",
+                self.name.len()
+            )
+            .into());
+        }
+        let mut subjects = Vec::with_capacity(count);
+        for url in &self.url {
             let mut target = Target::url(url)?;
             for header in &self.header {
                 let (name, value) = header.split_once(':').ok_or("a header is NAME: VALUE")?;
                 target = target.header(name.trim(), value.trim())?;
             }
-            return Ok(Check::url(target));
+            subjects.push(Check::url(target));
         }
-        let words = self
-            .command
-            .as_deref()
-            .and_then(shlex::split)
-            .unwrap_or_default();
-        let (program, arguments) = words
-            .split_first()
-            .ok_or("the command is empty or its quotes do not match")?;
-        Ok(Check::command(
-            program,
-            arguments.iter().map(Into::into).collect(),
-        ))
+        for command in &self.command {
+            let words = shlex::split(command).unwrap_or_default();
+            let (program, arguments) = words
+                .split_first()
+                .ok_or("the command is empty or its quotes do not match")?;
+            let arguments = arguments.iter().map(Into::into).collect();
+            subjects.push(Check::command(program, arguments));
+        }
+        Ok(subjects)
     }
 }

@@ -5,9 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mcp_conformance::{BoxError, Era, Replay, TextReporter, Transcript};
+use mcp_conformance::{
+    BoxError, Era, Event, Replay, Results, Subject, TextReporter, Tool, Transcript,
+};
 
 use super::Verdict;
+use super::output::{OutputArgs, Progress};
 use super::server::ServerArgs;
 
 #[derive(Debug, Args)]
@@ -26,6 +29,11 @@ pub(crate) struct ReplayArgs {
     /// Wait at most this many seconds for each step.
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
     timeout: u64,
+    #[command(flatten)]
+    output: OutputArgs,
+    /// What reports call the server.
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
     /// Transcripts, or directories that hold some.
     #[arg(required = true, value_name = "FILE_OR_DIRECTORY")]
     paths: Vec<PathBuf>,
@@ -39,7 +47,7 @@ enum Eras {
 }
 
 impl ReplayArgs {
-    pub(super) async fn run(&self, out: impl Write, color: bool) -> Result<Verdict, BoxError> {
+    pub(super) async fn run(&self, mut out: impl Write, color: bool) -> Result<Verdict, BoxError> {
         let mut transcripts = Transcript::read_all(&self.paths)?;
         if let Some(filter) = &self.filter {
             transcripts.retain(|transcript| transcript.name().contains(filter.as_str()));
@@ -52,26 +60,44 @@ impl ReplayArgs {
             Eras::Modern => &[Era::Modern],
             Eras::Both => &Era::ALL,
         };
-        let mut replay = Replay::new(self.server.target()?)
+        let known = self.output.known()?;
+        let target = self.server.target()?;
+        let mut subject = Subject::replayed(target.to_string());
+        let mut replay = Replay::new(target)
             .eras(eras.iter().copied())
             .step_timeout(Duration::from_secs(self.timeout));
         if let Some(fixture) = &self.fixture {
             replay = replay.fixture(fixture);
         }
-        let mut reporter = TextReporter::new(out, color);
+        let mut reporter = self
+            .output
+            .is_text()
+            .then(|| TextReporter::new(&mut out, color));
+        let mut progress = Progress::new();
         let mut written = Ok(());
         let summary = replay
             .run(&transcripts, |event| {
-                if written.is_ok() {
-                    written = reporter.report(event);
+                subject.add(event);
+                match (&mut reporter, event) {
+                    (Some(reporter), _) if written.is_ok() => written = reporter.report(event),
+                    (None, Event::Started { transcript, era }) => {
+                        progress.step(&format!("{} ({era})", transcript.name()));
+                    }
+                    _ => {}
                 }
             })
             .await;
         written?;
-        Ok(match summary {
-            summary if summary.unreachable => Verdict::Unreachable,
-            summary if summary.is_success() => Verdict::Holds,
-            _ => Verdict::Differs,
+        drop(progress);
+        let mut results = Results::new(Tool::Replay);
+        results.targets.push(subject.named(self.name.clone()));
+        let verdict = self
+            .output
+            .finish(results, known.as_ref(), true, &mut out)?;
+        Ok(match verdict {
+            // A replay of nothing shows nothing.
+            Verdict::Holds if summary.passed + summary.failed == 0 => Verdict::Differs,
+            verdict => verdict,
         })
     }
 }

@@ -181,14 +181,21 @@ impl Process {
 struct Open {
     requests: Vec<(Value, Replies)>,
     listener: Option<Replies>,
-    /// Questions of the server that nobody was there for.
+    /// Questions of the server that came before a request that they could go to.
     unheard: VecDeque<String>,
+    /// Notifications that came before the first listener and to no request.
+    early: VecDeque<String>,
 }
 
 impl Open {
     fn add(&mut self, message: Option<Value>, replies: Replies) {
         match message {
-            None => self.listener = Some(replies),
+            None => {
+                for notification in self.early.drain(..) {
+                    let _ = replies.try_send(Ok(notification));
+                }
+                self.listener = Some(replies);
+            }
             Some(request) if request.get("id").is_some() && request.get("method").is_some() => {
                 for question in self.unheard.drain(..) {
                     let _ = replies.try_send(Ok(question));
@@ -236,6 +243,8 @@ impl Open {
             None if id.is_some() && self.unheard.len() < MAX_WAITING => {
                 self.unheard.push_back(line)
             }
+            // Over HTTP the server would keep them for the stream that is about to be opened.
+            None if id.is_none() && self.early.len() < MAX_WAITING => self.early.push_back(line),
             None => {}
         }
     }

@@ -38,7 +38,8 @@ pub(crate) fn write(session: &Session, mask: &Mask, name: &str) -> Option<Writte
         Era::Legacy => scribe.handshake()?,
         Era::Modern => scribe.introduction()?,
     };
-    let version = open.version.clone().unwrap_or_default();
+    let version = scribe.agreed().or_else(|| open.version.clone());
+    let version = version.unwrap_or_default();
     let header = Header {
         transcript: 1,
         name: name.to_owned(),

@@ -1,5 +1,6 @@
 //! The base rules of the protocol, held against every message that a replay sees, whatever its transcript names.
 
+mod members;
 mod message;
 
 use std::collections::VecDeque;

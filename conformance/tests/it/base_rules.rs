@@ -17,6 +17,8 @@ const ACCEPTS_ALL: &str = r#"{"open":"main"}
 {"mcp":{"method":"prompts/list"},"expect":{"result":{"$any":true}}}
 {"era":"legacy","mcp":{"method":"ping"},"expect":{"result":{"$any":true}}}
 {"era":"legacy","mcp":{"method":"no/such"},"expect":{"error":{"$any":true}}}
+{"mcp":{"method":"prompts/get","params":{"name":"greet"}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"resources/templates/list"},"expect":{"result":{"$any":true}}}
 "#;
 
 fn without(value: &mut Value, member: &str) {
@@ -74,6 +76,95 @@ fn table() -> Vec<(Fault, usize, &'static str)> {
             "its error has no message",
         ),
     ]
+}
+
+fn first(method: &'static str, list: &'static str, change: fn(&mut Value)) -> Fault {
+    result(method, move |it| change(&mut it[list][0]))
+}
+
+/// The same for results that lack what their method must answer; in both eras, but for the handshake.
+fn incomplete() -> Vec<(Fault, usize, &'static str)> {
+    vec![
+        (
+            result("initialize", |it| without(it, "serverInfo")),
+            2,
+            "/serverInfo is missing",
+        ),
+        (
+            result("tools/list", |it| without(it, "tools")),
+            3,
+            "/tools is missing",
+        ),
+        (
+            first("tools/list", "tools", |it| without(it, "inputSchema")),
+            3,
+            "/tools/0/inputSchema is missing",
+        ),
+        (
+            first("tools/list", "tools", |it| {
+                it["inputSchema"] = json!({"type": "array"});
+            }),
+            3,
+            "/tools/0/inputSchema is not a schema of type",
+        ),
+        (
+            first("tools/list", "tools", |it| it["name"] = 5.into()),
+            3,
+            "/tools/0/name is not a string",
+        ),
+        (
+            result("tools/call", |it| without(it, "content")),
+            4,
+            "/content is missing",
+        ),
+        (
+            first("tools/call", "content", |it| without(it, "type")),
+            4,
+            "/content/0/type is missing",
+        ),
+        (
+            first("resources/list", "resources", |it| without(it, "uri")),
+            5,
+            "/resources/0/uri is missing",
+        ),
+        (
+            first("resources/read", "contents", |it| without(it, "uri")),
+            6,
+            "/contents/0/uri is missing",
+        ),
+        (
+            result("prompts/list", |it| it["prompts"] = json!({})),
+            7,
+            "/prompts is not an array",
+        ),
+        (
+            first("prompts/get", "messages", |it| without(it, "role")),
+            10,
+            "/messages/0/role is missing",
+        ),
+        (
+            first("resources/templates/list", "resourceTemplates", |it| {
+                without(it, "uriTemplate");
+            }),
+            11,
+            "/resourceTemplates/0/uriTemplate is missing",
+        ),
+    ]
+}
+
+#[tokio::test]
+async fn a_result_has_what_its_method_must_answer_though_nothing_names_it() {
+    for era in Era::ALL {
+        for (fault, line, says) in incomplete() {
+            let target = broken(correct(), fault);
+            let outcome = replay(&target, era, ACCEPTS_ALL).await;
+            match (era, line) {
+                // There is no handshake that could be wrong.
+                (Era::Modern, 2) => assert!(outcome.is_ok(), "{outcome:?}"),
+                _ => fails(outcome, line, says),
+            }
+        }
+    }
 }
 
 #[tokio::test]

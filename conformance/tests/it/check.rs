@@ -1,14 +1,18 @@
 //! `check`: clean on servers that keep the rules, and for each rule a server that breaks it and is found out.
 
+mod allowed;
 mod command_line;
 pub(crate) mod correct;
 mod mutants;
+mod reports;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
 use futures_util::future::join_all;
-use mcp_conformance::{Check, CheckReport, Revision, Target, rules};
+use mcp_conformance::{
+    Check, CheckReport, Format, Results, Revision, Subject, Target, Tool, rules,
+};
 
 use crate::mutation::broken;
 use crate::serve::serve;
@@ -28,8 +32,10 @@ fn found(report: &CheckReport) -> BTreeSet<&'static str> {
 }
 
 fn text(report: &CheckReport) -> String {
+    let mut results = Results::new(Tool::Check);
+    results.targets.push(Subject::from(report));
     let mut text = Vec::new();
-    report.write_text(&mut text).unwrap();
+    results.write(Format::Text, &mut text).unwrap();
     String::from_utf8(text).unwrap()
 }
 

@@ -143,3 +143,55 @@ async fn a_server_on_pipes_is_replayed_against() {
         assert_eq!(run(arguments).await.0, 2, "{arguments:?}");
     }
 }
+
+#[tokio::test]
+async fn a_replay_is_reported_for_tools_and_held_against_a_baseline() {
+    let (url, folder) = (server(), tempfile::tempdir().unwrap());
+    let path = folder.path().to_str().unwrap();
+    write(folder.path(), "good", "\"/x\"");
+    write(folder.path(), "wrong", "\"/y\"");
+    let replay = async |more: &[&str]| {
+        run(&[&["replay", "--url", &url, "--era", "modern"], more, &[path]].concat()).await
+    };
+    let (code, out, err) = replay(&["--format", "json"]).await;
+    assert_eq!((code, err.as_str()), (1, ""), "{out}");
+    let results: serde_json::Value = serde_json::from_str(&out).unwrap();
+    let cases = &results["targets"][0]["cases"];
+    assert_eq!(cases[0]["verdict"], "holds");
+    assert_eq!(cases[1]["verdict"], "finding");
+    assert_eq!(cases[1]["place"]["line"], 2);
+    let difference = &cases[1]["steps"][0]["differences"][0];
+    assert_eq!(
+        *difference,
+        serde_json::json!({"path": "/json", "expected": "\"/y\"", "found": "/x"})
+    );
+    assert!(
+        cases[1]["exchange"]
+            .as_str()
+            .unwrap()
+            .contains("expected \"/y\", found \"/x\"")
+    );
+
+    let (_, out, _) = replay(&["--format", "junit"]).await;
+    assert_eq!(out.matches("<failure").count(), 1, "{out}");
+    let (_, out, _) = replay(&["--format", "sarif"]).await;
+    assert!(
+        out.contains("wrong.jsonl\"") && out.contains("\"startLine\": 2"),
+        "{out}"
+    );
+
+    let baselines = tempfile::tempdir().unwrap();
+    let file = baselines.path().join("known.json");
+    let file = file.to_str().unwrap();
+    assert_eq!(replay(&["--write-baseline", file]).await.0, 0);
+    let (code, out, _) = replay(&["--baseline", file]).await;
+    assert_eq!(code, 0, "{out}");
+    assert!(
+        out.ends_with("known: wrong (modern) fails as the baseline says\n"),
+        "{out}"
+    );
+    write(folder.path(), "wrong", "\"/x\"");
+    let (code, out, _) = replay(&["--baseline", file]).await;
+    assert_eq!(code, 1, "{out}");
+    assert!(out.contains("take it out of the baseline"), "{out}");
+}

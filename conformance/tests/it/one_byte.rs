@@ -15,7 +15,7 @@ use crate::recording::{record, universe};
 use crate::server::target;
 
 /// The places of scalars in a message, with one byte of each changed.
-fn changes(value: &Value, path: &str, at: usize, found: &mut Vec<(String, Value)>) {
+pub(crate) fn changes(value: &Value, path: &str, at: usize, found: &mut Vec<(String, Value)>) {
     match value {
         Value::String(text) if text.is_ascii() && !text.is_empty() => {
             let at = at % text.len();

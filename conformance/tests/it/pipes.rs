@@ -1,10 +1,13 @@
 //! Servers on pipes as targets.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use http::Request;
 use http_body_util::BodyExt as _;
 use mcp_conformance::Target;
 use serde_json::{Value, json};
+use tokio::time::timeout;
 
 /// Counts the lines it has read. Says so to requests, which all have the id 1, and to `two` in two messages.
 const COUNTING: &str = r#"
@@ -12,6 +15,7 @@ n=0
 while IFS= read -r line; do
     n=$((n+1))
     case "$line" in *'"two"'*) printf '{"jsonrpc":"2.0","id":7,"result":{}}\n{"jsonrpc":"2.0","method":"first"}\n';; esac
+    case "$line" in *'"after"'*) printf '{"jsonrpc":"2.0","id":1,"result":{}}\n{"jsonrpc":"2.0","method":"late"}\n'; continue;; esac
     case "$line" in *'"gone"'*) exit 3;; *'"noise"'*) echo 'listening';; esac
     case "$line" in *'"hang"'*) continue;; esac
     case "$line" in *'"id"'*) printf '{"jsonrpc":"2.0","id":1,"result":{"n":%d}}\n' "$n";; esac
@@ -67,6 +71,19 @@ async fn messages_before_the_answer_come_with_it_and_answers_to_others_do_not() 
         body,
         "data: {\"jsonrpc\":\"2.0\",\"method\":\"first\"}\n\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"n\":1}}\n\n"
     );
+}
+
+#[tokio::test]
+async fn what_comes_before_the_first_listener_waits_for_it() {
+    let target = counting();
+    let (_, _, body) = ask(&target, post("after", Some(1))).await;
+    assert!(body.contains("result"), "{body}");
+    let listen = Request::get("/mcp").body(Bytes::new()).unwrap();
+    let mut stream = target.send(listen).await.unwrap().into_body();
+    let frame = timeout(Duration::from_secs(10), stream.frame()).await;
+    let frame = frame.expect("it is lost").unwrap().unwrap();
+    let event = "data: {\"jsonrpc\":\"2.0\",\"method\":\"late\"}\n\n";
+    assert_eq!(frame.into_data().unwrap(), event);
 }
 
 #[tokio::test]

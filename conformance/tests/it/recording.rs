@@ -126,7 +126,8 @@ async fn no_secret_is_written() {
         Some("tools/call") => {
             let jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.c2lnbmF0dXJlLW9m";
             let text = format!("token {jwt} for hunter-two-two, key sk-abcdefghijklmnop1234");
-            let result = json!({"resultType": "complete", "apiKey": "k-1234", "text": text});
+            let result = json!({"resultType": "complete", "apiKey": "k-1234",
+                "content": [{"type": "text", "text": text}]});
             answer(
                 200,
                 &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),
@@ -201,12 +202,12 @@ fn making(_: &str, body: &Value) -> Response<Body> {
         Some("tools/call") => {
             let number = MADE.fetch_add(1, Ordering::Relaxed);
             let at = format!("2026-11-23T10:00:{:02}Z", number % 60);
-            json!({"id": made(number), "at": at, "echo": params["arguments"]["own"],
+            json!({"content": [], "id": made(number), "at": at, "echo": params["arguments"]["own"],
                 "nextCursor": format!("c{number}"), "said": format!("made {}", made(number))})
         }
-        Some("tools/list") => json!({"fits": params["cursor"] == format!("c{last}")}),
+        Some("tools/list") => json!({"tools": [], "fits": params["cursor"] == format!("c{last}")}),
         Some("resources/read") => {
-            json!({"uri": params["uri"], "last": params["uri"] == format!("x://{}", made(last))})
+            json!({"contents": [], "uri": params["uri"], "last": params["uri"] == format!("x://{}", made(last))})
         }
         _ => return echo("", body),
     };
@@ -255,12 +256,32 @@ async fn what_comes_back_is_captured_and_what_changes_is_matched() {
     Replay::new(upstream).hold([folder.path()]).await;
 }
 
+#[tokio::test]
+async fn requests_that_are_not_messages_name_the_version_that_was_agreed_on() {
+    let (upstream, _) = server(echo);
+    let steps = r#"{"transcript":1,"name":"t","eras":["legacy"]}
+{"open":"main","version":"2025-11-25"}
+{"http":{"method":"DELETE","path":"/mcp","headers":{"mcp-session-id":"${main.session}"}},"expect":{"status":202}}"#;
+    let folder = tempfile::tempdir().unwrap();
+    let transcript = [Transcript::parse("t", steps).unwrap()];
+    record(upstream, &transcript, folder.path(), false).await;
+    let text = written(folder.path());
+    let line = text.lines().find(|line| line.contains("DELETE"));
+    let line = line.unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.contains(r#""mcp-protocol-version":"2025-06-18""#),
+        "{line}"
+    );
+}
+
 /// Its answer to a call comes on a stream that was broken off before.
 fn breaking(_: &str, body: &Value) -> Response<Body> {
     match body["method"].as_str() {
         Some("tools/call") => events(&["id: e-1\nretry: 1\ndata:\n\n"], false),
         None => events(
-            &["id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"ok\":true}}\n\n"],
+            &[
+                "id: e-2\ndata: {\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{\"content\":[],\"ok\":true}}\n\n",
+            ],
             false,
         ),
         _ => echo("", body),
@@ -272,7 +293,7 @@ async fn a_stream_that_was_resumed_is_one_answer() {
     let (upstream, _) = server(breaking);
     let steps = r#"{"transcript":1,"name":"t","eras":["legacy"]}
 {"open":"main"}
-{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"ok":true}}}"#;
+{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"content":[],"ok":true}}}"#;
     let folder = tempfile::tempdir().unwrap();
     record(
         upstream.clone(),
@@ -283,7 +304,7 @@ async fn a_stream_that_was_resumed_is_one_answer() {
     .await;
     let text = written(folder.path());
     assert!(
-        text.contains(r#""expect":{"result":{"ok":true}}"#),
+        text.contains(r#""expect":{"result":{"content":[],"ok":true}}"#),
         "{text}"
     );
     let call: Vec<&str> = text
@@ -302,7 +323,7 @@ async fn a_server_on_pipes_is_recorded_and_replayed() {
         r#"while read -r line; do
         id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
         case "$line" in
-        *initialize\"*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","at":"%s"}}\n' "$id" "$(date -u +%Y-%m-%dT%H:%M:%SZ)";;
+        *initialize\"*) printf '{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{},"serverInfo":{"name":"s","version":"1"},"at":"%s"}}\n' "$id" "$(date -u +%Y-%m-%dT%H:%M:%SZ)";;
         *tools/list*) echo '{"jsonrpc":"2.0","method":"notifications/tools/list_changed"}'; printf '{"jsonrpc":"2.0","id":%s,"result":{"tools":[]}}\n' "$id";;
         esac; done"#,
     )

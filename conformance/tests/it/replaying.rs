@@ -28,7 +28,7 @@ fn modern(steps: &str) -> Transcript {
 async fn the_url_is_the_endpoint_and_the_rest_lies_beside_it() {
     let (target, asked) = server(echo);
     let url = serve(target);
-    let steps = r#"{"mcp":{"method":"tools/list"},"expect":{"result":{}}}
+    let steps = r#"{"mcp":{"method":"tools/list"},"expect":{"result":{"tools":[]}}}
 {"http":{"method":"POST","path":"/mcp","json":{}},"expect":{"status":202}}
 {"http":{"method":"POST","path":"/health","json":{}},"expect":{"status":202}}"#;
     for (given, expected) in [
@@ -133,8 +133,8 @@ async fn nobody_there_is_code_3() {
 async fn modern_headers_repeat_what_they_must() {
     let (target, asked) = server(echo);
     let steps = r#"{"mcp":{"method":"tasks/get","params":{"taskId":"t-1"}},"expect":{"result":{}}}
-{"mcp":{"method":"prompts/get","params":{"name":"grüß"}},"expect":{"result":{}}}
-{"mcp":{"method":"resources/read","params":{"uri":"=?base64?eA==?="}},"expect":{"result":{}}}"#;
+{"mcp":{"method":"prompts/get","params":{"name":"grüß"}},"expect":{"result":{"messages":[]}}}
+{"mcp":{"method":"resources/read","params":{"uri":"=?base64?eA==?="}},"expect":{"result":{"contents":[]}}}"#;
     replay(&target, Era::Modern, &format!("{OPEN}\n{steps}"))
         .await
         .unwrap();
@@ -174,14 +174,14 @@ fn picky(_: &str, body: &Value) -> Response<Body> {
     }
     answer(
         200,
-        &json!({"jsonrpc": "2.0", "id": id, "result": {"resultType": "complete"}}),
+        &json!({"jsonrpc": "2.0", "id": id, "result": {"resultType": "complete", "content": []}}),
     )
 }
 
 #[tokio::test]
 async fn arguments_are_repeated_in_headers_once_the_tool_is_known() {
     let (target, asked) = server(picky);
-    let call = r#"{"mcp":{"method":"tools/call","params":{"name":"t","arguments":{"region":"süd","deep":{"n":7}}}},"expect":{"result":{}}}"#;
+    let call = r#"{"mcp":{"method":"tools/call","params":{"name":"t","arguments":{"region":"süd","deep":{"n":7}}}},"expect":{"result":{"content":[]}}}"#;
     replay(&target, Era::Modern, &format!("{OPEN}\n{call}\n{call}"))
         .await
         .unwrap();
@@ -207,7 +207,7 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
             let done = body["params"]["inputResponses"]["who"]["content"]["name"] == "Ada"
                 && body["params"]["requestState"] == "s";
             let result = match done {
-                true => json!({"resultType": "complete", "ok": true}),
+                true => json!({"resultType": "complete", "content": [], "ok": true}),
                 false => {
                     json!({"resultType": "input_required", "requestState": "s", "inputRequests": {"who": question}})
                 }
@@ -219,7 +219,8 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
         }
         Some("tools/call") => {
             let asks = json!({"jsonrpc": "2.0", "id": 70, "method": "elicitation/create", "params": {"message": "Who?"}});
-            let done = json!({"jsonrpc": "2.0", "id": body["id"], "result": {"ok": true}});
+            let done =
+                json!({"jsonrpc": "2.0", "id": body["id"], "result": {"content": [], "ok": true}});
             events(
                 &[&format!("data: {asks}\n\n"), &format!("data: {done}\n\n")],
                 false,
@@ -232,8 +233,7 @@ fn curious(_: &str, body: &Value) -> Response<Body> {
 #[tokio::test]
 async fn questions_are_answered_in_both_eras() {
     let open = r#"{"open":"main","capabilities":{"elicitation":{}},"clientInfo":{"name":"x","version":"1"},"answers":[{"method":"elicitation/create","params":{"$contains":{"message":"Who?"}},"result":{"action":"accept","content":{"name":"Ada"}}}]}"#;
-    let call =
-        r#"{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"ok":true}}}"#;
+    let call = r#"{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"content":[],"ok":true}}}"#;
     for era in Era::ALL {
         let (target, asked) = server(curious);
         replay(&target, era, &format!("{open}\n{call}"))
@@ -316,10 +316,9 @@ async fn a_server_on_pipes_is_another_one_for_each_era() {
         line=$first; while :; do
         case "$line" in *'"_meta"'*) asks=modern;; *) asks=legacy;; esac
         id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
-        if [ -n "$id" ]; then printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","same":"%s","protocolVersion":"2025-11-25"}}\n' "$id" "$([ $era = $asks ] && echo yes || echo no)"; fi
+        if [ -n "$id" ]; then printf '{"jsonrpc":"2.0","id":%s,"result":{"resultType":"complete","same":"%s","tools":[],"capabilities":{},"serverInfo":{"name":"s","version":"1"},"protocolVersion":"2025-11-25"}}\n' "$id" "$([ $era = $asks ] && echo yes || echo no)"; fi
         read -r line || exit 0; done"#;
-    let expect =
-        r#"{"result":{"same":"yes","protocolVersion":{"$any":true},"resultType":"complete"}}"#;
+    let expect = r#"{"result":{"same":"yes","tools":[],"capabilities":{},"serverInfo":{"name":"s","version":"1"},"protocolVersion":{"$any":true},"resultType":"complete"}}"#;
     let text = format!(
         "{{\"transcript\":1,\"name\":\"t\"}}\n{OPEN}\n{{\"mcp\":{{\"method\":\"tools/list\"}},\"expect\":{expect}}}"
     );

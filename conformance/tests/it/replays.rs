@@ -10,7 +10,7 @@ use crate::small_server::{echo, events, fails, json, replay, server};
 
 const OPEN: &str = r#"{"open":"main"}"#;
 const CALL: &str =
-    r#"{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{}}}"#;
+    r#"{"mcp":{"method":"tools/call","params":{"name":"t"}},"expect":{"result":{"content":[]}}}"#;
 
 #[tokio::test]
 async fn a_legacy_client_shakes_hands_once_and_names_its_session() {
@@ -83,7 +83,7 @@ async fn an_answer_may_come_as_a_stream() {
     let (target, _) = server(|_, body| {
         let note =
             json!({"jsonrpc": "2.0", "method": "notifications/message", "params": {"data": "hm"}});
-        let done = json!({"jsonrpc": "2.0", "id": body["id"], "result": {"resultType": "complete", "ok": true}});
+        let done = json!({"jsonrpc": "2.0", "id": body["id"], "result": {"resultType": "complete", "tools": []}});
         events(
             &[
                 "id: 1\ndata:\n\n",
@@ -95,7 +95,7 @@ async fn an_answer_may_come_as_a_stream() {
     });
     let call = |notifications: &str| {
         format!(
-            r#"{{"mcp":{{"method":"tools/list"}},"expect":{{"result":{{"ok":true}},"notifications":{notifications}}}}}"#
+            r#"{{"mcp":{{"method":"tools/list"}},"expect":{{"result":{{"tools":[]}},"notifications":{notifications}}}}}"#
         )
     };
     let one = call(r#"[{"$contains":{"method":"notifications/message"}}]"#);
@@ -168,7 +168,7 @@ async fn a_pattern_may_judge_the_envelope_itself() {
     let (target, _) = server(echo);
     let steps = format!(
         r#"{OPEN}
-{{"mcp":{{"method":"tools/list"}},"expect":{{"result":{{"ttlMs":5}}}}}}"#
+{{"mcp":{{"method":"tools/list"}},"expect":{{"result":{{"tools":[],"ttlMs":5}}}}}}"#
     );
     replay(&target, Era::Modern, &steps).await.unwrap();
     fails(

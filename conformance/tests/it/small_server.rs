@@ -63,7 +63,22 @@ pub(crate) fn events(pieces: &[&str], open: bool) -> Response<Body> {
         .unwrap()
 }
 
-/// Answers any MCP request with an empty result, as its era wants it.
+/// The members that a result must have, by the method that it answers; nothing is in them.
+pub(crate) fn whole(method: &Value) -> Value {
+    match method.as_str() {
+        Some("initialize") => {
+            let info = json!({"name": "small", "version": "1"});
+            json!({"protocolVersion": "2025-06-18", "capabilities": {}, "serverInfo": info})
+        }
+        Some("tools/list") => json!({"tools": []}),
+        Some("tools/call") => json!({"content": []}),
+        Some("prompts/get") => json!({"messages": []}),
+        Some("resources/read") => json!({"contents": []}),
+        _ => json!({}),
+    }
+}
+
+/// Answers any MCP request with a result of what it must have alone, as its era wants it.
 pub(crate) fn echo(_: &str, body: &Value) -> Response<Body> {
     if body["id"].is_null() {
         return Response::builder()
@@ -72,13 +87,13 @@ pub(crate) fn echo(_: &str, body: &Value) -> Response<Body> {
             .unwrap();
     }
     let modern = body["params"]["_meta"].is_object();
-    let result = match modern {
-        true => json!({"resultType": "complete", "_meta": {}, "ttlMs": 5, "cacheScope": "public"}),
-        false if body["method"] == "initialize" => {
-            json!({"protocolVersion": "2025-06-18", "capabilities": {}})
-        }
-        false => json!({}),
-    };
+    let mut result = whole(&body["method"]);
+    if modern {
+        result["resultType"] = "complete".into();
+        result["_meta"] = json!({});
+        result["ttlMs"] = 5.into();
+        result["cacheScope"] = "public".into();
+    }
     let mut response = json(
         200,
         &json!({"jsonrpc": "2.0", "id": body["id"], "result": result}),

@@ -29,6 +29,17 @@ impl Scribe<'_> {
         })
     }
 
+    /// The version that the server answered the handshake with: the one of every request after it.
+    pub(super) fn agreed(&self) -> Option<String> {
+        let serial = self.session.items.iter().find_map(|item| match item {
+            Item::Asked { serial, method, .. } if method == "initialize" => Some(serial),
+            _ => None,
+        })?;
+        let answer = self.answers.get(serial)?.answer;
+        let version = answer.value.get("protocolVersion")?.as_str()?;
+        Some(version.to_owned())
+    }
+
     /// What the first modern request that was not refused says of its client.
     pub(super) fn introduction(&self) -> Option<(Open, String)> {
         self.session.items.iter().find_map(|item| match item {

@@ -4,6 +4,8 @@ use http::StatusCode;
 use http::header::{CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 
+use super::members::missing;
+
 /// What is known of the message that an answer is for.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
@@ -129,7 +131,10 @@ fn result(result: &Value, sent: &Sent) -> Option<String> {
         method if method.ends_with("/list") && !cursor_fits(result) => {
             "its nextCursor is no string"
         }
-        _ => return None,
+        method => {
+            let missing = missing(method, result)?;
+            return Some(format!("in its result {missing}"));
+        }
     };
     Some(problem.to_owned())
 }

@@ -11,7 +11,7 @@ use crate::command_line::run;
 use crate::mutation::broken;
 use crate::serve::serve;
 
-fn good() -> String {
+pub(crate) fn good() -> String {
     format!("{}/mcp", serve(correct()))
 }
 
@@ -89,11 +89,12 @@ async fn nobody_there_ends_with_code_3() {
 async fn judged(url: &str, arguments: &[&str]) -> (i32, Vec<(String, String)>, Value) {
     let all = [&["check", "--url", url, "--format", "json"], arguments].concat();
     let (code, out, err) = run(&all).await;
-    let report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let mut report: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    let report = report["targets"][0].take();
     let text = |rule: &Value, member: &str| rule[member].as_str().unwrap().to_owned();
-    let rules = report["rules"].as_array().unwrap().iter();
+    let rules = report["cases"].as_array().unwrap().iter();
     let judged = rules
-        .map(|rule| (text(rule, "rule"), text(rule, "revision")))
+        .map(|rule| (text(rule, "name"), text(rule, "revision")))
         .collect();
     (code, judged, report)
 }
@@ -127,7 +128,7 @@ async fn the_json_report_has_the_verdict_and_the_exchange() {
     let (code, _, report) = judged(&bad("base.ping"), &only).await;
     assert_eq!(code, 1);
     assert_eq!(report["revisions"].as_array().unwrap().len(), 5);
-    let rule = &report["rules"][0];
+    let rule = &report["cases"][0];
     assert_eq!(
         (&rule["verdict"], &rule["level"]),
         (&"finding".into(), &"MUST".into())
@@ -137,7 +138,7 @@ async fn the_json_report_has_the_verdict_and_the_exchange() {
         "{rule}"
     );
     let (code, _, report) = judged(&good(), &only).await;
-    assert_eq!((code, &report["rules"][0]["verdict"]), (0, &"holds".into()));
+    assert_eq!((code, &report["cases"][0]["verdict"]), (0, &"holds".into()));
 }
 
 #[test]
@@ -168,7 +169,7 @@ async fn tools_are_called_only_if_read_only_or_named() {
     let called = |call: &'static [&'static str]| async move {
         let only = ["--only", "tools.result", "--revision", "2025-11-25"];
         let (_, _, report) = judged(&bad_tools(), &[&only, call].concat()).await;
-        report["rules"][0]["verdict"].as_str().unwrap().to_owned()
+        report["cases"][0]["verdict"].as_str().unwrap().to_owned()
     };
     assert_eq!(called(&[]).await, "inapplicable");
     assert_eq!(called(&["--call", "write"]).await, "holds");

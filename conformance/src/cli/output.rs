@@ -1,0 +1,150 @@
+//! Where and how reports are written, and the baseline that they are held against.
+
+use std::fs;
+use std::io::{IsTerminal as _, Write};
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use mcp_conformance::{Baseline, BoxError, Format, Results};
+
+use super::Verdict;
+
+#[derive(Debug, Args)]
+pub(crate) struct OutputArgs {
+    /// How the report is written.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Kind,
+    /// Write the report to this file; the text goes to standard output all the same.
+    #[arg(long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Failures that are known. They do not fail the run; one of them that holds now does.
+    #[arg(long, value_name = "FILE")]
+    baseline: Option<PathBuf>,
+    /// Write what fails to this file, as a baseline. Then the run does not fail.
+    #[arg(long, value_name = "FILE", conflicts_with = "baseline")]
+    write_baseline: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Kind {
+    /// For people.
+    Text,
+    /// As data.
+    Json,
+    /// JUnit XML.
+    Junit,
+    /// SARIF 2.1.0.
+    Sarif,
+    /// One page that needs nothing else.
+    Html,
+    /// A page for a repository.
+    Markdown,
+}
+
+impl From<Kind> for Format {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Text => Self::Text,
+            Kind::Json => Self::Json,
+            Kind::Junit => Self::Junit,
+            Kind::Sarif => Self::Sarif,
+            Kind::Html => Self::Html,
+            Kind::Markdown => Self::Markdown,
+        }
+    }
+}
+
+impl OutputArgs {
+    /// Reads the baseline, before anything is asked.
+    pub(super) fn known(&self) -> Result<Option<Baseline>, BoxError> {
+        let Some(path) = &self.baseline else {
+            return Ok(None);
+        };
+        let text = fs::read_to_string(path)
+            .map_err(|error| format!("cannot read the baseline {}: {error}", path.display()))?;
+        Ok(Some(Baseline::from_json(&text)?))
+    }
+
+    /// Whether people read what standard output gets.
+    pub(super) fn is_text(&self) -> bool {
+        self.format == Kind::Text || self.output.is_some()
+    }
+
+    /// Writes the report and the baseline. `told` says whether people have read the text already.
+    pub(super) fn finish(
+        &self,
+        mut results: Results,
+        known: Option<&Baseline>,
+        told: bool,
+        mut out: impl Write,
+    ) -> Result<Verdict, BoxError> {
+        if let Some(known) = known {
+            known.apply(&mut results);
+        }
+        if self.is_text() {
+            match told {
+                true => results.write_changes(&mut out)?,
+                false => results.write(Format::Text, &mut out)?,
+            }
+        }
+        let refused = |path: &PathBuf, error| format!("cannot write {}: {error}", path.display());
+        match &self.output {
+            Some(path) => {
+                let mut text = Vec::new();
+                results.write(self.format.into(), &mut text)?;
+                fs::write(path, text).map_err(|error| refused(path, error))?;
+            }
+            None if self.format == Kind::Text => {}
+            None => results.write(self.format.into(), &mut out)?,
+        }
+        if let Some(path) = &self.write_baseline {
+            let baseline = Baseline::of(&results);
+            fs::write(path, baseline.to_json()).map_err(|error| refused(path, error))?;
+        }
+        Ok(match () {
+            () if results.is_unreachable() => Verdict::Unreachable,
+            () if results.has_findings() && self.write_baseline.is_none() => Verdict::Differs,
+            () => Verdict::Holds,
+        })
+    }
+}
+
+/// A line on a terminal that says how far it is. Nothing is written where standard error is not a terminal.
+#[derive(Debug)]
+pub(super) struct Progress {
+    shown: bool,
+    done: usize,
+}
+
+/// The most characters of the line.
+const WIDTH: usize = 78;
+
+impl Progress {
+    pub(super) fn new() -> Self {
+        Self {
+            shown: std::io::stderr().is_terminal(),
+            done: 0,
+        }
+    }
+
+    /// One more is done, or begins.
+    pub(super) fn step(&mut self, what: &str) {
+        self.done += 1;
+        if self.shown {
+            let line: String = format!("{} {what}", self.done)
+                .chars()
+                .take(WIDTH)
+                .collect();
+            // A terminal that is gone needs no progress.
+            let _ = write!(std::io::stderr(), "\r\x1b[2K{line}");
+        }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown && self.done > 0 {
+            let _ = write!(std::io::stderr(), "\r\x1b[2K");
+        }
+    }
+}

@@ -1,0 +1,229 @@
+//! What came of a check or a replay, as data: every kind of report is written from it.
+
+mod baseline;
+mod case;
+mod html;
+mod junit;
+mod markdown;
+mod matrix;
+mod replayed;
+mod sarif;
+mod text;
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::{CheckReport, Verdict};
+
+pub use self::baseline::{Baseline, BaselineError};
+pub use self::case::{Case, Difference, FailedStep, Location, Outcome};
+
+/// The version of the format.
+const FORMAT: u32 = 1;
+
+/// What came of a check or a replay, of one target or of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Results {
+    /// The version of this format: 1.
+    pub report: u32,
+    /// What was done.
+    pub tool: Tool,
+    /// The version of this program.
+    pub version: String,
+    /// When it was done, as RFC 3339 has it, in UTC.
+    pub at: String,
+    /// The targets, in the order in which they were given.
+    pub targets: Vec<Subject>,
+}
+
+/// What was done with the targets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tool {
+    /// They were held against the rules.
+    Check,
+    /// They were held against transcripts.
+    Replay,
+}
+
+/// One target, and what came of each case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    /// What reports call it: the name that was given, or the target.
+    pub name: String,
+    /// The URL or the program.
+    pub target: String,
+    /// What the server says that it is: its name and version.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<String>,
+    /// The revisions that it speaks, where that was asked.
+    #[serde(default)]
+    pub revisions: Vec<String>,
+    /// Why it could not be reached, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable: Option<String>,
+    /// The cases, in the order in which they were tried.
+    pub cases: Vec<Case>,
+}
+
+/// How results are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// As a text for people.
+    Text,
+    /// As data, in the format that [`Results`] reads.
+    Json,
+    /// As JUnit XML, which test tools read.
+    Junit,
+    /// As SARIF 2.1.0, which code scanners read.
+    Sarif,
+    /// As one page that needs nothing else.
+    Html,
+    /// As a page for a repository.
+    Markdown,
+}
+
+impl Results {
+    /// Results without a target.
+    #[must_use]
+    pub fn new(tool: Tool) -> Self {
+        Self {
+            report: FORMAT,
+            tool,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            at: jiff::Timestamp::now()
+                .round(jiff::Unit::Second)
+                .map_or_else(|_| String::new(), |now| now.to_string()),
+            targets: Vec::new(),
+        }
+    }
+
+    /// Reads what [`Format::Json`] wrote.
+    ///
+    /// # Errors
+    /// The text is not that, or was written in another version of the format.
+    pub fn from_json(text: &str) -> Result<Self, String> {
+        let results: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match results.report {
+            FORMAT => Ok(results),
+            other => Err(format!(
+                "it has version {other} of the format; this program reads version {FORMAT}"
+            )),
+        }
+    }
+
+    /// Writes them.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write(&self, format: Format, mut out: impl Write) -> io::Result<()> {
+        match format {
+            Format::Text => text::write(self, out),
+            Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(self)?),
+            Format::Junit => junit::write(self, out),
+            Format::Sarif => writeln!(out, "{:#}", sarif::log(self)),
+            Format::Html => writeln!(out, "{}", html::page(self).into_string()),
+            Format::Markdown => markdown::write(self, out),
+        }
+    }
+
+    /// Writes what a baseline changes, for people who have read how each case went.
+    ///
+    /// # Errors
+    /// `out` cannot be written.
+    pub fn write_changes(&self, out: impl Write) -> io::Result<()> {
+        text::write_changes(self, out)
+    }
+
+    /// Every case with its target.
+    pub fn cases(&self) -> impl Iterator<Item = (&Subject, &Case)> {
+        let targets = self.targets.iter();
+        targets.flat_map(|target| target.cases.iter().map(move |case| (target, case)))
+    }
+
+    /// Whether a target could not be reached.
+    #[must_use]
+    pub fn is_unreachable(&self) -> bool {
+        self.targets
+            .iter()
+            .any(|target| target.unreachable.is_some())
+    }
+
+    /// Whether something needs a change: a finding that no baseline knows, or one that a baseline knows no longer.
+    #[must_use]
+    pub fn has_findings(&self) -> bool {
+        self.cases().any(|(_, case)| case.verdict.fails())
+    }
+}
+
+impl Subject {
+    /// A target that could not be reached.
+    #[must_use]
+    pub fn unreachable(target: String, why: String) -> Self {
+        Self {
+            name: target.clone(),
+            target,
+            server: None,
+            revisions: Vec::new(),
+            unreachable: Some(why),
+            cases: Vec::new(),
+        }
+    }
+
+    /// The same by this name.
+    #[must_use]
+    pub fn named(mut self, name: Option<String>) -> Self {
+        self.name = name.unwrap_or(self.name);
+        self
+    }
+
+    /// How many cases went so.
+    fn count(&self, outcome: Outcome) -> usize {
+        self.cases
+            .iter()
+            .filter(|case| case.verdict == outcome)
+            .count()
+    }
+}
+
+impl From<&CheckReport> for Subject {
+    fn from(report: &CheckReport) -> Self {
+        let cases = report.judged.iter().map(|judged| {
+            let (verdict, seen, exchange) = match &judged.verdict {
+                Verdict::Holds => (Outcome::Holds, None, None),
+                Verdict::Finding(it) => (
+                    Outcome::Finding,
+                    Some(it.seen.clone()),
+                    Some(it.exchange.to_string()),
+                ),
+                Verdict::Inapplicable(why) => (Outcome::Inapplicable, Some(why.clone()), None),
+                Verdict::Unclear(why) => (Outcome::Unclear, Some(why.clone()), None),
+            };
+            Case {
+                name: judged.rule.id.to_owned(),
+                revision: judged.revision.to_string(),
+                title: judged.rule.title.to_owned(),
+                level: Some(judged.rule.level),
+                section: Some(judged.rule.section.to_owned()),
+                verdict,
+                seen,
+                fix: (verdict == Outcome::Finding).then(|| judged.rule.fix.to_owned()),
+                exchange,
+                place: None,
+                steps: Vec::new(),
+                seconds: None,
+            }
+        });
+        Self {
+            name: report.target.clone(),
+            target: report.target.clone(),
+            server: report.server.clone(),
+            revisions: report.revisions.iter().map(ToString::to_string).collect(),
+            unreachable: None,
+            cases: cases.collect(),
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! JUnit XML: a suite for each target and revision, a test case for each case.
+
+use std::io::{self, Write};
+
+use quick_xml::Writer;
+use quick_xml::events::{BytesDecl, BytesText, Event};
+
+use super::{Case, Outcome, Results, Subject};
+
+/// Writes the results.
+///
+/// # Errors
+/// `out` cannot be written.
+pub(super) fn write(results: &Results, out: impl Write) -> io::Result<()> {
+    let mut writer = Writer::new_with_indent(out, b' ', 2);
+    writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
+    let failures = results.cases().filter(|(_, case)| case.verdict.fails());
+    let attributes = [
+        ("name", "mcp-conformance".to_owned()),
+        ("tests", results.cases().count().to_string()),
+        ("failures", failures.count().to_string()),
+    ];
+    writer
+        .create_element("testsuites")
+        .with_attributes(
+            attributes
+                .iter()
+                .map(|(name, value)| (*name, value.as_str())),
+        )
+        .write_inner_content(|writer| {
+            for target in &results.targets {
+                suites(writer, results, target)?;
+            }
+            Ok(())
+        })?;
+    writeln!(writer.into_inner())
+}
+
+fn suites(writer: &mut Writer<impl Write>, results: &Results, target: &Subject) -> io::Result<()> {
+    if let Some(why) = &target.unreachable {
+        let attributes = [
+            ("name", target.name.as_str()),
+            ("tests", "1"),
+            ("errors", "1"),
+        ];
+        writer
+            .create_element("testsuite")
+            .with_attributes(attributes)
+            .write_inner_content(|writer| {
+                writer
+                    .create_element("testcase")
+                    .with_attributes([("classname", target.name.as_str()), ("name", "reachable")])
+                    .write_inner_content(|writer| {
+                        writer
+                            .create_element("error")
+                            .with_attribute(("message", clean(why).as_str()))
+                            .write_empty()?;
+                        Ok(())
+                    })?;
+                Ok(())
+            })?;
+    }
+    let mut revisions: Vec<&str> = Vec::new();
+    for case in &target.cases {
+        if !revisions.contains(&case.revision.as_str()) {
+            revisions.push(&case.revision);
+        }
+    }
+    for revision in revisions {
+        let of = |case: &&Case| case.revision == revision;
+        let cases: Vec<_> = target.cases.iter().filter(of).collect();
+        let count = |wanted: fn(Outcome) -> bool| {
+            let those = cases.iter().filter(|case| wanted(case.verdict));
+            those.count().to_string()
+        };
+        let attributes = [
+            (
+                "name",
+                format!("{} {revision}", target.name).trim_end().to_owned(),
+            ),
+            ("timestamp", results.at.trim_end_matches('Z').to_owned()),
+            ("tests", cases.len().to_string()),
+            ("failures", count(Outcome::fails)),
+            ("errors", "0".to_owned()),
+            ("skipped", count(is_skipped)),
+        ];
+        let attributes = attributes
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        writer
+            .create_element("testsuite")
+            .with_attributes(attributes)
+            .write_inner_content(|writer| {
+                cases
+                    .iter()
+                    .try_for_each(|case| test_case(writer, target, case))
+            })?;
+    }
+    Ok(())
+}
+
+fn is_skipped(outcome: Outcome) -> bool {
+    matches!(
+        outcome,
+        Outcome::Known | Outcome::Inapplicable | Outcome::Unclear
+    )
+}
+
+fn test_case(writer: &mut Writer<impl Write>, target: &Subject, case: &Case) -> io::Result<()> {
+    let seconds = format!("{:.3}", case.seconds.unwrap_or_default());
+    let class = format!("{} {}", target.name, case.revision);
+    let element = writer.create_element("testcase").with_attributes([
+        ("classname", class.trim_end()),
+        ("name", case.name.as_str()),
+        ("time", seconds.as_str()),
+    ]);
+    let seen = clean(case.seen.as_deref().unwrap_or(&case.title));
+    let (kind, message) = match case.verdict {
+        Outcome::Holds => return element.write_empty().map(drop),
+        Outcome::Finding | Outcome::Fixed => ("failure", seen),
+        Outcome::Known => ("skipped", format!("known: {seen}")),
+        Outcome::Inapplicable => ("skipped", seen),
+        Outcome::Unclear => ("skipped", format!("unclear: {seen}")),
+    };
+    element.write_inner_content(|writer| {
+        let mut inner = writer
+            .create_element(kind)
+            .with_attribute(("message", message.as_str()));
+        if kind != "failure" {
+            return inner.write_empty().map(drop);
+        }
+        let level = case
+            .level
+            .map_or("finding".to_owned(), |level| level.to_string());
+        inner = inner.with_attribute(("type", level.as_str()));
+        let text = clean(&details(case));
+        inner.write_text_content(BytesText::new(&text)).map(drop)
+    })?;
+    Ok(())
+}
+
+/// Everything that a person needs.
+fn details(case: &Case) -> String {
+    let mut text = format!("{}\n", case.title);
+    for (name, value) in [("section", &case.section), ("change", &case.fix)] {
+        if let Some(value) = value {
+            text += &format!("{name}: {value}\n");
+        }
+    }
+    text + case.exchange.as_deref().unwrap_or_default()
+}
+
+/// Without the control characters that XML 1.0 cannot hold.
+fn clean(text: &str) -> String {
+    let is_good = |c: &char| matches!(c, '\t' | '\n' | '\r' | ' '..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+    text.chars().filter(is_good).collect()
+}

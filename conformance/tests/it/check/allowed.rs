@@ -1,0 +1,58 @@
+//! What the specification leaves free is not a finding, and what it does not is one.
+
+use std::collections::BTreeSet;
+
+use mcp_conformance::Revision;
+use serde_json::json;
+
+use super::correct::correct;
+use super::{found, over_http, text};
+use crate::mutation::{Answer, Asked, Fault, broken, instead};
+
+fn refused(asked: &Asked, status: u16, code: i64) -> Answer {
+    let error = json!({"code": code, "message": "no"});
+    Answer::new(
+        status,
+        json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error}),
+    )
+}
+
+/// Requests that do not name their version in a header are taken for ones of 2025-03-26, which need a session.
+fn unversioned(asked: &Asked) -> Option<Answer> {
+    let has = |name: &str| asked.headers.contains_key(name);
+    let old = has("mcp-method") && !has("mcp-protocol-version");
+    old.then(|| refused(asked, 400, -32600))
+}
+
+/// The same, and no handshake is made.
+fn unversioned_and_modern_alone(asked: &Asked) -> Option<Answer> {
+    let handshake = asked.is_rpc("initialize");
+    let refusal = handshake.then(|| refused(asked, 400, -32601));
+    refusal.or_else(|| unversioned(asked))
+}
+
+/// A batch is refused by an error without its status.
+fn batches() -> Fault {
+    instead(|asked| asked.body.is_array().then(|| refused(asked, 200, -32600)))
+}
+
+async fn rules_broken(fault: Fault) -> BTreeSet<&'static str> {
+    let check = over_http(broken(correct(), fault)).revisions(vec![Revision::V2026_07_28]);
+    let report = check.run(|_| {}).await.unwrap();
+    let found = found(&report);
+    println!("{}", text(&report));
+    found
+}
+
+#[tokio::test]
+async fn a_server_of_older_clients_may_take_a_request_without_version_for_one_of_theirs() {
+    assert_eq!(rules_broken(instead(unversioned)).await, BTreeSet::new());
+    let alone = instead(unversioned_and_modern_alone);
+    let rule = BTreeSet::from(["modern.version-header"]);
+    assert_eq!(rules_broken(alone).await, rule);
+}
+
+#[tokio::test]
+async fn the_status_of_a_refused_batch_is_free() {
+    assert_eq!(rules_broken(batches()).await, BTreeSet::new());
+}

@@ -1,0 +1,101 @@
+//! Recordings in which one byte of one result is another, replayed against the server that they were made of.
+
+use std::path::Path;
+
+use mcp_conformance::{Era, Replay, Target, Transcript};
+use proptest::prelude::any;
+use proptest::test_runner::{Config, TestRunner};
+use serde_json::Value;
+
+use crate::check::correct;
+use crate::one_byte::changes;
+use crate::recording::record;
+
+const SESSION: &str = r#"{"transcript":1,"name":"session"}
+{"open":"main"}
+{"mcp":{"method":"tools/list"},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"tools/call","params":{"name":"test_simple_text","arguments":{}}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"tools/call","params":{"name":"test_image_content","arguments":{}}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"tools/call","params":{"name":"test_multiple_content_types","arguments":{}}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"tools/call","params":{"name":"test_error_handling","arguments":{}}},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"resources/list"},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"resources/templates/list"},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"prompts/list"},"expect":{"result":{"$any":true}}}
+{"mcp":{"method":"prompts/get","params":{"name":"test_simple_prompt"}},"expect":{"result":{"$any":true}}}
+"#;
+
+/// Each place of a recording where a scalar can be another: its line, its path in the answer, and the line so changed.
+fn places(text: &str, at: usize) -> Vec<(usize, String, String)> {
+    let mut places = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let step: Value = serde_json::from_str(line).unwrap();
+        let mut found = Vec::new();
+        changes(&step["expect"]["result"], "", at, &mut found);
+        for (path, value) in found {
+            let mut changed = step.clone();
+            *changed["expect"]["result"].pointer_mut(&path).unwrap() = value;
+            // What is inside a matcher has a place of its own in the answer.
+            let path = path.replace("/$literal", "");
+            if !path.contains("/$") {
+                places.push((index + 1, format!("/result{path}"), changed.to_string()));
+            }
+        }
+    }
+    places
+}
+
+fn replaced(text: &str, number: usize, line: &str) -> Transcript {
+    let lines = (1..).zip(text.lines());
+    let lines: Vec<&str> = lines
+        .map(|(at, old)| if at == number { line } else { old })
+        .collect();
+    Transcript::parse("changed.jsonl", &lines.join("\n")).unwrap()
+}
+
+fn recorded(folder: &Path) -> Vec<(Era, String)> {
+    let transcripts = Transcript::read_all([folder]).unwrap();
+    let read = |it: &Transcript| std::fs::read_to_string(it.source_name()).unwrap();
+    let both = transcripts.iter().map(|it| (it.eras()[0], read(it)));
+    both.collect()
+}
+
+#[test]
+fn one_changed_byte_of_a_recording_fails_at_its_path() {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (_server, url) = runtime.block_on(correct::everything_over_http());
+    let server = Target::url(&url).unwrap();
+    let session = [Transcript::parse("session.jsonl", SESSION).unwrap()];
+    runtime.block_on(record(server.clone(), &session, folder.path(), false));
+    let recorded = recorded(folder.path());
+    assert_eq!(recorded.len(), 2, "one for each era");
+    for (era, text) in &recorded {
+        let whole = Transcript::parse("whole.jsonl", text).unwrap();
+        let outcome = runtime.block_on(Replay::new(server.clone()).run_one(&whole, *era));
+        assert!(outcome.is_ok(), "{outcome:?}");
+        assert!(places(text, 0).len() > 100, "{}", places(text, 0).len());
+    }
+    let config = Config {
+        cases: 200,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    TestRunner::new(config)
+        .run(&any::<(bool, usize, usize)>(), |(which, place, at)| {
+            let (era, text) = &recorded[usize::from(which)];
+            let mut places = places(text, at);
+            let (line, path, changed) = places.swap_remove(place % places.len());
+            let transcript = replaced(text, line, &changed);
+            let replay = Replay::new(server.clone());
+            let outcome = runtime.block_on(replay.run_one(&transcript, *era));
+            let failure = outcome.expect_err(&format!("{era} {line} {path}"));
+            assert_eq!(failure.line, line, "{failure:?}");
+            let named = failure.mismatches.iter().any(|it| it.path == path);
+            assert!(named, "{path}: {failure:?}");
+            Ok(())
+        })
+        .unwrap();
+}
