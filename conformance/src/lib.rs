@@ -102,6 +102,7 @@ mod pipe;
 mod record;
 mod replay;
 mod report;
+mod reverse;
 mod sse;
 mod target;
 mod template;
@@ -118,6 +119,7 @@ pub use record::{
 };
 pub use replay::Replay;
 pub use report::{Event, Failure, Summary, TextReporter};
+pub use reverse::{ClientCheck, ClientJudged, ClientReport, ClientRule, Scene, client_rules};
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
 pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;
