@@ -1,6 +1,7 @@
 //! The command line: what was given, and what it means.
 
 mod check;
+mod client;
 mod convert;
 mod output;
 mod record;
@@ -30,6 +31,8 @@ enum Command {
     Replay(replay::ReplayArgs),
     /// Holds a server against the rules of the protocol; it needs no fixture.
     Check(check::CheckArgs),
+    /// Holds a client against the rules of the protocol, by servers that play a part.
+    Client(client::ClientArgs),
     /// Stands between a client and a server, and writes a transcript of each session.
     Record(record::RecordArgs),
     /// Turns exchanges that were recorded elsewhere into transcripts.
@@ -62,6 +65,7 @@ pub(crate) async fn run(cli: Cli, mut out: impl Write, color: bool) -> Result<Ve
     match cli.command {
         Command::Replay(args) => args.run(out, color).await,
         Command::Check(args) => args.run(out).await,
+        Command::Client(args) => args.run(out).await,
         Command::Record(args) => args.run().await,
         Command::Convert(args) => args.run(out),
         Command::Report(args) => args.run(out),

@@ -103,6 +103,7 @@ mod record;
 mod replay;
 mod report;
 mod results;
+mod reverse;
 mod sse;
 mod target;
 mod template;
@@ -123,6 +124,7 @@ pub use results::{
     Baseline, BaselineError, Case, Difference, FailedStep, Format, Location, Outcome, Results,
     Subject, Tool,
 };
+pub use reverse::{ClientCheck, ClientJudged, ClientReport, ClientRule, Scene, client_rules};
 pub use sse::{DecodeError, Decoder, Event as SseEvent, Frame, MAX_EVENT_BYTES};
 pub use target::{Body, BoxError, Target, TargetError};
 pub use template::Vars;

@@ -3,6 +3,7 @@
 
 mod base_rules;
 mod check;
+mod clients;
 mod command_line;
 mod event_stream;
 mod generic;
@@ -17,6 +18,7 @@ mod replays;
 mod report;
 mod serve;
 mod server;
+mod small_client;
 mod small_server;
 mod streaming;
 mod transcripts;

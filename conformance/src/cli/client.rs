@@ -1,0 +1,112 @@
+//! `client`: the rules of the protocol against a client.
+
+use std::ffi::OsString;
+use std::io::{IsTerminal as _, Write};
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use mcp_conformance::{BoxError, ClientCheck, ClientRule, client_rules};
+
+use super::Verdict;
+
+#[derive(Debug, Args)]
+pub(crate) struct ClientArgs {
+    /// The program and its arguments, after `--`. `{url}` becomes the URL of a server; without it the URL is the last
+    /// argument. It should connect, list the tools, call each with the JSON of MCP_TOOL_ARGUMENTS, and end.
+    #[arg(last = true, required_unless_present_any = ["list", "explain"], value_name = "COMMAND")]
+    command: Vec<OsString>,
+    /// Only rules whose id begins so. Repeatable.
+    #[arg(long, value_name = "RULE")]
+    only: Vec<String>,
+    /// No rule whose id begins so. Repeatable.
+    #[arg(long, value_name = "RULE")]
+    skip: Vec<String>,
+    /// How many seconds the client may take in each of 11 scenes.
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+    /// How the report is written.
+    #[arg(long, value_enum, default_value = "text")]
+    format: Format,
+    /// Lists the rules and runs nothing.
+    #[arg(long)]
+    list: bool,
+    /// Says what a rule means and runs nothing.
+    #[arg(long, value_name = "RULE")]
+    explain: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum Format {
+    Text,
+    Json,
+}
+
+impl ClientArgs {
+    pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
+        if self.list {
+            for rule in client_rules() {
+                let level = rule.level.to_string();
+                writeln!(out, "{level:8} {:28} {}", rule.id, rule.title)?;
+            }
+            return Ok(Verdict::Holds);
+        }
+        if let Some(id) = &self.explain {
+            let rule = client_rules().find(|rule| rule.id == id.as_str());
+            let rule = rule.ok_or_else(|| unknown("there is no rule", id))?;
+            let scenes: Vec<&str> = rule.scenes.iter().map(|scene| scene.name()).collect();
+            writeln!(out, "{} ({})", rule.id, rule.level)?;
+            writeln!(out, "{}.", rule.title)?;
+            writeln!(
+                out,
+                "Section: {}. Scenes: {}.",
+                rule.section,
+                scenes.join(", ")
+            )?;
+            writeln!(out, "If it is broken: {}.", rule.fix)?;
+            return Ok(Verdict::Holds);
+        }
+        for named in self.only.iter().chain(&self.skip) {
+            if !client_rules().any(|rule| rule.id.starts_with(named.as_str())) {
+                return Err(unknown("no rule begins with", named).into());
+            }
+        }
+        let mut words = self.command.into_iter();
+        let program = words.next().ok_or("the command is empty")?;
+        let check = ClientCheck::command(program.clone(), words.collect())
+            .only(self.only)
+            .skip(self.skip)
+            .timeout(Duration::from_secs(self.timeout));
+        let shows = std::io::stderr().is_terminal();
+        let report = check.run(|scene| {
+            if shows {
+                let _ = writeln!(std::io::stderr(), "scene {scene} …");
+            }
+        });
+        let report = match report.await {
+            Ok(report) => report,
+            Err(error) => {
+                let program = program.to_string_lossy();
+                writeln!(out, "{program} cannot be run: {error}")?;
+                return Ok(Verdict::Unreachable);
+            }
+        };
+        match self.format {
+            Format::Text => report.write_text(&mut out)?,
+            Format::Json => writeln!(out, "{:#}", report.to_json())?,
+        }
+        Ok(match report.findings().next() {
+            None => Verdict::Holds,
+            Some(_) => Verdict::Differs,
+        })
+    }
+}
+
+/// What is wrong with the name of a rule, and the name that comes nearest.
+fn unknown(problem: &str, named: &str) -> String {
+    let near = client_rules().max_by(|one, other| {
+        let near = |rule: &ClientRule| strsim::jaro_winkler(rule.id, named);
+        near(one).total_cmp(&near(other))
+    });
+    let near = near.map_or("", |rule| rule.id);
+    format!("{problem} {named:?}; the nearest is {near}, and --list names them all")
+}

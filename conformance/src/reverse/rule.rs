@@ -1,0 +1,65 @@
+//! What a rule for clients is.
+
+use std::fmt;
+
+use super::scene::Scene;
+use super::seen::{Heard, Runs};
+use crate::check::{Exchange, Finding, Level, Verdict};
+
+/// One sentence of the specification that a server sees kept or broken.
+pub struct ClientRule {
+    /// Its stable name, such as `client.session-header`.
+    pub id: &'static str,
+    /// How much it binds.
+    pub level: Level,
+    /// The section of the specification that says so.
+    pub section: &'static str,
+    /// The rule in a sentence.
+    pub title: &'static str,
+    /// What to change in a client that breaks it.
+    pub fix: &'static str,
+    /// The scenes by which it is judged.
+    pub scenes: &'static [Scene],
+    pub(super) judge: fn(&Runs) -> Verdict,
+}
+
+impl fmt::Debug for ClientRule {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.id)
+    }
+}
+
+/// The first of these for which a sentence says what is wrong; holds if there is none, and says why not if there are none at
+/// all.
+pub(super) fn each<'h>(
+    heard: impl IntoIterator<Item = &'h Heard>,
+    none: &str,
+    wrong: impl Fn(&Heard) -> Option<String>,
+) -> Verdict {
+    let mut any = false;
+    for heard in heard {
+        any = true;
+        if let Some(seen) = wrong(heard) {
+            return finding(seen, heard);
+        }
+    }
+    match any {
+        true => Verdict::Holds,
+        false => Verdict::Inapplicable(none.to_owned()),
+    }
+}
+
+pub(super) fn finding(seen: impl Into<String>, heard: &Heard) -> Verdict {
+    Verdict::Finding(Finding {
+        seen: seen.into(),
+        exchange: heard.exchange(),
+    })
+}
+
+/// A finding in what did not come.
+pub(super) fn missing(seen: impl Into<String>) -> Verdict {
+    Verdict::Finding(Finding {
+        seen: seen.into(),
+        exchange: Exchange::default(),
+    })
+}

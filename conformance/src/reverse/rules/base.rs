@@ -1,0 +1,157 @@
+//! JSON-RPC and the transport, in every scene.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use super::super::rule::{ClientRule, each, finding, missing};
+use super::super::scene::Scene;
+use super::super::seen::{Ended, Heard, Runs};
+use super::{CALM, MUST, PRACTICE, posts};
+use crate::check::Verdict;
+
+pub(super) const RULES: &[ClientRule] = &[
+    ClientRule {
+        id: "client.speaks",
+        level: MUST,
+        section: "Lifecycle; Discovery",
+        title: "The client gets as far as asking a server for its tools",
+        fix: "connect to the URL that is given, and list the tools",
+        scenes: CALM,
+        judge: speaks,
+    },
+    ClientRule {
+        id: "client.frame",
+        level: MUST,
+        section: "Base protocol, Messages",
+        title: "A message is one JSON object with jsonrpc \"2.0\" and a method, or a result or an error",
+        fix: "send each message by itself, as {\"jsonrpc\":\"2.0\",…}",
+        scenes: &Scene::ALL,
+        judge: |runs| each(posts(runs), NOTHING, frame),
+    },
+    ClientRule {
+        id: "client.request-id",
+        level: MUST,
+        section: "Base protocol, Requests",
+        title: "The id of a request is a string or an integer that this session has not had",
+        fix: "count ids up, and use none a second time",
+        scenes: &Scene::ALL,
+        judge: request_id,
+    },
+    ClientRule {
+        id: "client.accept",
+        level: MUST,
+        section: "Transports, Streamable HTTP, Sending messages",
+        title: "Each POST accepts application/json and text/event-stream",
+        fix: "send Accept: application/json, text/event-stream",
+        scenes: &Scene::ALL,
+        judge: |runs| each(posts(runs), NOTHING, accept),
+    },
+    ClientRule {
+        id: "client.content-type",
+        level: PRACTICE,
+        section: "Transports, Streamable HTTP",
+        title: "Each POST has the content type application/json",
+        fix: "send Content-Type: application/json",
+        scenes: &Scene::ALL,
+        judge: |runs| each(posts(runs), NOTHING, content_type),
+    },
+    ClientRule {
+        id: "client.ends",
+        level: PRACTICE,
+        section: "Lifecycle, Shutdown",
+        title: "The client ends when it has done what it was asked for",
+        fix: "close the session and what keeps the program alive, such as streams and timers",
+        scenes: CALM,
+        judge: ends,
+    },
+];
+
+const NOTHING: &str = "the client sent no message";
+
+fn speaks(runs: &Runs) -> Verdict {
+    let calm = || CALM.iter().filter_map(|scene| runs.of(*scene));
+    if calm().any(|seen| seen.calls("tools/list").next().is_some()) {
+        return Verdict::Holds;
+    }
+    let last = calm().flat_map(|seen| seen.heard.last()).last();
+    match last {
+        Some(heard) => finding("no server was asked for its tools; this came last", heard),
+        None => missing("no server heard anything"),
+    }
+}
+
+fn frame(heard: &Heard) -> Option<String> {
+    let Some(message) = &heard.message else {
+        return Some("the body is not JSON".to_owned());
+    };
+    let is_message = message.get("jsonrpc") == Some(&json!("2.0"))
+        && (message.get("method").is_some_and(Value::is_string) || heard.is_response());
+    let params = message.get("params");
+    match is_message {
+        false if message.is_array() => Some("several messages in one body".to_owned()),
+        false => Some("it is not a message of JSON-RPC 2.0".to_owned()),
+        true if params.is_some_and(|params| !params.is_object()) => {
+            Some("params are not an object".to_owned())
+        }
+        true => None,
+    }
+}
+
+fn request_id(runs: &Runs) -> Verdict {
+    let mut any = false;
+    for (_, seen) in runs.all() {
+        let mut used = HashSet::new();
+        for heard in seen.heard.iter().filter(|heard| heard.rpc().is_some()) {
+            let Some(id) = heard.id() else { continue };
+            any = true;
+            if !(id.is_string() || id.is_i64() || id.is_u64()) {
+                return finding(format!("the id is {id}"), heard);
+            }
+            let session = heard.header("mcp-session-id").unwrap_or_default();
+            if !used.insert((session.to_owned(), id.to_string())) {
+                return finding(format!("the id {id} was used before"), heard);
+            }
+        }
+    }
+    match any {
+        true => Verdict::Holds,
+        false => Verdict::Inapplicable("the client sent no request".to_owned()),
+    }
+}
+
+fn accept(heard: &Heard) -> Option<String> {
+    let values = heard.headers.get_all("accept").iter();
+    let text: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    let text = text.join(",").to_ascii_lowercase();
+    let has = |wanted: &str| text.split(',').any(|it| media(it) == wanted);
+    let both = has("application/json") && has("text/event-stream");
+    (!both).then(|| format!("Accept is {text:?}"))
+}
+
+fn content_type(heard: &Heard) -> Option<String> {
+    let given = heard.header("content-type").unwrap_or_default();
+    let is_json = media(given).eq_ignore_ascii_case("application/json");
+    (!is_json).then(|| format!("Content-Type is {given:?}"))
+}
+
+/// A media type without its parameters.
+fn media(text: &str) -> &str {
+    text.split(';').next().unwrap_or_default().trim()
+}
+
+fn ends(runs: &Runs) -> Verdict {
+    for scene in CALM {
+        let Some(seen) = runs.of(*scene) else {
+            continue;
+        };
+        if let (Ended::Late(after), Some(last)) = (&seen.ended, seen.heard.last()) {
+            let after = after.as_secs_f64();
+            return finding(
+                format!("in the scene {scene} it still ran after {after} s; this came last"),
+                last,
+            );
+        }
+    }
+    Verdict::Holds
+}

@@ -1,0 +1,97 @@
+//! What careful clients do before servers that err or mean harm.
+
+use super::super::rule::{ClientRule, finding, missing};
+use super::super::scene::Scene;
+use super::super::script::TRAP;
+use super::super::seen::{Ended, Runs, Seen};
+use super::super::stage::ENDLESS;
+use super::{MUST, PRACTICE};
+use crate::check::Verdict;
+
+pub(super) const RULES: &[ClientRule] = &[
+    ClientRule {
+        id: "client.wrong-id",
+        level: MUST,
+        section: "Base protocol, Responses (JSON-RPC 2.0 §5)",
+        title: "A response with an id that the client never used answers nothing",
+        fix: "find the request of a response by its id, type included, and drop what fits none",
+        scenes: &[Scene::WrongId],
+        judge: |runs| {
+            listed(runs, Scene::WrongId, |seen| {
+                let mut calls = seen.calls("tools/call");
+                let trap = calls.find(|heard| heard.param("name").is_some_and(|name| name == TRAP));
+                trap.map_or(Verdict::Holds, |heard| {
+                    finding("the tool of the wrong answer was called", heard)
+                })
+            })
+        },
+    },
+    ClientRule {
+        id: "client.redirect",
+        level: PRACTICE,
+        section: "Security best practices",
+        title: "A redirect to another origin is not followed",
+        fix: "follow redirects within the origin alone: sessions and tokens are for one origin",
+        scenes: &[Scene::Redirects],
+        judge: |runs| match runs.of(Scene::Redirects) {
+            None => Verdict::Unclear("its scene was not played".to_owned()),
+            Some(seen) => match seen.heard.iter().find(|heard| heard.elsewhere) {
+                Some(heard) => finding("the other origin heard this", heard),
+                None if seen.heard.is_empty() => missing("the server heard nothing"),
+                None => Verdict::Holds,
+            },
+        },
+    },
+    ClientRule {
+        id: "client.endless",
+        level: PRACTICE,
+        section: "Security best practices",
+        title: "The reading of one message is bounded",
+        fix: "give up a message above a size that you document, and close the connection",
+        scenes: &[Scene::Endless],
+        judge: |runs| {
+            listed(runs, Scene::Endless, |seen| {
+                match seen.heard.iter().find(|heard| heard.taken >= ENDLESS) {
+                    Some(heard) => finding(
+                        format!("{} MiB of one event were taken", ENDLESS >> 20),
+                        heard,
+                    ),
+                    None => ended(seen),
+                }
+            })
+        },
+    },
+    ClientRule {
+        id: "client.garbage",
+        level: PRACTICE,
+        section: "Base protocol, Messages",
+        title: "An answer that is no JSON ends the call and does not hang the client",
+        fix: "fail the call with the parser's words",
+        scenes: &[Scene::Garbage],
+        judge: |runs| listed(runs, Scene::Garbage, ended),
+    },
+];
+
+/// Judges a scene in which the client listed the tools.
+fn listed(runs: &Runs, scene: Scene, judge: impl Fn(&Seen) -> Verdict) -> Verdict {
+    let Some(seen) = runs.of(scene) else {
+        return Verdict::Unclear("its scene was not played".to_owned());
+    };
+    match seen.calls("tools/list").next() {
+        Some(_) => judge(seen),
+        None => Verdict::Inapplicable("the client did not come to list the tools".to_owned()),
+    }
+}
+
+/// That the client ended by itself and not by a signal.
+fn ended(seen: &Seen) -> Verdict {
+    let wrong = match &seen.ended {
+        Ended::Late(after) => format!("it still ran after {} s", after.as_secs_f64()),
+        Ended::Itself(how) if how.contains("signal") => format!("it ended by {how}"),
+        Ended::Itself(_) => return Verdict::Holds,
+    };
+    match seen.calls("tools/list").last() {
+        Some(heard) => finding(wrong, heard),
+        None => missing(wrong),
+    }
+}

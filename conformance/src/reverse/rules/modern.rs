@@ -1,0 +1,231 @@
+//! Servers without a handshake (2026-07-28).
+
+use http::Method;
+use serde_json::Value;
+
+use super::super::rule::{ClientRule, each, finding, missing};
+use super::super::scene::Scene;
+use super::super::script::modern::META_CAPABILITIES;
+use super::super::script::{MODERN, QUESTION, STATE, UNUSABLE};
+use super::super::seen::{Heard, META_VERSION, Runs};
+use super::{MUST, PRACTICE, modern};
+use crate::check::Verdict;
+
+pub(super) const RULES: &[ClientRule] = &[
+    ClientRule {
+        id: "client.meta",
+        level: MUST,
+        section: "Base protocol, _meta",
+        title: "Every request names its revision and the client's capabilities in _meta",
+        fix: "put io.modelcontextprotocol/protocolVersion and …/clientCapabilities into params._meta of every request",
+        scenes: &[Scene::Modern],
+        judge: |runs| {
+            each(requests(runs), SPEAKS_NOT, |heard| {
+                let version = heard.meta(META_VERSION).and_then(Value::as_str);
+                let capabilities = heard.meta(META_CAPABILITIES).is_some_and(Value::is_object);
+                match (version, capabilities) {
+                    (Some(MODERN), true) => None,
+                    (Some(MODERN), false) => Some("_meta has no clientCapabilities".to_owned()),
+                    (other, _) => Some(format!("the revision in _meta is {other:?}")),
+                }
+            })
+        },
+    },
+    ClientRule {
+        id: "client.modern-version-header",
+        level: MUST,
+        section: "Transports, Streamable HTTP, Protocol version header",
+        title: "MCP-Protocol-Version is on every POST, and the same as in _meta",
+        fix: "send MCP-Protocol-Version: 2026-07-28 with every POST",
+        scenes: &[Scene::Modern],
+        judge: |runs| {
+            each(modern(runs), SPEAKS_NOT, |heard| {
+                let given = heard.header("mcp-protocol-version");
+                let said = heard.meta(META_VERSION).and_then(Value::as_str);
+                (given.is_none() || given != said)
+                    .then(|| format!("MCP-Protocol-Version is {given:?}, _meta says {said:?}"))
+            })
+        },
+    },
+    ClientRule {
+        id: "client.method-header",
+        level: MUST,
+        section: "Transports, Streamable HTTP, Request headers",
+        title: "Mcp-Method repeats the method of the body",
+        fix: "send Mcp-Method with every request and notification",
+        scenes: &[Scene::Modern],
+        judge: |runs| {
+            each(modern(runs), SPEAKS_NOT, |heard| {
+                let given = heard.header("mcp-method");
+                (given != heard.rpc()).then(|| format!("Mcp-Method is {given:?}"))
+            })
+        },
+    },
+    ClientRule {
+        id: "client.name-header",
+        level: MUST,
+        section: "Transports, Streamable HTTP, Request headers",
+        title: "Mcp-Name repeats the name of the tool that is called",
+        fix: "send Mcp-Name with tools/call, prompts/get, resources/read and tasks/*",
+        scenes: &[Scene::Modern],
+        judge: |runs| {
+            each(calls(runs), CALLS_NOT, |heard| {
+                let given = heard.header("mcp-name");
+                let said = heard.param("name").and_then(Value::as_str);
+                (given != said).then(|| format!("Mcp-Name is {given:?}"))
+            })
+        },
+    },
+    ClientRule {
+        id: "client.parameter-header",
+        level: MUST,
+        section: "Transports, Streamable HTTP, x-mcp-header",
+        title: "A parameter with x-mcp-header is repeated in its header",
+        fix: "send Mcp-Param-NAME with the value for each annotated parameter that the call has",
+        scenes: &[Scene::Modern],
+        judge: |runs| {
+            let region = |heard: &Heard| {
+                heard
+                    .param("arguments")?
+                    .get("region")?
+                    .as_str()
+                    .map(str::to_owned)
+            };
+            let with = calls(runs).filter(|heard| region(heard).is_some());
+            each(
+                with,
+                "the client called the tool without the parameter region",
+                |heard| {
+                    let given = heard.header("mcp-param-region");
+                    (given != region(heard).as_deref())
+                        .then(|| format!("Mcp-Param-Region is {given:?}"))
+                },
+            )
+        },
+    },
+    ClientRule {
+        id: "client.unusable-tool",
+        level: MUST,
+        section: "Transports, Streamable HTTP, x-mcp-header",
+        title: "A tool whose x-mcp-header is no header name is left out, and the others are kept",
+        fix: "take tools with broken annotations out of the list, and say so in a log",
+        scenes: &[Scene::Modern],
+        judge: |runs| {
+            let called = |name: &str| {
+                calls(runs).find(|heard| heard.param("name").and_then(Value::as_str) == Some(name))
+            };
+            match (called(UNUSABLE), calls(runs).next()) {
+                (Some(heard), _) => {
+                    finding("the tool with the header \"no token\" was called", heard)
+                }
+                (None, Some(_)) => Verdict::Holds,
+                (None, None) => Verdict::Inapplicable(CALLS_NOT.to_owned()),
+            }
+        },
+    },
+    ClientRule {
+        id: "client.rounds",
+        level: MUST,
+        section: "Multi round-trip requests",
+        title: "A request that needs input is made again with a new id, requestState as it came, and answers under the same keys",
+        fix: "repeat the request with inputResponses keyed like inputRequests, and requestState byte by byte",
+        scenes: &[Scene::Asks],
+        judge: rounds,
+    },
+    ClientRule {
+        id: "client.state-leak",
+        level: MUST,
+        section: "Multi round-trip requests",
+        title: "requestState and inputResponses are in no request that was not asked for them",
+        fix: "forget them when the request has its result",
+        scenes: &[Scene::Asks],
+        judge: |runs| {
+            let asks = runs
+                .of(Scene::Asks)
+                .into_iter()
+                .flat_map(|seen| &seen.heard);
+            let others =
+                asks.filter(|heard| heard.rpc().is_some_and(|method| method != "tools/call"));
+            each(others, SPEAKS_NOT, |heard| {
+                let has = ["requestState", "inputResponses"]
+                    .into_iter()
+                    .find(|name| heard.param(name).is_some());
+                has.map(|name| format!("it has {name}"))
+            })
+        },
+    },
+    ClientRule {
+        id: "client.modern",
+        level: PRACTICE,
+        section: "Versioning, Backward compatibility",
+        title: "The client speaks with servers that have no handshake",
+        fix: "answer −32022 with a revision of its list, or begin with server/discover",
+        scenes: &[Scene::Modern],
+        judge: |runs| match modern(runs).next() {
+            Some(_) => Verdict::Holds,
+            None => match runs.of(Scene::Modern).and_then(|seen| seen.heard.last()) {
+                Some(heard) => finding("no request of 2026-07-28 came; this came last", heard),
+                None => missing("nothing came"),
+            },
+        },
+    },
+];
+
+const SPEAKS_NOT: &str = "the client does not speak 2026-07-28";
+const CALLS_NOT: &str = "the client called no tool of a server without a handshake";
+
+/// The requests to the server without a handshake, but for one that begins in the older way.
+fn requests(runs: &Runs) -> impl Iterator<Item = &Heard> {
+    let speaks = modern(runs).next().is_some();
+    let seen = runs.of(Scene::Modern).filter(|_| speaks);
+    let all = seen.into_iter().flat_map(|seen| &seen.heard);
+    let posts = all.filter(|heard| heard.method == Method::POST && heard.id().is_some());
+    posts.filter(|heard| heard.rpc() != Some("initialize"))
+}
+
+/// The calls of tools of 2026-07-28.
+fn calls(runs: &Runs) -> impl Iterator<Item = &Heard> {
+    let seen = runs.of(Scene::Modern).into_iter();
+    seen.flat_map(|seen| seen.calls("tools/call"))
+        .filter(|heard| heard.is_modern())
+}
+
+fn rounds(runs: &Runs) -> Verdict {
+    let Some(seen) = runs.of(Scene::Asks) else {
+        return Verdict::Unclear("its scene was not played".to_owned());
+    };
+    let mut calls = seen.calls("tools/call").filter(|heard| heard.is_modern());
+    let Some(first) = calls.next() else {
+        return Verdict::Inapplicable(CALLS_NOT.to_owned());
+    };
+    let tool = first.param("name");
+    let again =
+        calls.find(|heard| heard.param("name") == tool && heard.param("requestState").is_some());
+    let can = first
+        .meta(META_CAPABILITIES)
+        .is_some_and(|can| can.get("elicitation").is_some());
+    let Some(again) = again else {
+        // Without a question it is the client's choice.
+        return match can {
+            true => finding("the call was not made again after this", first),
+            false => Verdict::Inapplicable("the client cannot be asked".to_owned()),
+        };
+    };
+    let answered = again
+        .param("inputResponses")
+        .and_then(|answers| answers.get(QUESTION));
+    match () {
+        () if again.id() == first.id() => finding("it has the id of the first call", again),
+        () if again.param("requestState") != Some(&Value::from(STATE)) => {
+            finding(format!("the state was {STATE:?}"), again)
+        }
+        () if can && answered.is_none() => finding(
+            format!("inputResponses have nothing under {QUESTION:?}"),
+            again,
+        ),
+        () if again.param("arguments") != first.param("arguments") => {
+            finding("the arguments are others", again)
+        }
+        () => Verdict::Holds,
+    }
+}

@@ -1,0 +1,129 @@
+//! Event streams of servers with a handshake (2025-11-25): reading them, questions on them, and taking them up again.
+
+use http::Method;
+use serde_json::{Value, json};
+
+use super::super::rule::{ClientRule, each, finding, missing};
+use super::super::scene::Scene;
+use super::super::script::EVENT;
+use super::super::seen::Runs;
+use super::legacy::judged;
+use super::{MUST, SHOULD};
+use crate::check::Verdict;
+
+pub(super) const RULES: &[ClientRule] = &[
+    ClientRule {
+        id: "client.event-stream",
+        level: MUST,
+        section: "Transports, Streamable HTTP, Sending messages (HTML, Server-sent events)",
+        title: "An answer is read from an event stream with comments, CRLF, several data lines, and parts that meet anywhere",
+        fix: "read the stream by the rules of server-sent events, and decode UTF-8 over the ends of parts",
+        scenes: &[Scene::Streams],
+        judge: event_stream,
+    },
+    ClientRule {
+        id: "client.ping",
+        level: MUST,
+        section: "Utilities, Ping",
+        title: "A ping of the server is answered at once with an empty result and its id",
+        fix: "answer {\"jsonrpc\":\"2.0\",\"id\":…,\"result\":{}} by a POST while the call waits",
+        scenes: &[Scene::Streams],
+        judge: |runs| {
+            asked(runs, &Value::from("srv-1"), |answer| {
+                answer.get("result") == Some(&json!({}))
+            })
+        },
+    },
+    ClientRule {
+        id: "client.unknown-request",
+        level: MUST,
+        section: "Base protocol, Responses (JSON-RPC 2.0 §5.1)",
+        title: "A request of the server that the client does not know is answered with error −32601 and its id",
+        fix: "answer every unknown method with code −32601 instead of silence",
+        scenes: &[Scene::Streams],
+        judge: |runs| {
+            asked(runs, &Value::from(7), |answer| {
+                answer.pointer("/error/code").and_then(Value::as_i64) == Some(-32601)
+            })
+        },
+    },
+    ClientRule {
+        id: "client.resume",
+        level: SHOULD,
+        section: "Transports, Streamable HTTP, Resumability and redelivery",
+        title: "A stream that broke off after an event with an id is resumed by GET with Last-Event-ID as it came",
+        fix: "wait for the time of retry, then GET with Accept: text/event-stream and Last-Event-ID",
+        scenes: &[Scene::Breaks],
+        judge: resume,
+    },
+    ClientRule {
+        id: "client.resume-accept",
+        level: MUST,
+        section: "Transports, Streamable HTTP, Listening for messages",
+        title: "A GET accepts text/event-stream",
+        fix: "send Accept: text/event-stream with every GET",
+        scenes: &Scene::ALL,
+        judge: |runs| {
+            each(
+                super::heard(runs).filter(|heard| heard.method == Method::GET),
+                "the client sent no GET",
+                |heard| {
+                    let accept = heard.header("accept").unwrap_or_default();
+                    (!accept.contains("text/event-stream")).then(|| format!("Accept is {accept:?}"))
+                },
+            )
+        },
+    },
+];
+
+fn event_stream(runs: &Runs) -> Verdict {
+    judged(runs, Scene::Streams, |seen| {
+        if seen.calls("tools/call").next().is_some() {
+            return Verdict::Holds;
+        }
+        // A client that calls nothing anywhere shows nothing here.
+        let calls = runs.of(Scene::Legacy);
+        if calls.is_some_and(|seen| seen.calls("tools/call").next().is_none()) {
+            return Verdict::Inapplicable("the client calls no tools".to_owned());
+        }
+        match seen.heard.iter().rev().find(|heard| heard.id().is_some()) {
+            Some(heard) => finding("it did not come to calling the tool of this answer", heard),
+            None => missing("it heard nothing"),
+        }
+    })
+}
+
+/// Judges the answer to a question of the server.
+fn asked(runs: &Runs, id: &Value, is_right: impl Fn(&Value) -> bool) -> Verdict {
+    judged(runs, Scene::Streams, |seen| {
+        let Some(call) = seen.calls("tools/call").next() else {
+            return Verdict::Inapplicable("the client called no tool".to_owned());
+        };
+        let mut answers = seen.heard.iter().filter(|heard| heard.is_response());
+        match answers.find(|heard| heard.id() == Some(id)) {
+            Some(heard) if heard.message.as_ref().is_some_and(&is_right) => Verdict::Holds,
+            Some(heard) => finding("the answer is another", heard),
+            None => finding(format!("no answer with the id {id} came within 3 s"), call),
+        }
+    })
+}
+
+fn resume(runs: &Runs) -> Verdict {
+    judged(runs, Scene::Breaks, |seen| {
+        let Some(call) = seen.calls("tools/call").next() else {
+            return Verdict::Inapplicable("the client called no tool".to_owned());
+        };
+        let mut gets = seen
+            .heard
+            .iter()
+            .filter(|heard| heard.header("last-event-id").is_some());
+        match gets.next() {
+            Some(heard) if heard.header("last-event-id") == Some(EVENT) => Verdict::Holds,
+            Some(heard) => finding(format!("the last event had the id {EVENT:?}"), heard),
+            None => finding(
+                "nothing with Last-Event-ID came after the stream broke off",
+                call,
+            ),
+        }
+    })
+}

@@ -1,0 +1,172 @@
+//! Servers of 2025-11-25, with sessions.
+
+use http::{Method, StatusCode};
+use serde_json::{Value, json};
+
+use super::super::scene::Scene;
+use super::super::seen::Heard;
+use super::{
+    CURSOR, Content, EVENT, LEGACY, Part, Reply, State, TOOL, TRAP, answer, called, plain_tool,
+};
+
+/// What nobody speaks.
+const UNSPOKEN: &str = "1999-01-01";
+
+pub(super) fn reply(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
+    match heard.method {
+        Method::POST => post(scene, state, heard),
+        Method::DELETE if in_session(state, heard) => Reply::status(StatusCode::OK),
+        Method::GET if heard.header("last-event-id") == Some(EVENT) => match state.owed.take() {
+            Some(owed) => Reply::events(vec![Part::message(&owed)]),
+            None => Reply::status(StatusCode::METHOD_NOT_ALLOWED),
+        },
+        _ => Reply::status(StatusCode::METHOD_NOT_ALLOWED),
+    }
+}
+
+fn session(state: &State) -> String {
+    format!("session-{}-!~", state.sessions)
+}
+
+fn in_session(state: &State, heard: &Heard) -> bool {
+    heard.header("mcp-session-id") == Some(session(state).as_str())
+}
+
+fn post(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
+    if heard.message.is_none() {
+        return Reply::error(
+            heard,
+            StatusCode::BAD_REQUEST,
+            -32700,
+            "not JSON",
+            Value::Null,
+        );
+    }
+    if heard.rpc() == Some("initialize") {
+        state.sessions += 1;
+        let version = match scene {
+            Scene::Unspoken => UNSPOKEN,
+            _ => LEGACY,
+        };
+        let result = json!({
+            "protocolVersion": version,
+            "capabilities": { "tools": {} },
+            "serverInfo": { "name": scene.name(), "version": "1.0.0" },
+        });
+        let mut reply = respond(scene, heard, &result);
+        reply.headers.push(("mcp-session-id", session(state)));
+        return reply;
+    }
+    // So do servers that know nothing of revisions without sessions.
+    if !in_session(state, heard) {
+        let message = "Bad Request: no valid session id";
+        return match heard.header("mcp-session-id") {
+            Some(_) => Reply::error(
+                heard,
+                StatusCode::NOT_FOUND,
+                -32001,
+                "Session not found",
+                Value::Null,
+            ),
+            None => Reply::error(heard, StatusCode::BAD_REQUEST, -32000, message, Value::Null),
+        };
+    }
+    if heard.id().is_none() || heard.is_response() {
+        return Reply::status(StatusCode::ACCEPTED);
+    }
+    if scene == Scene::Forgets && heard.rpc() == Some("tools/call") && !state.forgotten {
+        state.forgotten = true;
+        // The session of nobody.
+        state.sessions += 1;
+        return Reply::error(
+            heard,
+            StatusCode::NOT_FOUND,
+            -32001,
+            "Session not found",
+            Value::Null,
+        );
+    }
+    match heard.rpc() {
+        Some("ping") => respond(scene, heard, &json!({})),
+        Some("tools/list") => list(scene, heard),
+        Some("tools/call") => call(scene, state, heard),
+        _ => Reply::error(
+            heard,
+            StatusCode::OK,
+            -32601,
+            "Method not found",
+            Value::Null,
+        ),
+    }
+}
+
+fn list(scene: Scene, heard: &Heard) -> Reply {
+    let page = match heard.param("cursor") {
+        None => json!({ "tools": [plain_tool("first")], "nextCursor": CURSOR }),
+        Some(cursor) if cursor == CURSOR => json!({ "tools": [plain_tool(TOOL)] }),
+        Some(_) => {
+            return Reply::error(heard, StatusCode::OK, -32602, "Unknown cursor", Value::Null);
+        }
+    };
+    let whole = json!({ "tools": [plain_tool(TOOL)] });
+    match scene {
+        Scene::Legacy => Reply::result(heard, &page),
+        Scene::WrongId => {
+            let trap = json!({ "tools": [plain_tool(TRAP)] });
+            let trap = json!({ "jsonrpc": "2.0", "id": "not-yours", "result": trap });
+            Reply::events(vec![
+                Part::message(&trap),
+                Part::message(&answer(heard, &whole)),
+            ])
+        }
+        Scene::Endless => Reply {
+            content: Content::Endless,
+            ..Reply::events(Vec::new())
+        },
+        Scene::Garbage => Reply {
+            content: Content::Raw(
+                b"{\"jsonrpc\":\"2.0\",\"result\":{\"tools\":[\"\xff\xfe".to_vec(),
+            ),
+            ..Reply::json(StatusCode::OK, Value::Null)
+        },
+        _ => respond(scene, heard, &whole),
+    }
+}
+
+fn call(scene: Scene, state: &mut State, heard: &Heard) -> Reply {
+    match scene {
+        Scene::Streams => {
+            let ping = json!({ "jsonrpc": "2.0", "id": "srv-1", "method": "ping" });
+            let unknown = json!({ "jsonrpc": "2.0", "id": 7, "method": "x/unknown", "params": {} });
+            let news = json!({ "jsonrpc": "2.0", "method": "notifications/x-unknown" });
+            let mut last = Part::message(&answer(heard, &called()));
+            last.after = Some(state.answers + 2);
+            Reply::events(vec![
+                Part::message(&ping),
+                Part::message(&news),
+                Part::message(&unknown),
+                last,
+            ])
+        }
+        Scene::Breaks if state.owed.is_none() => {
+            state.owed = Some(answer(heard, &called()));
+            Reply::events(vec![Part::of(format!("id: {EVENT}\nretry: 20\ndata:\n\n"))])
+        }
+        _ => respond(scene, heard, &called()),
+    }
+}
+
+/// A result, in JSON or as an event stream with everything that such a stream may have.
+fn respond(scene: Scene, heard: &Heard, result: &Value) -> Reply {
+    if scene != Scene::Streams {
+        return Reply::result(heard, result);
+    }
+    let text = answer(heard, result).to_string();
+    // A message may be on several lines, where JSON has room for their ends.
+    let data = text.replacen(',', ",\r\ndata: ", 2);
+    let event = format!(": welcome\r\n\r\nevent: message\r\nid: e\r\ndata:{data}\r\n\r\n");
+    // Two parts that meet within a character, where there is one of several bytes.
+    let middle = event.find('ü').map_or(event.len() / 2, |at| at + 1);
+    let (first, second) = event.as_bytes().split_at(middle);
+    Reply::events(vec![Part::of(first), Part::of(second)])
+}

@@ -1,0 +1,43 @@
+//! `client`: the rules that servers see.
+
+use std::time::Duration;
+
+use mcp_conformance::{ClientCheck, ClientReport, Verdict, client_rules};
+
+use crate::small_client::Client;
+
+async fn judged(broken: &'static str, only: &str) -> ClientReport {
+    ClientCheck::running(move |url| Client::run(url, broken))
+        .only((!only.is_empty()).then(|| only.to_owned()))
+        .timeout(Duration::from_secs(2))
+        .run(|_| {})
+        .await
+        .unwrap()
+}
+
+fn text(report: &ClientReport) -> String {
+    let mut text = Vec::new();
+    report.write_text(&mut text).unwrap();
+    String::from_utf8(text).unwrap()
+}
+
+#[tokio::test]
+async fn a_client_that_keeps_every_rule_has_no_finding_and_shows_every_rule() {
+    let report = judged("", "").await;
+    for judged in &report.judged {
+        assert!(
+            matches!(judged.verdict, Verdict::Holds),
+            "{}",
+            text(&report)
+        );
+    }
+}
+
+#[tokio::test]
+async fn each_rule_is_broken_by_a_client_that_it_finds() {
+    for rule in client_rules() {
+        let report = judged(rule.id, rule.id).await;
+        let found = report.findings().any(|judged| judged.rule.id == rule.id);
+        assert!(found, "{}: {}", rule.id, text(&report));
+    }
+}
