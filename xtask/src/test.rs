@@ -19,6 +19,10 @@ use crate::{
 pub(crate) struct Arguments {
     #[command(flatten)]
     clients: interop::Arguments,
+    /// Run what a change most often breaks, and nothing that has to be installed: formatting, lints, and the tests
+    /// without their documentation tests and fuzz targets.
+    #[arg(long, conflicts_with = "full")]
+    quick: bool,
     /// Run what takes long, too: `soak`, memory under a long load, `siege`, attacks on the servers (Linux), the universe
     /// server's traces, twenty kills of it while it trims its logs, and half an hour of renames and edits with subscribers
     /// of specs.
@@ -74,6 +78,21 @@ const STEPS: [Step; 5] = [
         environment: &[],
     },
 ];
+
+/// The tests of the quick tier: what the whole test compiles anyway.
+const QUICK: Step = Step {
+    name: "quick tests",
+    cargo: &[
+        "test",
+        "--locked",
+        "--workspace",
+        "--lib",
+        "--bins",
+        "--test",
+        "it",
+    ],
+    environment: &[("PROPTEST_RNG_SEED", "20260728"), ("PROPTEST_CASES", "16")],
+};
 
 /// What is installed while cargo compiles: both take their time, and hardly disturb each other.
 const INSTALLED: [(Toolbox, &str); 5] = [
@@ -161,6 +180,9 @@ type Chore = fn() -> Result<bool>;
 
 /// Runs everything. `true` when nothing failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    if arguments.quick {
+        return quick();
+    }
     let ci = arguments.clients.ci;
     // What fails here fails once more where it is needed, and is told there.
     let installing = thread::spawn(|| {
@@ -196,6 +218,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         }
     }
     Ok(passed)
+}
+
+/// Formatting, lints and most tests.
+fn quick() -> Result<bool> {
+    let [formatting, lints, ..] = &STEPS;
+    for step in [formatting, lints, &QUICK] {
+        if !timed(step.name, || Ok(command(step).status()?.success()))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 fn timed(name: &str, step: impl FnOnce() -> Result<bool>) -> Result<bool> {

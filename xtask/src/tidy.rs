@@ -52,7 +52,8 @@ fn check() -> Result<Vec<String>> {
         .iter()
         .filter_map(|(path, text)| Some((path.strip_prefix("mcp-proto/src/")?, text.as_str())));
     findings.extend(arrows::inside_library(library));
-    findings.extend(licences::check(&all));
+    let deny = files.get(licences::PATH).map_or("", String::as_str);
+    findings.extend(licences::check(&all, deny));
     let fuzz = metadata(&["--no-deps", "--manifest-path", "mcp-proto/fuzz/Cargo.toml"])?;
     for crates in [&own, &fuzz] {
         findings.extend(unused::by_members(crates, &files, &root()));

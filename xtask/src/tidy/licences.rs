@@ -4,44 +4,46 @@ use serde_json::Value;
 
 use super::{list, text};
 
-/// SPDX names, with exceptions as part of the name.
-const KNOWN: [&str; 13] = [
-    "0BSD",
-    "Apache-2.0",
-    "Apache-2.0 WITH LLVM-exception",
-    "BSD-2-Clause",
-    "BSD-3-Clause",
-    "CC0-1.0",
-    "ISC",
-    "MIT",
-    "MIT-0",
-    // File by file: what is used as it is binds nothing else.
-    "MPL-2.0",
-    "MPL-2.0+",
-    "Unicode-3.0",
-    "Zlib",
-];
+/// Where the known licences are listed, for `cargo deny`, too.
+pub(super) const PATH: &str = "deny.toml";
 
 /// The packages of `cargo metadata` whose licence is not known to be fine.
-pub(super) fn check(metadata: &Value) -> Vec<String> {
+pub(super) fn check(metadata: &Value, deny: &str) -> Vec<String> {
+    let known = match known(deny) {
+        Ok(known) => known,
+        Err(problem) => return vec![format!("{PATH}: {problem}")],
+    };
     list(metadata, "packages")
-        .filter(|package| !acceptable(text(package, "license")))
+        .filter(|package| !acceptable(text(package, "license"), &known))
         .map(|package| {
             let (name, licence) = (text(package, "name"), text(package, "license"));
-            format!(
-                "{name}: licence {licence:?} is not among those known in xtask/src/tidy/licences.rs"
-            )
+            format!("{name}: licence {licence:?} is not among those in {PATH}")
         })
         .collect()
 }
 
+/// The SPDX names, with exceptions as part of the name, that `licenses.allow` has.
+fn known(deny: &str) -> Result<Vec<String>, String> {
+    let deny: toml::Table = deny.parse().map_err(|problem| format!("{problem}"))?;
+    let allowed = deny.get("licenses").and_then(|it| it.get("allow"));
+    let allowed = allowed.and_then(toml::Value::as_array);
+    let allowed = allowed.ok_or("licenses.allow must be a list")?;
+    let names = allowed.iter().filter_map(toml::Value::as_str);
+    Ok(names.map(str::to_owned).collect())
+}
+
 /// Reads `AND` as binding weaker than `OR`. That is wrong for `A OR B AND C`, but never too lenient: what
-/// passes this way passes the right way too.
-fn acceptable(expression: &str) -> bool {
+/// passes this way passes the right way too. A `+` after a name allows newer versions of it, and so the named one.
+fn acceptable(expression: &str, known: &[String]) -> bool {
+    let is_known = |name: &str| {
+        known
+            .iter()
+            .any(|it| it == name.trim().trim_end_matches('+'))
+    };
     let alternatives = expression.replace(['(', ')'], " ").replace('/', " OR ");
     alternatives
         .split(" AND ")
-        .all(|part| part.split(" OR ").any(|name| KNOWN.contains(&name.trim())))
+        .all(|part| part.split(" OR ").any(is_known))
 }
 
 #[cfg(test)]
@@ -50,15 +52,19 @@ mod tests {
 
     use super::*;
 
+    const DENY: &str = r#"licenses.allow = ["Apache-2.0", "MIT", "MPL-2.0", "Unicode-3.0"]"#;
+
     #[test]
     fn one_known_alternative_is_enough_and_every_part_is_needed() {
+        let known = known(DENY).expect("a list");
         for fine in [
             "MIT",
+            "MPL-2.0+",
             "MIT/Apache-2.0",
             "Apache-2.0 / GPL-3.0",
             "(GPL-3.0 OR MIT) AND Unicode-3.0",
         ] {
-            assert!(acceptable(fine), "{fine}");
+            assert!(acceptable(fine, &known), "{fine}");
         }
         for bad in [
             "",
@@ -68,7 +74,7 @@ mod tests {
             "MIT-style",
             "MIT WITH strings",
         ] {
-            assert!(!acceptable(bad), "{bad}");
+            assert!(!acceptable(bad, &known), "{bad}");
         }
     }
 
@@ -79,9 +85,17 @@ mod tests {
             {"name": "greedy", "license": "AGPL-3.0"},
             {"name": "silent", "license": null},
         ]});
-        let findings = check(&metadata);
+        let findings = check(&metadata, DENY);
         assert_eq!(findings.len(), 2);
         assert!(findings[0].starts_with("greedy: licence \"AGPL-3.0\""));
         assert!(findings[1].starts_with("silent: "));
+    }
+
+    #[test]
+    fn a_list_that_cannot_be_read_is_a_finding() {
+        for broken in ["", "licenses = 1", "licenses.allow = ["] {
+            let findings = check(&json!({"packages": []}), broken);
+            assert!(findings.iter().any(|it| it.starts_with(PATH)), "{broken}");
+        }
     }
 }
