@@ -14,10 +14,12 @@ mod reach;
 mod requests;
 pub mod rest;
 pub mod run;
-pub mod store;
 #[cfg(feature = "otlp")]
 mod traces;
 #[cfg(not(feature = "otlp"))]
 #[path = "traces/none.rs"]
 mod traces;
 pub mod view;
+
+/// Where universes are kept.
+pub use universe_store as store;

@@ -8,12 +8,18 @@ use super::imports::{self, Module};
 use super::{list, text};
 
 /// Which crates of the workspace a crate may use. Tests may use what they like.
-const CRATES: [(&str, &[&str]); 9] = [
+const CRATES: [(&str, &[&str]); 10] = [
     ("mcp-proto", &[]),
     ("universe-core", &[]),
+    ("universe-store", &[]),
     (
         "universe-server",
-        &["mcp-proto", "service-host", "universe-core"],
+        &[
+            "mcp-proto",
+            "service-host",
+            "universe-core",
+            "universe-store",
+        ],
     ),
     ("mcp-conformance", &["mcp-proto"]),
     ("service-host", &["mcp-proto"]),

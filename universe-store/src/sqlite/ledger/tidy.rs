@@ -3,8 +3,8 @@
 use rusqlite::OptionalExtension;
 
 use super::Ledger;
-use crate::store::Size;
-use crate::store::sqlite::schema::{self, MARK};
+use crate::Size;
+use crate::sqlite::schema::{self, MARK};
 
 /// Free pages that the file keeps: this many, or this share of all its pages.
 const FREE_PAGES: i64 = 256;
@@ -22,7 +22,7 @@ const ROWS_PER_PAGE: u32 = 4;
 impl Ledger {
     /// Removes up to `rows` entries that nobody sees any more, twice as many as the open transaction appends if that is
     /// more, or else gives back to the system some of the file's room.
-    pub(in crate::store::sqlite) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
+    pub(in crate::sqlite) fn tidy(&mut self, rows: u32) -> rusqlite::Result<()> {
         if self.sweeping {
             return self.sweep(rows.max(self.appended.saturating_mul(SWEEP_PER_ENTRY)));
         }
@@ -35,7 +35,7 @@ impl Ledger {
     }
 
     /// Removes all entries that nobody sees any more and writes the whole file afresh. Gives the sizes before and after.
-    pub(in crate::store::sqlite) fn compact(&mut self) -> rusqlite::Result<(Size, Size)> {
+    pub(in crate::sqlite) fn compact(&mut self) -> rusqlite::Result<(Size, Size)> {
         let before = schema::sizes(&self.connection)?;
         while self.sweeping {
             self.begin()?;
@@ -49,7 +49,7 @@ impl Ledger {
     }
 
     /// Has the file give back all its free room, as far as it can shrink. Gives whether it can.
-    pub(in crate::store::sqlite) fn shrink(&mut self) -> bool {
+    pub(in crate::sqlite) fn shrink(&mut self) -> bool {
         self.thorough = self.can_shrink;
         self.shrinking |= self.can_shrink;
         self.can_shrink
@@ -57,7 +57,7 @@ impl Ledger {
 
     /// Brings what the log of the database has into the file, which then has its new size, as far as no reader is in
     /// the way.
-    pub(in crate::store::sqlite) fn checkpoint(&self) -> rusqlite::Result<()> {
+    pub(in crate::sqlite) fn checkpoint(&self) -> rusqlite::Result<()> {
         self.connection
             .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
     }
@@ -109,7 +109,7 @@ impl Ledger {
     }
 
     /// Leaves off tidying, which has failed, until there is something new to tidy up or the store is opened again.
-    pub(in crate::store::sqlite) fn rest(&mut self) {
+    pub(in crate::sqlite) fn rest(&mut self) {
         (self.sweeping, self.shrinking, self.thorough) = (false, false, false);
     }
 }

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::future::join_all;
 use futures_util::stream::StreamExt;
-use universe_server::store::{
+use universe_store::{
     AppendError, CommandId, CreateError, InvalidId, KEY_TIME, MAX_WRITE, MemoryLimits, MemoryStore,
     NewEntry, Position, ReadError, Revision, Snapshot, SnapshotError, TailError, Timestamp,
     UniverseId, UniverseLog,

@@ -11,10 +11,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use futures_util::StreamExt;
 use tempfile::TempDir;
-use universe_server::store::sqlite::Options;
-use universe_server::store::{
-    AppendError, CommandId, Revision, SqliteStore, UniverseId, UniverseLog,
-};
+use universe_store::sqlite::Options;
+use universe_store::{AppendError, CommandId, Revision, SqliteStore, UniverseId, UniverseLog};
 use uuid::Uuid;
 
 use super::{after, entry, id, meta, next_entry};
@@ -71,12 +69,7 @@ fn what_was_acknowledged_survives_kill_9() {
 /// Lets the victim acknowledge some entries, kills it, and notes all that it acknowledged.
 fn run_and_kill(dir: &Path, acks: u64, acknowledged: &mut Acknowledged) -> u64 {
     let mut victim: Child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--ignored",
-            "--exact",
-            "store::crash::victim",
-            "--nocapture",
-        ])
+        .args(["--ignored", "--exact", "crash::victim", "--nocapture"])
         .env(DIR, dir)
         .stdout(Stdio::piped())
         .stderr(Stdio::null())

@@ -13,7 +13,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::Durability;
-use crate::store::Size;
+use crate::Size;
 
 /// "Univ", in the file's header: the file is ours.
 pub(super) const APPLICATION_ID: i32 = 0x556e_6976;

@@ -8,7 +8,7 @@ use uuid::Uuid;
 
 use super::ledger::{LARGE, head, integer, revision, sum};
 use super::schema::MARK;
-use crate::store::{
+use crate::{
     Base, CommandId, Entry, KEY_TIME, MAX_PAGE, Meta, Page, Record, Revision, Snapshot, Timestamp,
     UniverseId,
 };

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use bytes::Bytes;
 use futures_util::FutureExt;
 use futures_util::stream::StreamExt;
-use universe_server::store::{
+use universe_store::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Entry, Head, Meta, NewEntry,
     Page, ReadError, Record, Revision, Snapshot, SnapshotError, TailError, Timestamp, TrimError,
 };
 use uuid::Uuid;
 
 use super::{NAMES, Step};
-use crate::store::{Subject, Tail, id, meta, next, next_entry};
+use crate::{Subject, Tail, id, meta, next, next_entry};
 
 /// What there should be of one universe. It stays when the universe is deleted.
 struct Expected {

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::Connection;
 use tempfile::TempDir;
-use universe_server::store::sqlite::Options;
-use universe_server::store::{Revision, SqliteStore, Timestamp, UniverseLog};
+use universe_store::sqlite::Options;
+use universe_store::{Revision, SqliteStore, Timestamp, UniverseLog};
 
 use super::{HANG, after, entry, id, next_entry};
 

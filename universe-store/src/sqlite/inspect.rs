@@ -7,7 +7,7 @@ use rusqlite::{Connection, Transaction};
 use super::directory::{self, DATABASE, OpenError};
 use super::reader::{self, Chunk};
 use super::schema;
-use crate::store::{Base, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
+use crate::{Base, Entry, Page, Record, Revision, Size, Snapshot, UniverseId};
 
 /// The most findings of SQLite's own check that are told.
 const MAX_FINDINGS: usize = 20;

@@ -9,7 +9,7 @@ use tokio::sync::Semaphore;
 
 use super::directory::Lock;
 use super::{reader, schema};
-use crate::store::ReadError;
+use crate::ReadError;
 
 /// A few connections, opened as needed.
 pub(super) struct Readers {

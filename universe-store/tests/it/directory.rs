@@ -8,10 +8,8 @@ use bytes::Bytes;
 use futures_util::future::FutureExt as _;
 use rusqlite::Connection;
 use tempfile::TempDir;
-use universe_server::store::sqlite::{OpenError, Options};
-use universe_server::store::{
-    AppendError, Page, ReadError, Revision, SqliteStore, TailError, UniverseLog,
-};
+use universe_store::sqlite::{OpenError, Options};
+use universe_store::{AppendError, Page, ReadError, Revision, SqliteStore, TailError, UniverseLog};
 
 use super::{OnDisk, Subject, after, entry, id, meta, next, next_entry};
 

@@ -23,8 +23,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::runtime::Builder;
 use tokio::sync::{mpsc, oneshot};
-use universe_server::store::sqlite::Options;
-use universe_server::store::{
+use universe_store::sqlite::Options;
+use universe_store::{
     Append, CommandId, Meta, NewEntry, Revision, SqliteStore, Timestamp, UniverseId, UniverseLog,
 };
 

@@ -11,7 +11,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::live::{Hint, Live, Subscription};
 use super::reader::{self, Chunk};
 use super::readers::Readers;
-use crate::store::{Entry, ReadError, Revision, TailError, UniverseId};
+use crate::{Entry, ReadError, Revision, TailError, UniverseId};
 
 /// A stream of the entries after `last`.
 pub(super) fn tail(

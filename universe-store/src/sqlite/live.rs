@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::broadcast::{self, Receiver, Sender};
 
 use super::ledger::Landed;
-use crate::store::{Entry, NewEntry, Revision};
+use crate::{Entry, NewEntry, Revision};
 
 /// Hints kept for the slowest reader of a universe. With [`MAX_BODY`], it bounds a universe's
 /// memory.

@@ -5,7 +5,7 @@ use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::ledger::{Landed, Ledger};
 use super::live::Channels;
-use crate::store::{
+use crate::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Meta, Revision, Snapshot,
     SnapshotError, TrimError, UniverseId,
 };

@@ -14,8 +14,8 @@ use uuid::Uuid;
 
 use super::schema::{self, MARK};
 use super::{Durability, reader};
-use crate::store::model::Admission;
-use crate::store::{
+use crate::model::Admission;
+use crate::{
     Append, AppendError, Base, CommandId, CreateError, DeleteError, Head, KEY_TIME, Meta, NewEntry,
     Revision, Snapshot, SnapshotError, Timestamp, TrimError, UniverseId,
 };

@@ -5,7 +5,7 @@ mod model;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use universe_server::store::MemoryStore;
+use universe_store::MemoryStore;
 
 use self::model::Model;
 use super::{OnDisk, Subject};

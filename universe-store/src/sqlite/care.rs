@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::Durability;
 use super::directory::{self, DATABASE, Directory, OpenError, unreadable};
-use crate::store::Size;
+use crate::Size;
 
 /// The files of a database.
 const FILES: [&str; 3] = [DATABASE, "universes.db-wal", "universes.db-shm"];
