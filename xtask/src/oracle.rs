@@ -53,8 +53,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
             return Ok(true);
         }
     };
-    let tests = match arguments.repositories.is_empty() {
-        true => &["oracle::verdicts_on_the_", "oracle::archives_"][..],
+    let tests: &[&str] = match arguments.repositories.is_empty() {
+        true => &["oracle::verdicts_on_the_", "oracle::archives_"],
         false => &["oracle::verdicts_on_repositories_"],
     };
     let mut programs = programs::tests("services/spec-server")?.into_iter();
