@@ -335,6 +335,18 @@ async fn what_no_event_says_is_found_by_a_look() {
             project.write("specs/lending/spec.md", format!("# Lending {round}\n"));
             listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
         }
+        // What is written right after a project is back in its place is no less missed.
+        let (here, away) = (project.path(".spox"), project.path("away"));
+        fs::rename(&here, &away).unwrap();
+        listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
+        fs::rename(&away, &here).unwrap();
+        let back = [
+            (LIST_CHANGED, Value::Null),
+            (UPDATED, json!("spec://lending")),
+        ];
+        listener.hears(&back).await;
+        project.write("specs/lending/spec.md", "# Lending again\n");
+        listener.hears(&[(UPDATED, json!("spec://lending"))]).await;
         project.write("specs/late/spec.md", "# Late\n");
         listener.hears(&[(LIST_CHANGED, Value::Null)]).await;
         for tool in ["list_specs", "list_changes", "get_project"] {
