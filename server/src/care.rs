@@ -227,7 +227,7 @@ fn alone(dir: &Path) -> Result<ExitCode, CareError> {
 }
 
 fn compacted(before: Size, after: Size) -> String {
-    let Size { file, free } = after;
+    let Size { file, free, .. } = after;
     format!(
         "{} bytes before, {file} now, {free} of them free",
         before.file

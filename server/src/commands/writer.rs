@@ -125,7 +125,7 @@ impl Writer {
         );
         let mut at_once = jobs.len();
         for _attempt in 0..ATTEMPTS {
-            let loaded = match self.loaded().await {
+            let loaded = match self.measured(max_bytes).await {
                 Ok(loaded) => loaded,
                 Err(error) => {
                     if matches!(error, ServiceError::NotFound(_)) {
@@ -195,9 +195,18 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
+    /// The same, and how large it is by now if that may be more than `max` bytes.
+    async fn measured(&mut self, max: usize) -> Result<&Loaded, ServiceError> {
+        if self.loaded().await?.bytes() > max {
+            self.settle_snapshot().await;
+        }
+        self.loaded().await
+    }
+
     /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker
     /// goes away: nothing is kept in memory of what is gone.
     async fn delete(&mut self, job: Job, expected: Option<Revision>) {
+        // It must not land in another universe that gets this id later on.
         self.settle_snapshot().await;
         self.place.latest.set(None);
         let deleted = self.service.store().delete(&self.id, expected).await;
@@ -315,7 +324,9 @@ impl Writer {
             return;
         }
         let expected = loaded.bytes();
-        // Counted as kept already: should it fail, the next one is due after as much log again.
+        // Counted as kept already: should it fail, the next one is due after as much log again. Until it is kept, the
+        // universe counts as large as it may be.
+        loaded.base_bytes = expected;
         (loaded.entries, loaded.entry_bytes) = (0, 0);
         let (revision, state) = (loaded.universe.revision, loaded.universe.state.clone());
         let (store, id) = (Arc::clone(&self.service.0.store), self.id.clone());
@@ -329,7 +340,7 @@ impl Writer {
         });
     }
 
-    /// Waits for a snapshot that is being kept: it must not land in another universe that gets this id later on.
+    /// Waits for a snapshot that is being kept, and counts what it tells of the universe's size.
     async fn settle_snapshot(&mut self) {
         if let Some(running) = self.snapshot.take() {
             let kept = running.await.ok();
