@@ -16,6 +16,7 @@ use super::load::{Loaded, load};
 use super::writers::Place;
 use super::{Change, CommandService, Processed, Replacement, Request, ServiceError, Universe};
 use crate::metrics;
+use crate::offload;
 use crate::store::{
     Append, AppendError, CommandId, DeleteError, Revision, Snapshot, TailError, UniverseId,
     UniverseLog,
@@ -125,8 +126,8 @@ impl Writer {
         );
         let mut at_once = jobs.len();
         for _attempt in 0..ATTEMPTS {
-            let loaded = match self.measured(max_bytes).await {
-                Ok(loaded) => loaded,
+            let full = match self.full(max_bytes).await {
+                Ok(full) => full,
                 Err(error) => {
                     if matches!(error, ServiceError::NotFound(_)) {
                         self.place.queue.close();
@@ -134,8 +135,9 @@ impl Writer {
                     return answer_all(jobs.drain(..), &error);
                 }
             };
-            let full = (loaded.bytes() > max_bytes).then_some(max_bytes);
-            let universe = loaded.universe.clone();
+            let Some(universe) = self.loaded.as_ref().map(|loaded| loaded.universe.clone()) else {
+                continue;
+            };
             let some = jobs.get(..at_once.min(jobs.len())).unwrap_or_default();
             let landed = match landed(self.service.store(), &self.id, some).await {
                 Ok(landed) => landed,
@@ -195,12 +197,24 @@ impl Writer {
         self.loaded.as_ref().ok_or(ServiceError::Internal)
     }
 
-    /// The same, and how large it is by now if that may be more than `max` bytes.
-    async fn measured(&mut self, max: usize) -> Result<&Loaded, ServiceError> {
-        if self.loaded().await?.bytes() > max {
-            self.settle_snapshot().await;
+    /// `max` if the universe, which is loaded by this, is larger than that in bytes of JSON.
+    async fn full(&mut self, max: usize) -> Result<Option<usize>, ServiceError> {
+        if self.loaded().await?.bytes() <= max {
+            return Ok(None);
         }
-        self.loaded().await
+        // It may be no larger: a snapshot tells, or else what is in it.
+        self.settle_snapshot().await;
+        let loaded = self.loaded().await?;
+        let is_larger = match (loaded.bytes() > max, loaded.entry_bytes) {
+            (false, _) => false,
+            (true, 0) => true,
+            (true, _) => {
+                let state = loaded.universe.state.clone();
+                let within = offload::run(false, move || state.is_within(max)).await;
+                !within.unwrap_or(false)
+            }
+        };
+        Ok(is_larger.then_some(max))
     }
 
     /// Deletes the universe. Done here so that it has its place among the jobs, and is done to its end even if the asker

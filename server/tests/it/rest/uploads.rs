@@ -110,7 +110,7 @@ async fn one_command_alone_goes_beyond_the_limit() {
     // How large the universe is by now is still being measured.
     let refused = client.post(&path, &add_star("small")).await;
     assert_eq!(refused.status, 413, "{refused:?}");
-    let small = json!({"type": "updateStar", "id": "large", "patch": {"name": "x"}});
+    let small = json!({"type": "updateStar", "id": "large", "payload": {"name": "x"}});
     assert_eq!(client.post(&path, &small).await.status, 200);
     // Here the log grows, and the universe does not.
     for _ in 0..3 {
