@@ -16,6 +16,8 @@ pub(super) struct Body {
     pub(super) orbit: Orbit,
     pub(super) has_ring: bool,
     pub(super) has_children: bool,
+    /// Whether it goes with a Lagrange point, among others of its kind.
+    pub(super) is_trojan: bool,
 }
 
 /// How a body looks.
@@ -40,6 +42,7 @@ struct Members {
     ring: Option<serde::de::IgnoredAny>,
     black_hole: Option<serde::de::IgnoredAny>,
     is_rogue_planet: Option<bool>,
+    lagrange_host_id: Option<serde::de::IgnoredAny>,
 }
 
 impl Body {
@@ -66,6 +69,7 @@ impl Body {
             orbit: star.orbit(),
             has_ring: members.ring.is_some(),
             has_children: star.children().len() > 0,
+            is_trojan: members.lagrange_host_id.is_some(),
         }
     }
 

@@ -155,7 +155,9 @@ impl Painter<'_> {
         self.left -= taken;
         self.omitted += count - taken;
         let ids: Vec<_> = star.children().take(taken).collect();
-        let (drawn, measured) = (count <= MAX_ORBITS, count <= MAX_MEASURED);
+        let measured = count <= MAX_MEASURED;
+        // Lines closer together than this would be a grey disc.
+        let drawn = count <= MAX_ORBITS && count as f64 * 2.2 <= centre.reach;
         let bodies = ids
             .into_iter()
             .filter_map(|id| self.state.star(id))
@@ -185,6 +187,7 @@ impl Painter<'_> {
     fn orbit(&mut self, it: &Around, centre: &Centre, scale: &Scale) {
         let opacity = match it.body.kind {
             Kind::Marker => return,
+            _ if it.body.is_trojan => return,
             Kind::Comet | Kind::Small => 0.3,
             _ => 0.6,
         };
@@ -247,7 +250,7 @@ impl Painter<'_> {
                 _ => (most * share).max(0.9).min((room * 0.45).max(1.0)),
             };
             self.body(&it.body, at, radius);
-            if self.words && centre.reach >= NAMED_ROOM {
+            if self.words && centre.reach >= NAMED_ROOM && !it.body.is_trojan {
                 let minor = if it.body.is_major() { 0.0 } else { 2.0 };
                 let marker = if it.body.kind == Kind::Marker {
                     1.0
