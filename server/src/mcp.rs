@@ -71,7 +71,7 @@ fn build(service: CommandService, set: ToolSet, whence: &str) -> Result<Server, 
             service_host::audit(&operation);
         })
         .instructions(instructions(whence));
-    let builder = prompts::add(resources::add(view::add(tools::add(builder, set))), whence);
+    let builder = prompts::add(view::add(resources::add(tools::add(builder, set))), whence);
     let server = completion::add(builder).build()?;
     updates::tell(&changing, &server);
     Ok(server)

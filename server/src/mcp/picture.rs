@@ -15,8 +15,8 @@ use crate::picture::{self, Options, PictureError};
 
 const SVG: &str = "image/svg+xml";
 const PNG: &str = "image/png";
-/// The options of the tool that are those of a picture.
-const OPTIONS: [&str; 5] = ["width", "height", "time", "theme", "focus"];
+/// How large images for models are, pixels: larger ones are made smaller by most clients.
+const SIZE: (u32, u32) = (1_000, 800);
 
 /// Adds the resources.
 pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<CommandService> {
@@ -35,18 +35,14 @@ pub(super) fn add(builder: ServerBuilder<CommandService>) -> ServerBuilder<Comma
 }
 
 pub(super) fn tool() -> Tool {
-    let number = |description: &str| json!({ "type": "number", "description": description });
     let properties = json!({
         "universeId": universe_schema(),
-        "focus": { "type": "string", "description": "Only this body and what circles it, or this group." },
-        "time": number("Seconds; by default the present."),
-        "theme": { "type": "string", "enum": ["dark", "light"] },
-        "width": { "type": "integer", "minimum": 64, "maximum": 2048 },
-        "height": { "type": "integer", "minimum": 64, "maximum": 2048 },
+        "focus": { "type": "string", "description": "One body or group." },
+        "time": { "type": "number" },
     });
     Tool::new(
         "draw_universe",
-        "Look at a universe: a PNG chart of its systems, seen from above.",
+        "Look at a universe: an image of what circles what, seen from above.",
     )
     .with_annotations(hints(true, false))
     .with_input_schema(arguments_schema(&properties, &["universeId"]))
@@ -59,13 +55,13 @@ pub(super) async fn call(
 ) -> Result<CallToolResult, ToolError> {
     let text = |name: &str| match given.get(name)? {
         Value::String(text) => Some(text.clone()),
-        // A whole number may be written as 800.0.
         Value::Number(number) => number.as_f64().map(|number| number.to_string()),
         _ => None,
     };
     let id = arguments::universe_id(&text("universeId").unwrap_or_default())?;
-    let options = Options::read(|name| text(name).filter(|_| OPTIONS.contains(&name)));
+    let options = Options::read(text);
     let options = options.map_err(|found| arguments::findings("INVALID_ARGUMENTS", "", &found))?;
+    let options = sized(options);
     let universe = match service.get(&id).await {
         Ok(universe) => universe,
         Err(error) => return Err(failure(&service, &id, error).await),
@@ -103,9 +99,19 @@ async fn read_png(
     uri: ResourceUri,
     context: Context,
 ) -> Result<ResourceContents, RequestError> {
-    let draw = |universe: &Universe| picture::png(universe, &Options::default());
+    let draw = |universe: &Universe| picture::png(universe, &sized(Options::default()));
     let (uri, drawn, revision) = drawn(service, uri, context, draw).await?;
     Ok(contents(ResourceContents::blob(uri, drawn), PNG, revision))
+}
+
+/// The same in the size for models.
+fn sized(options: Options) -> Options {
+    let (width, height) = SIZE;
+    Options {
+        width,
+        height,
+        ..options
+    }
 }
 
 fn contents(contents: ResourceContents, mime_type: &str, revision: u64) -> ResourceContents {

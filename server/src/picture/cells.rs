@@ -31,8 +31,8 @@ pub(super) struct Shown {
     pub(super) groups: Vec<Group>,
     /// Planets without a star.
     pub(super) rogues: Vec<Body>,
-    /// How many of both are left out.
-    pub(super) omitted: usize,
+    /// Whether only a part of the universe is shown.
+    pub(super) is_part: bool,
 }
 
 /// Finds what is to be shown: a body, what is in a group, or all systems; places it in an area (left, top, width, height).
@@ -52,7 +52,6 @@ pub(super) fn shown(
         Some(id) => below(state, id),
         None => state.root_ids().collect(),
     };
-    let omitted = roots.len().saturating_sub(MAX_BODIES);
     roots.truncate(MAX_BODIES);
     let bodies = roots.into_iter().filter_map(|id| state.star(id));
     let (rogues, systems): (Vec<_>, Vec<_>) = bodies
@@ -86,7 +85,7 @@ pub(super) fn shown(
         cells,
         groups: kept,
         rogues,
-        omitted,
+        is_part: focus.is_some(),
     })
 }
 
@@ -138,7 +137,12 @@ fn place(cells: &mut [Cell], [left, top, width, height]: [f64; 4]) {
         let rows = count.div_ceil(columns);
         (width / columns as f64).min(height / rows as f64)
     };
-    let best = (1..=count.min(500)).max_by(|a, b| side(*a).total_cmp(&side(*b)));
+    // Of equally good ones that with the fullest last row.
+    let empty = |columns: usize| count.div_ceil(columns) * columns - count;
+    let best = (1..=count.min(500)).max_by(|a, b| {
+        let larger = side(*a).total_cmp(&side(*b));
+        larger.then(empty(*b).cmp(&empty(*a)))
+    });
     let columns = best.unwrap_or(1);
     let rows = count.div_ceil(columns);
     let (wide, high) = (width / columns as f64, height / rows as f64);

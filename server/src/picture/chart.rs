@@ -45,7 +45,6 @@ pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, Pict
         labels: Labels::new(frame),
         words,
         left: MAX_BODIES,
-        omitted: shown.omitted,
     };
     let mut texts = Vec::new();
     if words {

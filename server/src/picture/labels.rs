@@ -21,19 +21,19 @@ pub(super) struct Wanted {
 }
 
 /// A piece of the picture: left, top, right, bottom.
-type Box = [f64; 4];
+type Room = [f64; 4];
 
 /// What is taken already.
 pub(super) struct Labels {
-    frame: Box,
-    taken: Vec<Box>,
+    frame: Room,
+    taken: Vec<Room>,
     wanted: Vec<Wanted>,
     /// Texts that have their place.
     placed: Vec<Text>,
 }
 
 impl Labels {
-    pub(super) fn new(frame: Box) -> Self {
+    pub(super) fn new(frame: Room) -> Self {
         Self {
             frame,
             taken: Vec::new(),
@@ -127,7 +127,7 @@ impl Labels {
         })
     }
 
-    fn is_taken(&self, room: &Box) -> bool {
+    fn is_taken(&self, room: &Room) -> bool {
         let [left, top, right, bottom] = *room;
         let [first, begin, last, end] = self.frame;
         left < first

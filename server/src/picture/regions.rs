@@ -8,6 +8,7 @@ use super::cells::Shown;
 use super::chart::{Painter, Scale};
 use super::labels::Wanted;
 use super::scene::{At, Color, Shape};
+use super::theme::Theme;
 
 /// The most belts, fields and disks that are looked through for one body, and the most nebulae of a picture.
 const MAX_LOOKED_AT: usize = 500;
@@ -161,6 +162,15 @@ pub(super) fn nebulae(
     shown: &Shown,
     [left, top, width, height]: [f64; 4],
 ) {
+    if shown.is_part {
+        // They lie behind all systems, and would hide one.
+        return;
+    }
+    let light = if painter.theme == Theme::Light {
+        0.6
+    } else {
+        1.0
+    };
     let radius = width.min(height) * 0.3;
     let records = painter.state.nebulae().take(MAX_NEBULAE);
     let nebulae: Vec<Nebula> = records.filter_map(|(_, record)| record.read()).collect();
@@ -211,7 +221,7 @@ pub(super) fn nebulae(
             (nebula.base_color, 1.0, 0.30),
             (nebula.accent_color, 0.5, 0.16),
         ] {
-            let paint = Color::read(color.as_deref()).at(opacity);
+            let paint = Color::read(color.as_deref()).at(opacity * light);
             painter.shapes.push(Shape::Glow {
                 at,
                 radius: radius * size,

@@ -114,7 +114,7 @@ fn rogue(n: i32, reach: f64, random: &mut Random) -> Body {
     let velocity = [0; 3].map(|_| rounded(random.between(-speed, speed)));
     let id = format!("rogue-{n}");
     let mass = mass(Kind::Planet, random);
-    let named = (id.clone(), format!("{} (rogue)", names::star(random)));
+    let named = (id.clone(), names::star(random));
     Body::new(Kind::Planet, mass, named, random)
         .with("isRoguePlanet", json!(true))
         .with(

@@ -104,13 +104,13 @@ pub(super) fn create_tool() -> Tool {
 fn generate_schema() -> Value {
     json!({
         "type": "object",
-        "description": "Made at random; the same again from the same seed, which is drawn if absent.",
+        "description": "At random; the same seed gives the same.",
         "properties": {
-            "seed": { "type": ["string", "number"] },
+            "seed": {},
             "preset": { "enum": Preset::ALL.map(Preset::name) },
             "style": { "enum": Style::ALL.map(Style::name) },
             "scale": { "enum": Scale::ALL.map(Scale::name) },
-            "systems": { "type": "integer", "minimum": 1, "maximum": MAX_SYSTEMS },
+            "systems": { "type": "integer", "maximum": MAX_SYSTEMS },
         },
         "additionalProperties": false,
     })

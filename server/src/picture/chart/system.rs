@@ -30,8 +30,6 @@ pub(in crate::picture) struct Painter<'u> {
     pub(in crate::picture) words: bool,
     /// How many bodies may still be drawn.
     pub(in crate::picture) left: usize,
-    /// How many were not.
-    pub(in crate::picture) omitted: usize,
 }
 
 /// A body that is to be drawn with what circles it.
@@ -112,7 +110,6 @@ impl Painter<'_> {
             });
         }
         if self.left == 0 {
-            self.omitted += 1;
             return;
         }
         let radius = (reach * 0.055).clamp(1.2, 15.0);
@@ -153,7 +150,6 @@ impl Painter<'_> {
         let count = star.children().len();
         let taken = count.min(self.left);
         self.left -= taken;
-        self.omitted += count - taken;
         let ids: Vec<_> = star.children().take(taken).collect();
         let measured = count <= MAX_MEASURED;
         // Lines closer together than this would be a grey disc.
