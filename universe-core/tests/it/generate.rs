@@ -92,37 +92,40 @@ fn one_seed_is_one_universe_byte_for_byte() {
 }
 
 const PINNED: &[(&str, (usize, u64))] = &[
-    (r#"{"seed":"test"}"#, (75, 966_643_069_468_211_652)),
+    (r#"{"seed":"test"}"#, (75, 4_667_393_405_302_532_821)),
     (
         r#"{"seed":42,"preset":"moonRich","style":"crowded"}"#,
-        (1_240, 12_430_231_476_459_867_771),
+        (1_240, 9_371_348_749_057_860_576),
     ),
     (
         r#"{"seed":"太陽","preset":"deepHierarchy","style":"superDenseExperimental","scale":"toy"}"#,
-        (2_786, 4_807_613_111_447_866_931),
+        (2_786, 13_060_689_654_476_209_261),
     ),
 ];
 
 #[test]
 fn every_kind_passes_the_strict_judgement_within_the_bounds() {
+    // Each scale with every preset and with every style.
+    let mut scales = Scale::ALL.into_iter().cycle();
     for preset in Preset::ALL {
+        // So that the first style does not always have the first scale.
+        let mut scales = scales.by_ref().skip(1);
         for style in Style::ALL {
-            for scale in Scale::ALL {
-                let mut recipe = Recipe::new(Seed::Text(format!("{preset:?} {style:?}")));
-                (recipe.preset, recipe.style, recipe.scale) = (preset, style, scale);
-                // More of them take longer and show nothing else.
-                recipe.systems = style.systems().min(8);
-                let universe = recipe
-                    .universe()
-                    .unwrap_or_else(|odd| panic!("{recipe:?}: {odd}"));
-                universe.check().expect("the invariants hold");
-                let most = MAX_BODIES * recipe.systems as usize;
-                assert!(universe.star_count() <= most, "{recipe:?}");
-                // What is written is read again as the same, strictly.
-                let again = State::read_partial(universe.to_value(), Strictness::Strict);
-                assert_eq!(again.expect("strict").0, universe, "{recipe:?}");
-                assert_eq!(Recipe::read(&recipe.to_value()), Ok(recipe));
-            }
+            let scale = scales.next().expect("they go round");
+            let mut recipe = Recipe::new(Seed::Text(format!("{preset:?} {style:?}")));
+            (recipe.preset, recipe.style, recipe.scale) = (preset, style, scale);
+            // More of them take longer and show nothing else.
+            recipe.systems = style.systems().min(5);
+            let universe = recipe
+                .universe()
+                .unwrap_or_else(|odd| panic!("{recipe:?}: {odd}"));
+            universe.check().expect("the invariants hold");
+            let most = MAX_BODIES * recipe.systems as usize;
+            assert!(universe.star_count() <= most, "{recipe:?}");
+            // What is written is read again as the same, strictly.
+            let again = State::read_partial(universe.to_value(), Strictness::Strict);
+            assert_eq!(again.expect("strict").0, universe, "{recipe:?}");
+            assert_eq!(Recipe::read(&recipe.to_value()), Ok(recipe));
         }
     }
 }
