@@ -156,7 +156,7 @@ impl Recipe {
         let systems: Vec<_> = numbers
             .map(|number| {
                 let seed = Seed::Number(master.int(0, i32::MAX).into());
-                System::new(self, number, Random::new(&seed))
+                System::new(self, number, &Random::new(&seed))
             })
             .collect();
         let extent = systems.iter().map(System::extent).fold(1.0, f64::max);

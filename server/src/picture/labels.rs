@@ -88,18 +88,18 @@ impl Labels {
             if placed.len() == most {
                 break;
             }
-            placed.extend(self.place_one(wanted));
+            placed.extend(self.place_one(&wanted));
         }
         placed
     }
 
-    fn place_one(&mut self, wanted: Wanted) -> Option<Text> {
+    fn place_one(&mut self, wanted: &Wanted) -> Option<Text> {
         let Wanted {
             at: [x, y],
             distance,
             color,
             ..
-        } = wanted;
+        } = *wanted;
         let size = Size::Label;
         let text = shortened(&wanted.text, MAX_LETTERS);
         let (width, height) = (size.width(&text), size.height());

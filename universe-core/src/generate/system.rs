@@ -24,7 +24,7 @@ pub(super) struct System {
 
 impl System {
     /// The `number`th system, from 1.
-    pub(super) fn new(recipe: &Recipe, number: u32, random: Random) -> Self {
+    pub(super) fn new(recipe: &Recipe, number: u32, random: &Random) -> Self {
         let settings = recipe.style.settings();
         let shape = Topology::new(
             recipe.preset,
@@ -41,7 +41,7 @@ impl System {
             spacing: recipe.scale.spacing(),
         };
         system.fill(shape, &mut random.fork("stardata"));
-        system.add_besides(&random);
+        system.add_besides(random);
         system
     }
 

@@ -5,7 +5,7 @@ use universe_core::generate::{MAX_BODIES, Preset, Random, Recipe, Scale, Seed, S
 use universe_core::{State, Strictness};
 
 fn recipe(given: &Value) -> Recipe {
-    Recipe::read(given).expect("a recipe")
+    Recipe::read(given).unwrap()
 }
 
 #[test]
