@@ -1,4 +1,4 @@
-//! Verbs for the care of the data: backup, restore, check, compact, export, import.
+//! Verbs for the care of the data: backup, restore, check, compact, export, import, generate.
 //!
 //! What only reads does so beside the server, if there is one: it sees the universes as they were at one moment and
 //! holds up nobody. What changes something asks the server that holds the directory, or does it itself if none does.
@@ -6,6 +6,7 @@
 mod backup;
 mod check;
 mod export;
+mod generate;
 mod import;
 mod online;
 mod replay;
@@ -68,6 +69,9 @@ pub enum Verb {
         #[arg(long)]
         id: Option<UniverseId>,
     },
+    /// Makes a universe from a seed, the same for the same seed and options everywhere. Its state goes to stdout; with
+    /// `--name` it becomes a universe of the data directory, and its id is told.
+    Generate(generate::Given),
 }
 
 /// Why it was not done, in a sentence.
@@ -121,6 +125,9 @@ pub enum CareError {
         /// What is wrong, and what would be right.
         problem: String,
     },
+    /// What a universe is to be made from is not known.
+    #[error("{0}")]
+    Recipe(String),
     /// The server that holds the directory did not do it.
     #[error("the server that holds the data directory: {0}")]
     Server(String),
@@ -149,17 +156,26 @@ impl Verb {
             },
             Self::Import { file, id } => {
                 let request = off(move || import::read(&file, id)).await?;
-                if let Some(told) = request.ask(dir).await? {
-                    return say(&told);
-                }
-                let store = off(move || Ok(SqliteStore::open(&at, Options::default())?)).await?;
-                let store = std::sync::Arc::new(store);
-                let service = CommandService::new(store.clone(), ServiceLimits::default());
-                let told = Online::new(service, store).take(request).await;
-                say(&told.map_err(CareError::Server)?)
+                add(request, at).await
             }
+            Self::Generate(given) => match off(move || given.request()).await? {
+                Some(request) => add(request, at).await,
+                None => Ok(ExitCode::SUCCESS),
+            },
         }
     }
+}
+
+/// Adds a universe, through the server that holds the directory if there is one.
+async fn add(request: Request, dir: PathBuf) -> Result<ExitCode, CareError> {
+    if let Some(told) = request.ask(&dir).await? {
+        return say(&told);
+    }
+    let store = off(move || Ok(SqliteStore::open(&dir, Options::default())?)).await?;
+    let store = std::sync::Arc::new(store);
+    let service = CommandService::new(store.clone(), ServiceLimits::default());
+    let told = Online::new(service, store).take(request).await;
+    say(&told.map_err(CareError::Server)?)
 }
 
 /// Does what blocks.

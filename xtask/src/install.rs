@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn no_lock_file_names_a_place_to_fetch_from() {
-        for source in ["interop", "oracle", "suites"] {
+        for source in ["app", "interop", "oracle", "suites"] {
             let lock = root().join("xtask").join(source).join("package-lock.json");
             let lock = fs::read_to_string(lock).expect("lock");
             assert!(lock.contains("\"integrity\""), "{source}");

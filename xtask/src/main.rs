@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask --help`.
 
+mod app;
 mod bench;
 mod fixture;
 mod install;
@@ -37,6 +38,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
+    App(app::Arguments),
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
     Bench(bench::Arguments),
     /// Puts the official clients through the universe server, the spec server and the fixture
@@ -53,7 +56,7 @@ enum Chore {
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
-    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, official clients; with `--full` what takes long, too.
+    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, official clients, the view in a browser; with `--full` what takes long, too.
     Test(test::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
@@ -63,6 +66,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
+        Chore::App(arguments) => app::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),

@@ -10,7 +10,7 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites, wrappers,
+    Result, app, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites, wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -95,10 +95,11 @@ const QUICK: Step = Step {
 };
 
 /// What is installed while cargo compiles: both take their time, and hardly disturb each other.
-const INSTALLED: [(Toolbox, &str); 5] = [
+const INSTALLED: [(Toolbox, &str); 6] = [
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
     (Toolbox::Node, oracle::SOURCE),
+    (Toolbox::Node, app::SOURCE),
     (Toolbox::Node, interop::SOURCE),
     (Toolbox::Python, interop::SOURCE),
 ];
@@ -212,6 +213,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     })?;
     passed &= timed("packages of npm and PyPI", wrappers::whole)?;
     passed &= timed("official clients", || interop::run(&arguments.clients))?;
+    passed &= timed("the view in a browser", || {
+        app::run(&app::Arguments::whole(ci))
+    })?;
     if arguments.full {
         for (name, long) in LONG {
             passed &= timed(name, long)?;

@@ -55,7 +55,8 @@ impl Rest {
             | Route::Events(id)
             | Route::History(id)
             | Route::Undo(id)
-            | Route::Tree(id) => reach.missing(access, Some(id.as_str())),
+            | Route::Tree(id)
+            | Route::Picture(id, _) => reach.missing(access, Some(id.as_str())),
         };
         let is_preflight = head.method == Method::OPTIONS;
         match (
