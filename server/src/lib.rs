@@ -10,6 +10,7 @@ pub mod http;
 pub mod mcp;
 mod metrics;
 mod offload;
+mod page;
 mod reach;
 mod requests;
 pub mod rest;

@@ -17,6 +17,7 @@ mod universes;
 use std::pin::pin;
 use std::time::Duration;
 
+use http::header::ALLOW;
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
@@ -173,7 +174,11 @@ impl Rest {
         } else {
             &head.method
         };
-        match (method.as_str(), route) {
+        let allowed = match *method {
+            Method::GET => self.allowed(&reach, &route),
+            _ => None,
+        };
+        let answered = match (method.as_str(), route) {
             ("OPTIONS", route) => Ok(cors::preflight(self.methods(&route))),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
@@ -203,7 +208,12 @@ impl Rest {
             ("GET", Route::Tree(id)) => self.tree(head, &id).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(self.methods(&route))),
+        };
+        let mut response = answered?;
+        if let Some(allowed) = allowed {
+            response.headers_mut().insert(ALLOW, allowed);
         }
+        Ok(response)
     }
 
     /// The methods that a path takes here.

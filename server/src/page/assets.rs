@@ -1,0 +1,42 @@
+//! The files of the page, written by `server/page/build.mjs`: change them there.
+
+use super::Asset;
+
+/// All of them.
+pub(super) const ASSETS: [Asset; 5] = [
+    Asset {
+        path: "/page/page-d20bd2590ce3.js",
+        content_type: "text/javascript; charset=utf-8",
+        tag: "d20bd2590ce3",
+        text: include_bytes!("../../page/dist/page.js"),
+        gzip: include_bytes!("../../page/dist/page.js.gz"),
+    },
+    Asset {
+        path: "/page/page-159541d1f645.css",
+        content_type: "text/css; charset=utf-8",
+        tag: "159541d1f645",
+        text: include_bytes!("../../page/dist/page.css"),
+        gzip: include_bytes!("../../page/dist/page.css.gz"),
+    },
+    Asset {
+        path: "/page/icon-4866b70dfc0e.svg",
+        content_type: "image/svg+xml",
+        tag: "4866b70dfc0e",
+        text: include_bytes!("../../page/dist/icon.svg"),
+        gzip: include_bytes!("../../page/dist/icon.svg.gz"),
+    },
+    Asset {
+        path: "/",
+        content_type: "text/html; charset=utf-8",
+        tag: "7ef0805cf632",
+        text: include_bytes!("../../page/dist/index.html"),
+        gzip: include_bytes!("../../page/dist/index.html.gz"),
+    },
+    Asset {
+        path: "/page/licenses.txt",
+        content_type: "text/plain; charset=utf-8",
+        tag: "25957970979d",
+        text: include_bytes!("../../page/dist/licenses.txt"),
+        gzip: include_bytes!("../../page/dist/licenses.txt.gz"),
+    },
+];
