@@ -6,8 +6,10 @@ export interface Placed { index: number; x: number; y: number; text: string }
 export const LINE = 15;
 const CELL = 8;
 
-/** Places labels of the given order where there is room, at most so many; no name lies on one of the bodies (x, y, radius). */
-export function placed(labels: Label[], width: number, height: number, most: number, bodies: [number, number, number][] = []): Placed[] {
+/** Places labels of the given order where there is room, at most so many; no name lies on one of the bodies (x, y, radius)
+ * or in one of the boxes. */
+export function placed(labels: Label[], width: number, height: number, most: number, bodies: [number, number, number][] = [],
+  boxes: { x: number; y: number; width: number; height: number }[] = []): Placed[] {
   const columns = Math.ceil(width / CELL), rows = Math.ceil(height / CELL);
   if (columns <= 0 || rows <= 0) return [];
   const taken = new Uint8Array(columns * rows);
@@ -20,12 +22,13 @@ export function placed(labels: Label[], width: number, height: number, most: num
     }
     return true;
   };
-  for (const [x, y, r] of bodies) {
-    const inner = r * 0.7;
-    for (let row = Math.max(0, Math.ceil((y - inner) / CELL)); row <= Math.min(rows - 1, Math.floor((y + inner) / CELL)); row += 1) {
-      for (let column = Math.max(0, Math.ceil((x - inner) / CELL)); column <= Math.min(columns - 1, Math.floor((x + inner) / CELL)); column += 1) taken[row * columns + column] = 1;
+  const block = (x: number, y: number, w: number, h: number) => {
+    for (let row = Math.max(0, Math.ceil(y / CELL)); row <= Math.min(rows - 1, Math.floor((y + h) / CELL)); row += 1) {
+      for (let column = Math.max(0, Math.ceil(x / CELL)); column <= Math.min(columns - 1, Math.floor((x + w) / CELL)); column += 1) taken[row * columns + column] = 1;
     }
-  }
+  };
+  for (const [x, y, r] of bodies) block(x - r * 0.7, y - r * 0.7, r * 1.4, r * 1.4);
+  for (const box of boxes) block(box.x, box.y, box.width, box.height);
   const result: Placed[] = [];
   for (const { index, x, y, gap, text, width: w } of labels) {
     if (result.length >= most) break;

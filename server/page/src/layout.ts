@@ -33,6 +33,8 @@ export interface Layout {
 }
 
 const KM_PER_AU = 149597870.7;
+/** Orbits whose sizes differ by less than this factor share a ring. */
+const ALIKE = 1.12;
 
 /** A layout of a world; a pure function of both. */
 export function layoutOf(world: World, scale: Scale): Layout {
@@ -46,6 +48,10 @@ export function layoutOf(world: World, scale: Scale): Layout {
     if (scale === 'compact') {
       knots[index] = ringsOf(body, bodies, radius, extent);
       extent[index] = Math.max(knots[index]!.at(-1)?.to ?? 0, radius[index]!) + lastExtent(body, bodies, extent);
+      for (const child of body.children) {
+        const far = stretched(knots[index]!, furthest(bodies[child]!), radius[index]!) + extent[child]!;
+        extent[index] = Math.max(extent[index]!, far);
+      }
     } else {
       let reach = radius[index]!;
       for (const child of body.children) reach = Math.max(reach, furthest(bodies[child]!) + extent[child]!);
@@ -135,7 +141,7 @@ function ringsOf(body: Body, bodies: Body[], radius: Float64Array, extent: Float
   let room = 0;
   for (const entry of entries) {
     const last = knots.at(-1);
-    if (last && entry.from <= last.from * 1.02) {
+    if (last && entry.from <= last.from * ALIKE) {
       const more = Math.max(entry.room - room, 0) * crowd;
       room = Math.max(room, entry.room);
       last.to += more;

@@ -6,6 +6,8 @@ import { type Label, LINE, placed } from './labels';
 const RANK: Record<string, number> = {
   star: 6, blackHole: 6, planet: 5, roguePlanet: 4, comet: 3, lagrangePoint: 1.5, moon: 2, asteroid: 1,
 };
+/** From how many pixels off its parent on a body is named. */
+const FAR: Record<string, number> = { planet: 14, moon: 22, comet: 60, asteroid: 60, lagrangePoint: 70 };
 /** The most candidates that are looked at, and the most names shown. */
 const CANDIDATES = 400, MOST = 70;
 
@@ -17,7 +19,8 @@ export class Overlay {
     this.context = canvas.getContext('2d')!;
   }
 
-  draw(frame: Frame, labels: boolean, hovered: number, nebulae: { name: string; x: number; y: number; z: number }[]): void {
+  /** `taken` are places of the page's own, where no name can be. */
+  draw(frame: Frame, labels: boolean, hovered: number, nebulae: { name: string; x: number; y: number; z: number }[], taken: DOMRect[]): void {
     const { context: c, canvas } = this;
     const { camera, ratio, dark } = frame;
     const sharp = Math.max(ratio, window.devicePixelRatio || 1);
@@ -38,19 +41,21 @@ export class Overlay {
       c.stroke();
     }
     const candidates = this.candidates(frame, labels, hovered);
+    if (labels) candidates.push(...this.regions(frame, nebulae));
     const discs = frame.seen.filter((index) => frame.screen[4 * index + 3]! > 5)
       .map((index): [number, number, number] => [frame.screen[4 * index]!, frame.screen[4 * index + 1]!, frame.screen[4 * index + 3]!]);
-    const shown = placed(candidates, camera.width, camera.height, MOST, discs);
+    const shown = placed(candidates, camera.width, camera.height, MOST, discs, taken);
     c.lineJoin = 'round';
     c.lineWidth = 3;
     c.strokeStyle = `rgba(${frame.ground.join()},0.85)`;
     for (const { index, x, y, text } of shown) {
       const strong = index === frame.selected || index === hovered;
       c.fillStyle = strong ? `rgb(${frame.ink.join()})` : `rgba(${frame.ink.join()},${dark ? 0.78 : 0.85})`;
+      if (index === -2) c.fillStyle = `rgba(${frame.ink.join()},0.6)`;
+      c.font = `${index === -2 ? 'italic ' : '500 '}12px system-ui, sans-serif`;
       c.strokeText(text, x, y + LINE / 2);
       c.fillText(text, x, y + LINE / 2);
     }
-    if (labels) this.regions(frame, nebulae);
   }
 
   private candidates({ seen, screen, scene, camera, selected }: Frame, labels: boolean, hovered: number): Label[] {
@@ -67,7 +72,7 @@ export class Overlay {
       // A satellite is named once it stands off its parent.
       if (body.parent >= 0) {
         const away = Math.hypot(x - screen[4 * body.parent]!, y - screen[4 * body.parent + 1]!);
-        if (away < 14 && !strong) continue;
+        if (away < (FAR[body.kind] ?? 14) && !strong) continue;
         rank += Math.min(away, 300) / 300;
       }
       found.push({ index, rank });
@@ -92,14 +97,14 @@ export class Overlay {
     return width;
   }
 
-  private regions({ camera, ink }: Frame, nebulae: { name: string; x: number; y: number; z: number }[]): void {
-    const { context: c } = this;
+  /** Names of nebulae, after those of bodies. */
+  private regions({ camera }: Frame, nebulae: { name: string; x: number; y: number; z: number }[]): Label[] {
     const p = new Float64Array(3);
-    c.font = 'italic 12px system-ui, sans-serif';
-    c.fillStyle = `rgba(${ink.join()},0.6)`;
-    for (const { name, x, y, z } of nebulae.slice(0, 20)) {
-      if (camera.project(x, y, z, p)) c.fillText(name, p[0]! - this.width(name) / 2, p[1]!);
-    }
+    return nebulae.slice(0, 20).flatMap(({ name, x, y, z }) => {
+      if (!camera.project(x, y, z, p)) return [];
+      const width = this.width(name);
+      return [{ index: -2, rank: 0, text: name, width, x: p[0]! - width / 2 - 4, y: p[1]!, gap: 4 }];
+    });
   }
 
   private tails({ scene, screen, seen }: Frame): void {

@@ -71,7 +71,8 @@ function linesOf(world: World, layout: Layout, colors: Rgb[]): Lines[] {
   const segments = bodies.length > 3000 ? 48 : 128;
   const by = new Map<number, Body[]>();
   for (const body of bodies) {
-    if (body.kind === 'lagrangePoint' || (body.orbit.a <= 0 && !body.orbit.line)) continue;
+    // Trojans share the orbit of their planet: a line of each would make a band.
+    if (body.kind === 'lagrangePoint' || body.star.lagrangeHostId || (body.orbit.a <= 0 && !body.orbit.line)) continue;
     const list = by.get(body.parent);
     if (list) list.push(body); else by.set(body.parent, [body]);
   }
@@ -118,7 +119,7 @@ function circle(radius: number): Float32Array {
 function trajectory(body: Body, layout: Layout): Float32Array {
   const rogue = body.star.roguePlanet!;
   const pace = Math.hypot(rogue.velocity.x, rogue.velocity.y, rogue.velocity.z) || 1;
-  const span = Math.min(layout.reach / layout.space(layout.reach), 1e9) / pace;
+  const span = (0.3 * Math.min(layout.reach / layout.space(layout.reach), 1e9)) / pace;
   const past = rogue.trajectoryPastWindow ?? span, future = rogue.trajectoryFutureWindow ?? span;
   const line = new Float32Array(3 * 33), p = new Float64Array(3);
   for (let step = 0; step <= 32; step += 1) {

@@ -39,6 +39,7 @@ export class Stage {
   private detail = 1;
   private asked = 0;
   private rest = 0;
+  private taken: DOMRect[] = [];
   private flight: { from: number[]; to: () => number[]; distance: [number, number]; begin: number } | null = null;
 
   constructor(private readonly holder: HTMLElement, wanted: string | null, private readonly tick: (now: number) => boolean) {
@@ -78,6 +79,11 @@ export class Stage {
   private resize(): void {
     this.camera.width = Math.max(this.holder.clientWidth, 1);
     this.camera.height = Math.max(this.holder.clientHeight, 1);
+    const box = this.holder.getBoundingClientRect();
+    this.taken = [...this.holder.parentElement?.querySelectorAll('.chips > *, .tools') ?? []].map((it) => {
+      const own = it.getBoundingClientRect();
+      return new DOMRect(own.x - box.x, own.y - box.y, own.width, own.height);
+    });
     this.ask();
   }
 
@@ -138,7 +144,7 @@ export class Stage {
     this.renderer.draw(frame);
     const named = scene.puffs.filter((_, n) => n % 9 === 0)
       .map((puff) => ({ ...puff, name: scene.world.state.nebulae[puff.id]?.name ?? puff.id }));
-    this.overlay.draw(frame, this.settings.labels, this.hovered, named);
+    this.overlay.draw(frame, this.settings.labels, this.hovered, named, this.taken);
     this.measured(performance.now() - begin);
   }
 

@@ -5,16 +5,16 @@ use super::Asset;
 /// All of them.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-d20bd2590ce3.js",
+        path: "/page/page-0b93db1f4ab6.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "d20bd2590ce3",
+        tag: "0b93db1f4ab6",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-159541d1f645.css",
+        path: "/page/page-a055d0ae4721.css",
         content_type: "text/css; charset=utf-8",
-        tag: "159541d1f645",
+        tag: "a055d0ae4721",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "7ef0805cf632",
+        tag: "dbbb27b1ec10",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -1,7 +1,7 @@
 // Draws on a plain canvas: where there is no GPU this is several times quicker than WebGL on the processor.
 
 import { LANES, type Grains, type Rgb } from '../scene';
-import { type Frame, type Renderer, visible } from './frame';
+import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
 
 const css = (color: Rgb, alpha = 1) =>
   `rgba(${color[0] | 0},${color[1] | 0},${color[2] | 0},${alpha})`;
@@ -46,8 +46,9 @@ export class CanvasRenderer implements Renderer {
       if (radius < 1 || radius > 6000) continue;
       const color = visible(puff.color, dark);
       const glow = c.createRadialGradient(p[0]!, p[1]!, 0, p[0]!, p[1]!, radius);
-      glow.addColorStop(0, css(color, puff.alpha * 0.8));
-      glow.addColorStop(0.5, css(color, puff.alpha * 0.3));
+      const alpha = puff.alpha * nearness(radius, camera.width);
+      glow.addColorStop(0, css(color, alpha * 0.8));
+      glow.addColorStop(0.5, css(color, alpha * 0.3));
       glow.addColorStop(1, css(color, 0));
       c.fillStyle = glow;
       c.fillRect(p[0]! - radius, p[1]! - radius, 2 * radius, 2 * radius);
@@ -96,7 +97,7 @@ export class CanvasRenderer implements Renderer {
         const pixels = (part.reach * camera.focal) / Math.max(parent < 0 ? camera.distance : screen[4 * parent + 2]!, part.reach * 0.3);
         if (pixels < 5 || left < 0) continue;
         const mine = part.body.index === selected;
-        const stride = mine ? 1 : Math.max(1, Math.round((part.count - 1) / Math.min(part.count - 1, Math.max(16, pixels * 0.5))));
+        const stride = mine ? 1 : Math.max(1, Math.round((part.count - 1) / Math.min(part.count - 1, Math.max(24, pixels))));
         left -= part.count / stride;
         const alpha = mine ? 0.95 : part.body.depth < 2 ? 0.4 : 0.28;
         const key = mine ? css(accent, alpha) : css(mixed(visible(part.color, dark), ink, dark ? 0.15 : 0.25), alpha);
@@ -125,7 +126,9 @@ export class CanvasRenderer implements Renderer {
     for (const index of frame.seen) {
       const body = scene.world.bodies[index]!;
       const [x, y, r] = [screen[4 * index]!, screen[4 * index + 1]!, screen[4 * index + 3]!];
-      const color = visible(scene.colors[index]!, dark);
+      const own = scene.colors[index]!;
+      // What is large has an outline, so that its own colour will do.
+      const color = body.kind === 'star' ? starlight(own, dark) : r > 3 ? own : visible(own, dark);
       if (body.kind === 'lagrangePoint') {
         c.strokeStyle = css(color, 0.8);
         c.beginPath();

@@ -27,6 +27,14 @@ export interface Renderer {
   dispose(): void;
 }
 
+/** How much of a cloud is seen: it fades when the eye is in it, so that it does not cover all else. */
+export const nearness = (radius: number, width: number) => Math.min(1, Math.max(0.15, 1.6 - radius / width));
+
+/** The colour of a star on the ground: white ones need more yellow on a light one. */
+export function starlight(color: [number, number, number], dark: boolean): [number, number, number] {
+  return dark ? color : [color[0] * 0.45 + 132, color[1] * 0.45 + 94, color[2] * 0.45 + 16];
+}
+
 /** A colour that can be seen on the ground: on a light one, darker. */
 export function visible(color: [number, number, number], dark: boolean): [number, number, number] {
   if (dark) return color;

@@ -1,7 +1,7 @@
 // Draws on the GPU: bodies in one call, each belt in one, the orbits about each body that is near enough in one.
 
 import { LANES, type Lines, type Rgb, type Scene, rgb } from '../scene';
-import { type Frame, type Renderer, visible } from './frame';
+import { type Frame, type Renderer, nearness, starlight, visible } from './frame';
 import { BALL, CROSS, GLOW, GRAINS, HOLE, LINES, RINGS, RING_STEPS, SPRITES, STAR } from './shaders';
 
 type Uniforms = Record<string, WebGLUniformLocation | null>;
@@ -199,7 +199,7 @@ export class WebGlRenderer implements Renderer {
       const place = [puff.x - camera.target[0]!, puff.y - camera.target[1]!, puff.z - camera.target[2]!];
       if (!camera.projectRelative(place[0]!, place[1]!, place[2]!, p)) continue;
       const radius = (puff.radius * camera.focal) / p[2]!;
-      if (radius > 1 && radius < 8000) this.push(place, radius, visible(puff.color, dark), GLOW, 0, 0, puff.alpha);
+      if (radius > 1 && radius < 8000) this.push(place, radius, visible(puff.color, dark), GLOW, 0, 0, puff.alpha * nearness(radius, camera.width));
     }
     for (const index of frame.seen) {
       if (scene.world.bodies[index]!.kind !== 'star') continue;
@@ -272,10 +272,11 @@ export class WebGlRenderer implements Renderer {
       const body = bodies[index]!;
       let kind = BALL, lx = 0, ly = 0, radius = screen[4 * index + 3]!;
       let color = visible(scene.colors[index]!, dark);
-      if (body.kind === 'star') kind = STAR;
+      if (body.kind === 'star') { kind = STAR; color = starlight(scene.colors[index]!, dark); }
       else if (body.kind === 'blackHole') { kind = HOLE; color = rgb(body.star.blackHole?.diskInnerColor ?? '#ffc478'); }
       else if (body.kind === 'lagrangePoint') { kind = CROSS; radius = 5; }
       else if (radius > 2) {
+        if (radius > 3) color = scene.colors[index]!;
         let root = index;
         while (bodies[root]!.parent >= 0) root = bodies[root]!.parent;
         lx = screen[4 * root]! - screen[4 * index]!;
