@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Server, browse, drawn, equal, ok } from './harness.mjs';
+import { Server, browse, drawn, equal, ok, until } from './harness.mjs';
 
 export default async function access() {
   await headers();
@@ -53,7 +53,7 @@ async function readOnly() {
   ok(await page.locator('.inspector').getByLabel('Mass', { exact: true }).isDisabled(), 'fields cannot be edited');
   ok(await page.getByRole('button', { name: 'Remove', exact: true }).isDisabled(), 'nothing can be removed');
   await page.getByRole('tab', { name: 'Log' }).click();
-  equal(await page.locator('.entries li').count(), 1, 'the log can be read');
+  await until(async () => await page.locator('.entries li').count() === 1, 'the log can be read');
   equal(faults, [], 'nothing goes wrong in the browser');
 }
 
@@ -94,7 +94,7 @@ async function tokens() {
   await page.keyboard.press('Enter');
   await page.getByRole('tab', { name: 'Log' }).click();
   await page.locator('.entries li').first().waitFor();
-  equal((await server.ask('GET', '/universes/sol', undefined, 'some')).state.stars.mars.mass, 3, 'a scope about one universe is enough to change it');
+  await until(async () => (await server.ask('GET', '/universes/sol', undefined, 'some')).state.stars.mars.mass === 3, 'a scope about one universe is enough to change it');
   ok(await page.getByRole('button', { name: /Delete: this needs the scope admin/ }).isDisabled(), 'and not to delete it');
   await page.getByRole('button', { name: 'All universes' }).click();
   await page.getByText('Your token may not make universes').waitFor();

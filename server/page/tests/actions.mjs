@@ -14,7 +14,8 @@ export default async function actions() {
   await goesBack(server, page);
   await filesGoInAndOut(server, page);
   await removes(server, page);
-  equal(faults, [], 'nothing goes wrong in the browser');
+  equal(faults.filter((it) => !it.includes('422')), [], 'nothing goes wrong in the browser but what the server refused');
+  equal(faults.length, 1, 'and that was one command');
 }
 
 const button = (page, name) => page.getByRole('button', { name, exact: true });
@@ -36,7 +37,7 @@ async function makes(server, page) {
   equal(Object.keys((await server.state(idOf(page))).stars).length, 50, 'the solar system has its bodies');
   await button(page, 'All universes').click();
   await make('Empty', 'Nothing');
-  ok(await page.getByText('This universe is empty.').isVisible(), 'an empty universe says so');
+  await page.getByText('This universe is empty.').waitFor();
   equal((await server.state(idOf(page))).rootIds, [], 'and is empty');
   // A body on its own, and one that circles it.
   for (const [open, name] of [['Add a body', 'Alpha'], ['Add satellite', 'Beta']]) {
@@ -83,7 +84,7 @@ async function edits(server, page) {
   // What is wrong is said at the field, and nothing is sent.
   await field(page, 'Mass').fill('heavy');
   await page.keyboard.press('Tab');
-  ok(await page.getByText('Mass must be a number').isVisible(), 'no number: said at the field');
+  await page.getByText('Mass must be a number').waitFor();
   await field(page, 'Mass').press('Escape');
   // What is odd is taken, and the server's warning is shown.
   await field(page, 'Mass').fill('-5');
@@ -139,14 +140,16 @@ async function looks(page) {
   await page.keyboard.up('Shift');
   await changes(() => page.mouse.wheel(0, -400), 'the wheel zooms');
   for (const key of ['0', '+', 'l', 'o', 'c', 's']) await changes(() => page.keyboard.press(key), `the key ${key} changes the picture`);
-  ok(await page.getByText('True distances').isVisible(), 'the scale that is on is said');
+  await page.getByText('True distances').waitFor();
   for (const key of ['s', 'c', 'o', 'l', '0']) await page.keyboard.press(key);
   await page.locator('.canvas').focus();
   for (const key of ['ArrowLeft', 'ArrowUp', 'Shift+ArrowRight']) await changes(() => page.keyboard.press(key), `${key} changes the picture`);
   // The middle of everything is the Sun.
   await page.keyboard.press('0');
-  await page.mouse.click(x, y);
-  await page.locator('.selection h2', { hasText: 'Sun' }).waitFor();
+  await until(async () => {
+    await page.mouse.click(x, y);
+    return page.locator('.selection h2', { hasText: 'Sun' }).isVisible();
+  }, 'a click selects');
   // The list by the keyboard alone.
   await page.locator('.tree').focus();
   await page.keyboard.press('Home');
@@ -155,7 +158,7 @@ async function looks(page) {
   await changes(() => page.keyboard.press('Enter'), 'Enter in the list goes to a body');
   await page.locator('.selection h2', { hasText: 'Mercury' }).waitFor();
   await changes(() => page.keyboard.press('t'), 'the key t changes the colours');
-  equal(await page.evaluate(() => document.documentElement.dataset.theme), 'light', 'light is on');
+  await until(async () => await page.evaluate(() => document.documentElement.dataset.theme) === 'light', 'light is on');
   await page.keyboard.press('t');
   await page.keyboard.press('?');
   await page.getByRole('dialog').getByText('Keys and gestures').waitFor();
@@ -168,7 +171,7 @@ async function timeGoes(server, page) {
   const shown = async () => Number(await page.getByLabel('Time in seconds').inputValue());
   await page.locator('.canvas').focus();
   await page.keyboard.press('n');
-  equal(await shown(), 0, "the universe's time is shown");
+  await until(async () => await shown() === 0, "the universe's time is shown");
   await page.keyboard.press(' ');
   await until(async () => await shown() > 0, 'time goes on when it plays');
   await page.keyboard.press(' ');
@@ -177,20 +180,20 @@ async function timeGoes(server, page) {
   await new Promise((wake) => setTimeout(wake, 300));
   equal([await shown(), Number((await stage(page)).frames) - Number(frames) < 3], [paused, true], 'paused, nothing moves and nothing is drawn');
   await page.keyboard.press('.');
-  ok(await shown() > paused, 'a step goes on');
+  await until(async () => await shown() > paused, 'a step goes on');
   await page.keyboard.press(',');
-  equal(await shown(), paused, 'a step back comes back');
+  await until(async () => await shown() === paused, 'a step back comes back');
   const speed = () => page.locator('.speed output').textContent();
   const before = await speed();
   await page.keyboard.press(']');
-  ok(await speed() !== before, 'the speed changes');
+  await until(async () => await speed() !== before, 'the speed changes');
   await page.getByLabel('Time in seconds').fill('86400');
   await page.keyboard.press('Enter');
-  equal(await shown(), 86400, 'a jump');
+  await until(async () => await shown() === 86400, 'a jump');
   equal((await server.state(id)).time, 0, 'looking changes nothing');
   await page.locator('.tree').focus();
   await page.keyboard.press('f');
-  ok(await page.getByRole('button', { name: 'Following' }).isVisible(), 'a body is followed');
+  await page.getByRole('button', { name: 'Following' }).waitFor();
   await page.keyboard.press('f');
   await button(page, 'Move it here').click();
   await until(async () => (await server.state(id)).time === 86400, 'the universe is moved to the time shown');
@@ -201,7 +204,7 @@ async function goesBack(server, page) {
   const { revision } = await server.ask('GET', `/universes/${id}`);
   await page.getByRole('tab', { name: 'Log' }).click();
   const entries = page.locator('.entries li');
-  equal(await entries.count(), revision, 'the log has every revision');
+  await until(async () => await entries.count() === revision, 'the log has every revision');
   ok((await entries.first().textContent()).includes('tick'), 'the newest first');
   await page.getByRole('button', { name: 'Back to revision 1', exact: true }).click();
   await shows(page, revision + 1);
@@ -226,7 +229,7 @@ async function filesGoInAndOut(server, page) {
   const broken = join(RESULTS, 'broken.json');
   writeFileSync(broken, '{"planets": 3}');
   await page.getByLabel('File', { exact: true }).setInputFiles(broken);
-  ok(await page.getByText('holds neither a state').isVisible(), 'a file of something else is refused');
+  await page.getByText('holds neither a state').waitFor();
   await page.getByLabel('File', { exact: true }).setInputFiles(path);
   await page.getByRole('dialog').getByLabel('Name').fill('Imported');
   await button(page, 'Make it').click();

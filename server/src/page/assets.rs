@@ -5,9 +5,9 @@ use super::Asset;
 /// All of them.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-0b93db1f4ab6.js",
+        path: "/page/page-ea90c2af62af.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "0b93db1f4ab6",
+        tag: "ea90c2af62af",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "dbbb27b1ec10",
+        tag: "656c8a7e41b1",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -1,7 +1,7 @@
 // One member of an entity: shown with its unit, changed by Enter or by leaving it, taken back by Escape.
 
 import { useSignal } from '@preact/signals';
-import { useEffect, useId } from 'preact/hooks';
+import { useId, useLayoutEffect } from 'preact/hooks';
 import { figure } from '../clock';
 import type { Member } from '../members';
 
@@ -15,12 +15,12 @@ export function Field({ member, value, hint, disabled, commit }: {
   const wrong = useSignal<string | null>(null);
   const busy = useSignal(false);
   const own = value === undefined || value === null ? '' : String(value);
-  useEffect(() => { draft.value = null; wrong.value = null; }, [own]);
+  // What others set is shown at once, but not over what is being typed.
+  useLayoutEffect(() => { if (document.activeElement?.id !== id) { draft.value = null; wrong.value = null; } }, [own]);
   const apply = async (given: unknown) => {
     busy.value = true;
     wrong.value = await commit(given);
     busy.value = false;
-    if (!wrong.value) draft.value = null;
   };
   const leave = () => {
     const now = draft.value;
@@ -28,6 +28,7 @@ export function Field({ member, value, hint, disabled, commit }: {
     if (member.kind !== 'number') { void apply(now); return; }
     const parsed = Number(now.trim().replace(',', '.'));
     if (now.trim() === '' || !Number.isFinite(parsed)) { wrong.value = `${member.label} must be a number, such as 1.5 or 2e6.`; return; }
+    if (parsed === value) { draft.value = null; wrong.value = null; return; }
     void apply(parsed);
   };
   const describedBy = wrong.value ? `${id}-wrong` : hint ? `${id}-hint` : undefined;
@@ -51,7 +52,13 @@ export function Field({ member, value, hint, disabled, commit }: {
             )}
             <input {...common} type="text" inputMode={member.kind === 'number' ? 'decimal' : undefined} autocomplete="off" spellcheck={false}
               value={shown} title={own}
-              onFocus={() => { if (!disabled) draft.value ??= own; }}
+              onFocus={(event) => {
+                if (draft.value !== null) return;
+                // At once, so that what is typed next replaces the whole number and not its short form.
+                draft.value = own;
+                event.currentTarget.value = own;
+                event.currentTarget.select();
+              }}
               onInput={(event) => { draft.value = event.currentTarget.value; wrong.value = null; }}
               onBlur={leave}
               onKeyDown={(event) => {

@@ -33,7 +33,7 @@ export function TimeBar() {
         <span class="label">Time</span>
         <input type="text" inputMode="decimal" aria-label="Time in seconds" spellcheck={false} autocomplete="off"
           value={typed.value ?? String(Math.abs(time) >= 1000 ? Math.round(time) : Number(time.toFixed(2)))}
-          onFocus={() => { typed.value = String(time); }} onInput={(event) => { typed.value = event.currentTarget.value; }}
+          onFocus={(event) => { typed.value = String(time); event.currentTarget.value = typed.value; event.currentTarget.select(); }} onInput={(event) => { typed.value = event.currentTarget.value; }}
           onBlur={() => { if (typed.value !== null && typed.value.trim() !== '' && Number(typed.value) !== time) clock.jump(Number(typed.value)); typed.value = null; }}
           onKeyDown={(event) => { if (event.key === 'Enter') event.currentTarget.blur(); if (event.key === 'Escape') { typed.value = null; event.currentTarget.blur(); } }} />
         <span class="unit">s</span>
