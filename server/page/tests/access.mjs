@@ -96,7 +96,7 @@ async function tokens() {
   await page.locator('.entries li').first().waitFor();
   await until(async () => (await server.ask('GET', '/universes/sol', undefined, 'some')).state.stars.mars.mass === 3, 'a scope about one universe is enough to change it');
   ok(await page.getByRole('button', { name: /Delete: this needs the scope admin/ }).isDisabled(), 'and not to delete it');
-  await page.getByRole('button', { name: 'All universes' }).click();
+  await page.getByRole('button', { name: 'Universe: show all universes' }).click();
   await page.getByText('Your token may not make universes').waitFor();
   await page.evaluate(() => sessionStorage.setItem('universe-token', 'full'));
   await page.reload();

@@ -35,7 +35,7 @@ async function makes(server, page) {
   await make('Solar system', 'Copy of Sol');
   await drawn(page);
   equal(Object.keys((await server.state(idOf(page))).stars).length, 50, 'the solar system has its bodies');
-  await button(page, 'All universes').click();
+  await button(page, 'Universe: show all universes').click();
   await make('Empty', 'Nothing');
   await page.getByText('This universe is empty.').waitFor();
   equal((await server.state(idOf(page))).rootIds, [], 'and is empty');
@@ -48,7 +48,7 @@ async function makes(server, page) {
   }
   const made = await server.state(idOf(page));
   equal(made.stars.beta.parentId, 'alpha', 'the satellite circles the body');
-  await button(page, 'All universes').click();
+  await button(page, 'Universe: show all universes').click();
   await generates(server, page, make);
 }
 
@@ -65,7 +65,7 @@ async function generates(server, page, make) {
   await make('From a seed', 'Generated');
   await drawn(page);
   ok(Object.keys((await server.state(idOf(page))).stars).length > 5, 'a generated universe has bodies');
-  await button(page, 'All universes').click();
+  await button(page, 'Universe: show all universes').click();
 }
 
 async function edits(server, page) {
@@ -223,7 +223,7 @@ async function filesGoInAndOut(server, page) {
   await (await waits).saveAs(path);
   const state = await server.state(id);
   equal(JSON.parse(readFileSync(path, 'utf8')).state, state, 'the file is the state');
-  await button(page, 'All universes').click();
+  await button(page, 'Universe: show all universes').click();
   await button(page, 'New universe').click();
   await page.getByRole('radio', { name: 'From a file' }).check();
   const broken = join(RESULTS, 'broken.json');

@@ -5,16 +5,16 @@ use super::Asset;
 /// All of them.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-ea90c2af62af.js",
+        path: "/page/page-e422aa2ef103.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "ea90c2af62af",
+        tag: "e422aa2ef103",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
     Asset {
-        path: "/page/page-a055d0ae4721.css",
+        path: "/page/page-4cd7d5ef9a92.css",
         content_type: "text/css; charset=utf-8",
-        tag: "a055d0ae4721",
+        tag: "4cd7d5ef9a92",
         text: include_bytes!("../../page/dist/page.css"),
         gzip: include_bytes!("../../page/dist/page.css.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "656c8a7e41b1",
+        tag: "35259541bc92",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -247,7 +247,7 @@ export class WebGlRenderer implements Renderer {
       const { parent, reach, parts } = range.lines;
       if (parent >= 0) {
         const depth = screen[4 * parent + 2]!;
-        if (depth > 0 && (reach * camera.focal) / depth < 6) continue;
+        if (depth > 0 && (reach * camera.focal) / depth < (frame.detail < 0.5 ? 60 : 6)) continue;
       }
       gl.uniform3fv(uniforms.origin!, this.offset(frame, parent));
       gl.uniform4f(uniforms.paint!, 0, 0, 0, 0);

@@ -32,11 +32,11 @@ export function App() {
   const open = app.open.value;
   return (
     <>
-      <a class="skip" href="#search" onClick={(event) => { event.preventDefault(); document.getElementById('search')?.focus(); }}>Skip to the bodies</a>
+      <nav aria-label="Skip"><a class="skip" href="#main" onClick={(event) => { event.preventDefault(); (document.getElementById('search') ?? document.getElementById('main'))?.focus(); }}>Skip to the content</a></nav>
       <Top />
       {open ? <Workspace /> : app.opening.value ? <main class="home" id="main"><p class="empty-state" role="status">Opening…</p></main> : <Home />}
       <Dialogs />
-      <div class="toasts">
+      <div class="toasts" role="region" aria-label="Messages">
         {app.toasts.value.map((toast) => (
           <div key={toast.id} class="toast" data-bad={toast.bad} role={toast.bad ? 'alert' : 'status'}>
             <span>{toast.text}</span>
@@ -44,7 +44,7 @@ export function App() {
           </div>
         ))}
       </div>
-      <div class="spoken" role="log" aria-live="polite">{app.spoken.value}</div>
+      <div class="spoken" role="status" aria-live="polite">{app.spoken.value}</div>
     </>
   );
 }
@@ -54,7 +54,7 @@ function Top() {
   const [, icon, label] = THEMES[prefs.theme.value];
   return (
     <header class="top">
-      <button type="button" class="brand" onClick={() => app.close()} title="All universes (U)" aria-label="All universes"><Icon name="orbit" /><span>Universe</span></button>
+      <button type="button" class="brand" onClick={() => app.close()} title="All universes (U)" aria-label="Universe: show all universes"><Icon name="orbit" /><span>Universe</span></button>
       {open && (
         <>
           <span class="slash" aria-hidden="true">/</span>
@@ -85,7 +85,7 @@ function Workspace() {
   const names = { bodies: ['list', 'Bodies'], inspector: ['sliders', 'Inspector'], log: ['log', 'Log'] } as const;
   const bodies = <Bodies focus={focus} />;
   return (
-    <main class="workspace" id="main" data-sheet={narrow.value ? sheet.value : undefined}>
+    <main class="workspace" id="main" tabIndex={-1} data-sheet={narrow.value ? sheet.value : undefined}>
       {!narrow.value && <aside class="panel left" aria-label="Bodies">{bodies}</aside>}
       <div class="middle"><StageView /><TimeBar /></div>
       <aside class="panel right" aria-label="Details">

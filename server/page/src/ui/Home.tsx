@@ -19,7 +19,7 @@ export function Home() {
     ? 'This server was started with --read-only: nothing can be made or changed.'
     : 'Your token may not make universes. That needs the scope write.';
   return (
-    <main class="home" id="main">
+    <main class="home" id="main" tabIndex={-1}>
       <div class="home-head">
         <div>
           <h1>Universes</h1>
