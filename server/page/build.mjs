@@ -1,6 +1,7 @@
 // Builds the page into what the server embeds: `dist/`, and the table of it in `../src/page/assets.rs`.
 //
-// `node build.mjs` writes, `node build.mjs --check` compares with what is there, byte for byte.
+// `node build.mjs` writes, `node build.mjs --check` compares with what is there, byte for byte. `PAGE_OUT` is the folder of
+// the page whose `dist/` is meant, where this is a copy of it.
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -79,9 +80,9 @@ ${assets.map(one).join('')}];
 
 if (process.argv.includes('--check')) {
   const wrong = [...files].filter(([path, content]) => {
-    try { return !readFileSync(join(here, path)).equals(content); } catch { return true; }
+    try { return !readFileSync(join(out, path)).equals(content); } catch { return true; }
   });
-  for (const name of readdirSync(join(here, 'dist'))) {
+  for (const name of readdirSync(join(out, 'dist'))) {
     if (!files.has(`dist/${name}`)) wrong.push([`dist/${name}`]);
   }
   for (const [path] of wrong) console.error(`${path} is not what its source makes: run npm ci && npm run build in server/page`);

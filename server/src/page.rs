@@ -152,7 +152,9 @@ fn takes_gzip(asked: &HeaderMap) -> bool {
         .flat_map(|line| line.split(','))
         .map(|one| one.split(';').map(str::trim));
     named.any(|mut parts| {
-        parts.next().is_some_and(|name| name.eq_ignore_ascii_case("gzip"))
+        parts
+            .next()
+            .is_some_and(|name| name.eq_ignore_ascii_case("gzip"))
             && !parts.any(|weight| matches!(weight, "q=0" | "q=0.0" | "q=0.00" | "q=0.000"))
     })
 }

@@ -106,7 +106,12 @@ export class Stage {
     this.world = world;
     this.hovered = -1;
     this.remake();
-    if (fresh) this.fit(true);
+    if (!fresh) return;
+    // A tall screen is filled by looking from higher up.
+    this.camera.pitch = this.camera.height > this.camera.width * 1.2 ? 0.95 : 0.55;
+    this.camera.yaw = 0.6;
+    this.camera.update();
+    this.fit(true);
   }
 
   private remake(): void {
@@ -213,8 +218,8 @@ export class Stage {
   /** Shows everything. */
   fit(at_once = false): void {
     if (!this.layout) return;
-    const tight = Math.min(this.camera.width, this.camera.height * 1.2) / Math.min(this.camera.height, this.camera.width * 1.4);
-    this.go(() => [0, 0, 0], (this.layout.reach * 2.7) / Math.max(tight, 0.3), at_once);
+    const tight = Math.min(this.camera.width, this.camera.height * 1.25) / Math.min(this.camera.height, this.camera.width * 1.4);
+    this.go(() => [0, 0, 0], (this.layout.reach * 2.6) / Math.max(tight, 0.3), at_once);
   }
 
   /** Goes to a body, so near that what circles it fills the view. */
