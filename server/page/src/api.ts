@@ -90,7 +90,9 @@ export async function send(id: string, command: Command | Command[]): Promise<Fi
 export const create = async (body: unknown) => await (await request('POST', '/universes', body)).json() as Universe;
 export const rename = (id: string, name: string) => request('PUT', pathOf(id), { name });
 export const remove = (id: string) => request('DELETE', pathOf(id));
-export const undo = (id: string, revision: number) => request('POST', `${pathOf(id)}/undo`, { revision });
+/** Goes back to a revision, if the universe is still at `present`: nothing that was not seen is undone. */
+export const undo = (id: string, revision: number, present: number) =>
+  request('POST', `${pathOf(id)}/undo`, { revision }, { 'if-match': `"${present}"` });
 
 /** Up to 100 entries after a revision, the oldest first. */
 export async function history(id: string, after: number): Promise<Entry[]> {

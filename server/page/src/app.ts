@@ -89,10 +89,15 @@ export async function refreshList(): Promise<void> {
   }
 }
 
+/** The id in the address of the page, or nothing. */
+export function addressed(): string {
+  try { return decodeURIComponent(location.hash.slice(1)); } catch { return ''; }
+}
+
 export async function start(): Promise<void> {
   await attempt(async () => { readOnly.value = await api.isReadOnly(); });
   await refreshList();
-  const named = decodeURIComponent(location.hash.slice(1));
+  const named = addressed();
   if (!asking.value && named) await openUniverse(named);
 }
 
@@ -235,7 +240,7 @@ export async function undoTo(revision: number): Promise<void> {
   const now = open.value;
   if (!now?.write || revision < 0 || revision >= Math.max(seen, now.revision)) return;
   const before = Math.max(seen, now.revision);
-  if (await attempt(() => api.undo(now.id, revision))) {
+  if (await attempt(() => api.undo(now.id, revision, before))) {
     say(`As it was at revision ${revision}.`, false, { label: 'Redo', run: () => void undoTo(before) });
   }
 }

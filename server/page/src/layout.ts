@@ -174,7 +174,7 @@ function stretched(knots: Knot[], distance: number, own: number): number {
     const low = Math.min(own * 1.2, first.to * 0.9);
     return low + (first.to - low) * (distance / first.from);
   }
-  if (distance >= last.from) return last.to * (1 + 0.35 * Math.log2(distance / last.from));
+  if (distance >= last.from) return last.to + (last.slope || 0.5 * last.to) * Math.log(distance / last.from);
   let low = 0, high = knots.length - 1;
   while (high - low > 1) {
     const middle = (low + high) >> 1;

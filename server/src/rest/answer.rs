@@ -311,7 +311,7 @@ impl Failure {
         Self::new(
             StatusCode::NOT_FOUND,
             format!(
-                "nothing is at {shown}; there are /health, /livez, /readyz, /version, /metrics, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
+                "nothing is at {shown}; there are / (the page), /health, /livez, /readyz, /version, /metrics, /universes, /universes/{{id}}, /universes/{{id}}/commands, \
                  /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/tree, /universes/{{id}}/undo and /mcp"
             ),
         )

@@ -13,6 +13,7 @@ mod golden;
 mod harness;
 mod looking;
 mod mcp;
+mod page;
 mod past;
 mod rest;
 mod retention;

@@ -21,7 +21,7 @@ export function App() {
   useEffect(() => {
     const keys = (event: KeyboardEvent) => shortcut(event);
     const back = () => {
-      const named = decodeURIComponent(location.hash.slice(1));
+      const named = app.addressed();
       if (named && named !== app.open.value?.id) void app.openUniverse(named);
       if (!named && app.open.value) app.close();
     };

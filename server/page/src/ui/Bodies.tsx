@@ -4,7 +4,7 @@ import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import * as app from '../app';
 import { type Ref, same } from '../model';
-import { dialog } from '../prefs';
+import { dialog, side } from '../prefs';
 import { KINDS, MAX_HITS, type Row, rowsOf, search } from '../rows';
 import { IconButton } from './Icon';
 
@@ -109,7 +109,7 @@ function TreeRow({ row, at, active, flip, focus }: { row: Row; at: number; activ
   return (
     <div id={`row-${at}`} class="row" data-active={active} role="treeitem" aria-level={row.level} aria-setsize={row.size} aria-posinset={row.position}
       aria-selected={selected} aria-expanded={row.open ?? undefined} style={{ top: `${at * HEIGHT}px`, paddingLeft: `${row.level * 14 - 4}px` }}
-      onClick={() => app.select(row.ref)} onDblClick={() => focus(row.ref)}>
+      onClick={() => { app.select(row.ref); side.value = 'inspector'; }} onDblClick={() => focus(row.ref)}>
       {row.open === null
         ? <span class="twist" />
         : <span class="twist" data-open={row.open} onClick={(event) => { event.stopPropagation(); flip(row); }}>›</span>}

@@ -1,6 +1,6 @@
 // The picture and its pointer and keys. What it shows is in the list beside it, too.
 
-import { effect } from '@preact/signals';
+import { effect, signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import * as app from '../app';
 import * as clock from '../clock';
@@ -8,6 +8,9 @@ import type { Ref } from '../model';
 import * as prefs from '../prefs';
 import { Stage, type Theme } from '../stage';
 import { IconButton } from './Icon';
+
+/** Whether systems are side by side because nothing says where they are. */
+const spread = signal(false);
 
 /** The stage that is shown, for what is outside of it. */
 export let stage: Stage | null = null;
@@ -52,6 +55,7 @@ export function StageView() {
         const world = app.world.value, id = app.open.value?.id ?? null;
         made.show(world, id !== shown);
         shown = id;
+        spread.value = made.layout?.spread ?? false;
         holder.current!.dataset.bodies = String(world?.bodies.length ?? 0);
       }),
       effect(() => {
@@ -77,7 +81,7 @@ export function StageView() {
           <strong>{scale === 'compact' ? 'Compact scale' : 'True distances'}</strong>
           <span>{scale === 'compact' ? 'order and directions hold, distances and sizes do not' : 'what is too small to see is a dot'}</span>
         </button>
-        {stage?.layout?.spread && <span class="chip quiet">Systems without a place are side by side</span>}
+        {spread.value && <span class="chip quiet">Systems without a place are side by side</span>}
       </div>
       <div class="tools" role="group" aria-label="View">
         <IconButton name="fit" label="Show everything" keys="0" onClick={() => { app.following.value = false; stage?.fit(); }} />
