@@ -191,11 +191,12 @@ export class Stage {
       if (!camera.project(places[at]!, places[at + 1]!, places[at + 2]!, screen, to)) continue;
       const r = Math.max((layout.radius[index]! * camera.focal) / screen[to + 2]!, least(kind));
       if (screen[to]! < -r - 60 || screen[to + 1]! < -r - 60 || screen[to]! > camera.width + r + 60 || screen[to + 1]! > camera.height + r + 60) continue;
-      // Satellites that cannot be told from their parent are not drawn.
+      // Satellites that cannot be told from their parent are not drawn, and points of no size only where there is room.
       const { parent } = world.bodies[index]!;
       if (parent >= 0 && screen[4 * parent + 3]! > 0 && index !== this.selected) {
         const [dx, dy] = [screen[to]! - screen[4 * parent]!, screen[to + 1]! - screen[4 * parent + 1]!];
-        if (dx * dx + dy * dy < 4 && layout.radius[index]! < layout.radius[parent]!) continue;
+        const room = kind === 'lagrangePoint' ? 40 : 2;
+        if (dx * dx + dy * dy < room * room && layout.radius[index]! < layout.radius[parent]!) continue;
       }
       screen[to + 3] = r;
       this.seen.push(index);

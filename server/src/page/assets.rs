@@ -5,9 +5,9 @@ use super::Asset;
 /// All of them.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-5292f0e370db.js",
+        path: "/page/page-a959b553977d.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "5292f0e370db",
+        tag: "a959b553977d",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "3b4f483607eb",
+        tag: "fbed5a7760eb",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },

@@ -152,9 +152,9 @@ export class CanvasRenderer implements Renderer {
     }
   }
 
-  private ball({ scene, screen }: Frame, index: number, x: number, y: number, r: number, color: Rgb): void {
+  private ball({ scene, screen, ratio }: Frame, index: number, x: number, y: number, r: number, color: Rgb): void {
     const { context: c } = this;
-    if (r < 1.6) {
+    if (r * ratio < 1.7) {
       c.fillStyle = css(color);
       c.fillRect(x - r * 0.85, y - r * 0.85, r * 1.7, r * 1.7);
       return;
