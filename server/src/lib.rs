@@ -11,6 +11,7 @@ pub mod http;
 pub mod mcp;
 mod metrics;
 mod offload;
+mod page;
 mod picture;
 mod reach;
 mod requests;

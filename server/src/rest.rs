@@ -18,6 +18,7 @@ mod universes;
 use std::pin::pin;
 use std::time::Duration;
 
+use http::header::ALLOW;
 use http::{Method, Request, Response, StatusCode, request};
 use http_body::Body;
 use mcp_proto::StreamableHttpService;
@@ -176,7 +177,11 @@ impl Rest {
         } else {
             &head.method
         };
-        match (method.as_str(), route) {
+        let allowed = match *method {
+            Method::GET => self.allowed(&reach, &route),
+            _ => None,
+        };
+        let answered = match (method.as_str(), route) {
             ("OPTIONS", route) => Ok(cors::preflight(self.methods(&route))),
             ("GET", Route::Health) => Ok(answer::health(self.started.elapsed())),
             ("GET", Route::Live) => Ok(answer::json_body(StatusCode::OK, &json!({ "ok": true }))),
@@ -207,7 +212,12 @@ impl Rest {
             ("GET", Route::Picture(id, format)) => self.picture(head, &id, format).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(self.methods(&route))),
+        };
+        let mut response = answered?;
+        if let Some(allowed) = allowed {
+            response.headers_mut().insert(ALLOW, allowed);
         }
+        Ok(response)
     }
 
     /// The methods that a path takes here.

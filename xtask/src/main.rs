@@ -7,6 +7,7 @@ mod install;
 mod interop;
 mod lean;
 mod oracle;
+mod page;
 mod process;
 mod programs;
 mod renames;
@@ -47,6 +48,8 @@ enum Chore {
     Interop(interop::Arguments),
     /// Compares the spec server's verdicts on specs and changes with those of OpenSpec's own tool.
     Oracle(oracle::Arguments),
+    /// Compares the live page of the universe server with its source, and tests it in Chromium.
+    Page(page::Arguments),
     /// Tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
     Semantic(semantic::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
@@ -56,7 +59,8 @@ enum Chore {
     /// Runs the official conformance suites against the fixture `mcp-proto/examples/everything.rs`.
     Suites(suites::Arguments),
     /// Runs the whole test: formatting, lints, tests, documentation, search by sense, transcripts against the binaries,
-    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, official clients, the view in a browser; with `--full` what takes long, too.
+    /// conformance suites, the verdicts of OpenSpec's own tool, packages of npm and PyPI, the live page and the view in a
+    /// browser, official clients; with `--full` what takes long, too.
     Test(test::Arguments),
     /// Checks the rules of the house: docs, lengths, dependency arrows, licences, the code map.
     Tidy(tidy::Arguments),
@@ -70,6 +74,7 @@ fn main() -> ExitCode {
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
+        Chore::Page(arguments) => page::run(&arguments),
         Chore::Semantic(arguments) => semantic::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),

@@ -10,7 +10,8 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, app, interop, lean, oracle, renames, root, say, semantic, siege, soak, suites, wrappers,
+    Result, app, interop, lean, oracle, page, renames, root, say, semantic, siege, soak, suites,
+    wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -190,6 +191,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         for (toolbox, source) in INSTALLED {
             let _ = install::install(toolbox, source);
         }
+        let _ = install::install_from(Toolbox::Node, &root().join(page::SOURCE), page::NAME);
     });
     for step in &STEPS {
         let mut command = command(step);
@@ -212,6 +214,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         oracle::run(&oracle::Arguments::whole(ci))
     })?;
     passed &= timed("packages of npm and PyPI", wrappers::whole)?;
+    passed &= timed("the live page, in a browser", || {
+        page::run(&page::Arguments::whole(ci))
+    })?;
     passed &= timed("official clients", || interop::run(&arguments.clients))?;
     passed &= timed("the view in a browser", || {
         app::run(&app::Arguments::whole(ci))

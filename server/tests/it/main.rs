@@ -15,6 +15,7 @@ mod golden;
 mod harness;
 mod looking;
 mod mcp;
+mod page;
 mod past;
 mod picture;
 mod rest;

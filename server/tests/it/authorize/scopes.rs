@@ -200,3 +200,33 @@ async fn pages_of_single_universes_have_all_of_them_once() {
     ids.reverse();
     assert_eq!(found, ids);
 }
+
+#[tokio::test]
+async fn what_a_caller_reads_says_what_it_may_do() {
+    let callers = [
+        "reader read",
+        "writer write",
+        "keeper admin",
+        "guest universe:sol:write",
+    ];
+    let asking = Asking::new(&callers, &[]).await;
+    let all = "GET, HEAD, PUT, DELETE, OPTIONS";
+    for (token, list, one) in [
+        ("reader", "GET, HEAD, OPTIONS", "GET, HEAD, OPTIONS"),
+        (
+            "writer",
+            "GET, HEAD, POST, OPTIONS",
+            "GET, HEAD, PUT, OPTIONS",
+        ),
+        ("keeper", "GET, HEAD, POST, OPTIONS", all),
+        ("guest", "GET, HEAD, OPTIONS", "GET, HEAD, PUT, OPTIONS"),
+    ] {
+        let read = asking.get(token, "/universes").await;
+        assert_eq!(read.header("allow"), list, "{token}");
+        let read = asking.get(token, "/universes/sol").await;
+        assert_eq!(read.header("allow"), one, "{token}");
+    }
+    // The page itself has nothing of anybody's: it is for everybody.
+    assert_eq!(asking.client().get("/").await.status, 200);
+    assert_eq!(asking.client().get("/universes").await.status, 401);
+}
