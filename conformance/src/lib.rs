@@ -97,8 +97,10 @@
 mod check;
 mod client;
 mod error;
+mod load;
 mod pattern;
 mod pipe;
+mod probe;
 mod record;
 mod replay;
 mod report;
@@ -110,11 +112,14 @@ mod template;
 mod transcript;
 mod wire;
 
-pub use check::{
-    Check, CheckReport, Exchange, Finding, Judged, Level, Revision, Rule, Verdict, rules,
-};
+pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
 pub use error::{Problem, TranscriptError};
+pub use load::{
+    Call, CallError, Figures, Load, LoadError, LoadReport, LoadTarget, MAX_CALLS, MAX_CONNECTIONS,
+    MAX_ROUNDS, Measured, RoundFigures, Usage,
+};
 pub use pattern::{Mismatch, Pattern};
+pub use probe::{Exchange, Revision};
 pub use record::{
     Loosened, MAX_RECORDED_BYTES, MAX_SESSIONS, Recorder, Written as RecordedFile, around, proxy,
 };

@@ -8,7 +8,8 @@ mod pipes;
 mod sessions;
 mod transport;
 
-use super::rule::{Level, Revision, Rule, Scope, Transport};
+use super::rule::{Level, Rule, Scope, Transport};
+use crate::probe::Revision;
 
 /// The rule that is judged alone where a server speaks none of the revisions.
 pub(super) const SPEAKS: &str = "handshake.speaks";

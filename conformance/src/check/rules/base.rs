@@ -3,11 +3,9 @@
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, QUIET, finding, holds_if};
-use super::super::exchange::Exchange;
-use super::super::http::Raw;
-use super::super::rule::{Rule, Verdict};
+use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::{EVERYWHERE, LEGACY, MUST, PRACTICE, SHOULD};
+use crate::probe::{Bench, Exchange, QUIET, Raw};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

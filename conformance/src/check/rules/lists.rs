@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use futures_util::FutureExt as _;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding};
-use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::super::rule::{Rule, Scope, Verdict, finding};
 use super::{EVERYWHERE, MUST, PRACTICE, SHOULD};
+use crate::probe::{Bench, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

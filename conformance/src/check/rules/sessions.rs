@@ -4,11 +4,9 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::{Value, json};
 
-use super::super::bench::{Bench, finding, holds_if};
-use super::super::exchange::Exchange;
-use super::super::http::Raw;
-use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::{EVERYWHERE, LEGACY, LEGACY_HTTP, MUST, SHOULD, SPEAKS};
+use crate::probe::{Bench, Exchange, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

@@ -4,10 +4,9 @@ use futures_util::FutureExt as _;
 use http::Method;
 use serde_json::json;
 
-use super::super::bench::{Bench, QUIET, finding, holds_if};
-use super::super::http::Raw;
-use super::super::rule::{Revision, Rule, Scope, Verdict};
+use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
 use super::{HTTP, LEGACY_HTTP, MUST, PRACTICE};
+use crate::probe::{Bench, QUIET, Raw, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {

@@ -29,27 +29,27 @@ pub struct Exchange {
 
 impl Exchange {
     /// The JSON-RPC response among the messages.
-    pub(super) fn response(&self) -> Option<&Value> {
+    pub(crate) fn response(&self) -> Option<&Value> {
         self.messages.iter().find(|it| it.get("method").is_none())
     }
 
     /// Its result.
-    pub(super) fn result(&self) -> Option<&Value> {
+    pub(crate) fn result(&self) -> Option<&Value> {
         self.response()?.get("result")
     }
 
     /// The code of its error.
-    pub(super) fn code(&self) -> Option<i64> {
+    pub(crate) fn code(&self) -> Option<i64> {
         self.response()?.get("error")?.get("code")?.as_i64()
     }
 
     /// The text of a header.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// What came back, in a few words.
-    pub(super) fn outcome(&self) -> String {
+    pub(crate) fn outcome(&self) -> String {
         let status = self.status.map(|status| format!("status {status}"));
         let what = match (self.result(), self.code(), &self.broken) {
             (Some(_), ..) => "a result".to_owned(),

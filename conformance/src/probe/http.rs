@@ -19,15 +19,15 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// A request as a rule wants it.
 #[derive(Debug, Clone)]
-pub(super) struct Raw {
-    pub(super) method: Method,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Bytes,
+pub(crate) struct Raw {
+    pub(crate) method: Method,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
 }
 
 impl Raw {
     /// A POST with the headers that every client sends.
-    pub(super) fn post(body: impl Into<Bytes>) -> Self {
+    pub(crate) fn post(body: impl Into<Bytes>) -> Self {
         Self {
             method: Method::POST,
             headers: vec![
@@ -42,7 +42,7 @@ impl Raw {
     }
 
     /// A request without a body.
-    pub(super) fn bare(method: Method) -> Self {
+    pub(crate) fn bare(method: Method) -> Self {
         Self {
             method,
             headers: Vec::new(),
@@ -51,21 +51,21 @@ impl Raw {
     }
 
     /// With this header, in place of one of its name.
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// Without the header of this name.
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
         self
     }
 }
 
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
-pub(super) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
     let mut exchange = Exchange {
         sent: shown(&raw),
         ..Exchange::default()
