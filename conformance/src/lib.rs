@@ -97,6 +97,7 @@
 mod check;
 mod client;
 mod error;
+mod fuzz;
 mod load;
 mod pattern;
 mod pipe;
@@ -114,6 +115,7 @@ mod wire;
 
 pub use check::{Check, CheckReport, Finding, Judged, Level, Rule, Verdict, rules};
 pub use error::{Problem, TranscriptError};
+pub use fuzz::{Fuzz, FuzzError, FuzzFinding, FuzzReport, MAX_FINDINGS, Oracle};
 pub use load::{
     Call, CallError, Figures, Load, LoadError, LoadReport, LoadTarget, MAX_CALLS, MAX_CONNECTIONS,
     MAX_ROUNDS, Measured, RoundFigures, Usage,

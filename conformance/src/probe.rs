@@ -14,4 +14,3 @@ pub(crate) use discover::{newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use http::Raw;
 pub use revision::Revision;
-pub(crate) use stdio::Process;

@@ -80,6 +80,14 @@ impl Bench {
         }
     }
 
+    /// A fresh one of the same server, with a session or a process of its own, that knows what this one knows.
+    pub(crate) async fn another(&self) -> Self {
+        let mut fresh = self.fresh().await;
+        fresh.lists.clone_from(&self.lists);
+        fresh.callable.clone_from(&self.callable);
+        fresh
+    }
+
     /// A fresh one of the same server, with a session or a process of its own.
     pub(crate) async fn fresh(&self) -> Self {
         let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
@@ -206,10 +214,16 @@ impl Bench {
             .unwrap_or_default()
     }
 
-    /// A request with a fresh id.
-    pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
+    /// An id that was not used yet.
+    pub(crate) fn next_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
+        id
+    }
+
+    /// A request with a fresh id.
+    pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next_id();
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
     }
 

@@ -41,6 +41,11 @@ impl Sent {
         }
     }
 
+    /// Something that servers may read in several ways: of its answer only the form is known.
+    pub(crate) fn unknown() -> Self {
+        Self::default()
+    }
+
     /// Whether no answer is due.
     pub(crate) fn is_silent(&self) -> bool {
         self.silent
