@@ -144,9 +144,9 @@ impl Fuzz {
     /// # Errors
     /// [`FuzzError`]. A server that is gone after a case is a finding.
     pub async fn run(&self, mut told: impl FnMut(u64, usize)) -> Result<FuzzReport, FuzzError> {
-        let mut sides = self.open().await?;
-        let first = sides.first();
         let mut report = FuzzReport::new(self.place.to_string(), self.seed);
+        let mut sides = self.open(&mut report).await?;
+        let first = sides.first();
         report.server = first.and_then(|side| side.bench.server());
         report.revisions = sides.iter().map(|side| side.bench.revision).collect();
         let begin = Instant::now();
@@ -204,7 +204,7 @@ impl Fuzz {
         Ok(report)
     }
 
-    async fn open(&self) -> Result<Vec<Side>, FuzzError> {
+    async fn open(&self, report: &mut FuzzReport) -> Result<Vec<Side>, FuzzError> {
         let spoken = revisions(&self.place, self.timeout).await?;
         let newest = |modern: bool| {
             let of_era = spoken.iter().filter(|it| it.is_modern() == modern);
@@ -226,9 +226,22 @@ impl Fuzz {
                 templates: Template::all(&bench),
                 bench,
             };
-            for template in &mut side.templates {
-                template.expected = steady(&mut side.bench, template).await;
+            let mut answered = Vec::with_capacity(side.templates.len());
+            for mut template in std::mem::take(&mut side.templates) {
+                let first = content(&ask(&mut side.bench, &template).await);
+                if first.is_none() {
+                    // A tool that waits for something tells nothing by its silence.
+                    report.silent.insert(template.name());
+                    if !side.bench.place.is_http() {
+                        side.bench = side.bench.another().await;
+                    }
+                    continue;
+                }
+                let second = content(&ask(&mut side.bench, &template).await);
+                template.expected = first.filter(|it| Some(it) == second.as_ref());
+                answered.push(template);
             }
+            side.templates = answered;
             sides.push(side);
         }
         Ok(sides)

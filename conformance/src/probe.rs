@@ -7,6 +7,7 @@ mod discover;
 mod exchange;
 mod http;
 mod revision;
+mod several;
 mod stdio;
 
 pub(crate) use bench::{Bench, Place, QUIET};

@@ -1,10 +1,17 @@
 //! All rules, by what they are about.
 
+mod access;
 mod base;
+mod calls;
+mod limits;
+mod listens;
 mod lists;
+mod messages;
 mod modern;
+mod names;
 mod offers;
 mod pipes;
+mod schemas;
 mod sessions;
 mod transport;
 
@@ -20,9 +27,17 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         base::RULES,
         sessions::RULES,
         transport::RULES,
+        limits::RULES,
+        access::RULES,
         modern::RULES,
+        names::RULES,
+        listens::RULES,
         lists::RULES,
+        schemas::RULES,
         offers::RULES,
+        calls::RULES,
+        // What all of these saw is looked at once more.
+        messages::RULES,
         pipes::RULES,
     ];
     rooms.into_iter().flatten()

@@ -1,5 +1,6 @@
 //! What came of broken requests, for people and as data.
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use serde_json::{Value, json};
@@ -45,6 +46,8 @@ pub struct FuzzReport {
     pub cases: u64,
     /// How many were not sent because they might have called a tool that changes something.
     pub left_out: u64,
+    /// Valid requests that got no answer in time, such as tools that wait for something. No case is made from them.
+    pub silent: BTreeSet<String>,
     /// How many failed like a finding did before.
     pub repeats: u64,
     /// How many failed once, and not on a fresh session or process.
@@ -66,6 +69,7 @@ impl FuzzReport {
             seed,
             cases: 0,
             left_out: 0,
+            silent: BTreeSet::new(),
             repeats: 0,
             unconfirmed: 0,
             once: Vec::new(),
@@ -100,6 +104,7 @@ impl FuzzReport {
             "seed": self.seed,
             "cases": self.cases,
             "leftOut": self.left_out,
+            "silent": self.silent,
             "repeats": self.repeats,
             "unconfirmed": self.unconfirmed,
             "once": self.once,
@@ -124,6 +129,12 @@ impl FuzzReport {
             "seed {}: {} cases in {:.1} s, {} left out because they might have called a tool that changes something\n",
             self.seed, self.cases, self.seconds, self.left_out
         )?;
+        for silent in &self.silent {
+            writeln!(
+                out,
+                "{silent}: no answer to the valid request, so it was left out"
+            )?;
+        }
         for finding in &self.findings {
             writeln!(
                 out,

@@ -92,7 +92,7 @@ impl Search<'_> {
         let headers = Raw {
             headers: good.headers,
             method: self.best.raw.method.clone(),
-            body: self.best.raw.body.clone(),
+            ..self.best.raw.clone()
         };
         let _ = self.keeps(headers.clone()).await;
         let _ = self.keeps(Raw { method, ..headers }).await;

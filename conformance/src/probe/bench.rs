@@ -16,6 +16,11 @@ use crate::target::{Target, TargetError};
 /// How long a rule waits for what should not come.
 pub(crate) const QUIET: Duration = Duration::from_millis(300);
 
+/// How many exchanges are kept.
+const MAX_SEEN: usize = 400;
+/// The longest answer that is kept, in bytes.
+const MAX_SEEN_BYTES: usize = 64 * 1024;
+
 /// Where the server is.
 #[derive(Debug, Clone)]
 pub(crate) enum Place {
@@ -34,6 +39,8 @@ pub(crate) struct Bench {
     pub(crate) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
     pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
+    /// What was exchanged so far, within bounds.
+    pub(crate) seen: Vec<Exchange>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
     session: Option<String>,
@@ -73,6 +80,7 @@ impl Bench {
             spoken: Vec::new(),
             greeting: Exchange::default(),
             lists: Vec::new(),
+            seen: Vec::new(),
             callable: Vec::new(),
             session: None,
             process: None,
@@ -268,7 +276,7 @@ impl Bench {
             .get("method")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        if method != "initialize" {
+        if method != "initialize" || self.revision.is_modern() {
             if let Some(session) = &self.session {
                 raw = raw.with("mcp-session-id", session);
             }
@@ -312,6 +320,14 @@ impl Bench {
 
     /// The same with another patience.
     pub(crate) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
+        let exchange = self.exchange(raw, patience).await;
+        if self.seen.len() < MAX_SEEN && exchange.received.len() < MAX_SEEN_BYTES {
+            self.seen.push(exchange.clone());
+        }
+        exchange
+    }
+
+    async fn exchange(&mut self, raw: Raw, patience: Duration) -> Exchange {
         match &self.place {
             Place::Http(target) => http::send(target, raw, patience).await,
             Place::Command(program, arguments) => {
@@ -339,7 +355,17 @@ impl Bench {
 
     /// Says something that is not answered; on stdio, listens for so long whether it is nevertheless.
     pub(crate) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
-        let params = self.with_meta(json!({}));
+        self.tell_of(method, json!({}), listen).await
+    }
+
+    /// The same with params.
+    pub(crate) async fn tell_of(
+        &mut self,
+        method: &str,
+        params: Value,
+        listen: Duration,
+    ) -> Exchange {
+        let params = self.with_meta(params);
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let raw = self.framed(&message);
         let patience = if self.place.is_http() {

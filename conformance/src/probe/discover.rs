@@ -27,10 +27,7 @@ pub(crate) async fn revisions(
         bench.end().await;
     }
     match last {
-        Some(problem) if spoken.is_empty() => Err(TargetError::Unreachable {
-            target: place.to_string(),
-            source: problem.into(),
-        }),
+        Some(problem) if spoken.is_empty() => Err(unreachable(place, &problem)),
         _ => Ok(spoken),
     }
 }
@@ -59,10 +56,18 @@ pub(crate) async fn newest(
         silent = greeting.broken.or(silent);
     }
     match silent {
-        Some(problem) if !heard => Err(TargetError::Unreachable {
-            target: place.to_string(),
-            source: problem.into(),
-        }),
+        Some(problem) if !heard => Err(unreachable(place, &problem)),
         _ => Ok(None),
+    }
+}
+
+/// Nobody is there, for this reason; of a connection that reason names the place already.
+fn unreachable(place: &Place, problem: &str) -> TargetError {
+    let target = place.to_string();
+    let named = format!("{target} cannot be reached: ");
+    let problem = problem.strip_prefix(&named).unwrap_or(problem);
+    TargetError::Unreachable {
+        source: problem.into(),
+        target,
     }
 }

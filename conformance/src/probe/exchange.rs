@@ -15,6 +15,8 @@ const SHOWN: usize = 2_000;
 pub struct Exchange {
     /// The request: its line and headers over HTTP, and its body.
     pub sent: String,
+    /// The message in it, if it is JSON.
+    pub request: Option<Value>,
     /// The status over HTTP.
     pub status: Option<u16>,
     /// The headers over HTTP.
@@ -31,6 +33,18 @@ impl Exchange {
     /// The JSON-RPC response among the messages.
     pub(crate) fn response(&self) -> Option<&Value> {
         self.messages.iter().find(|it| it.get("method").is_none())
+    }
+
+    /// Whether a subscription was acknowledged, which has no response while it lasts.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.acknowledgement().is_some()
+    }
+
+    /// What acknowledges a subscription.
+    pub(crate) fn acknowledgement(&self) -> Option<&Value> {
+        let method = "notifications/subscriptions/acknowledged";
+        let mut messages = self.messages.iter();
+        messages.find(|it| it.get("method").is_some_and(|it| it == method))
     }
 
     /// Its result.

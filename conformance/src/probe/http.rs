@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::exchange::Exchange;
 use crate::sse::{Decoder, Frame};
-use crate::target::Target;
+use crate::target::{Body, Target};
 use crate::wire::is_event_stream;
 
 /// The most bytes of an answer that are read.
@@ -23,6 +23,8 @@ pub(crate) struct Raw {
     pub(crate) method: Method,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
+    /// Where it goes if not to the endpoint.
+    pub(crate) path: Option<String>,
 }
 
 impl Raw {
@@ -38,6 +40,7 @@ impl Raw {
                 ),
             ],
             body: body.into(),
+            path: None,
         }
     }
 
@@ -47,6 +50,7 @@ impl Raw {
             method,
             headers: Vec::new(),
             body: Bytes::new(),
+            path: None,
         }
     }
 
@@ -66,24 +70,34 @@ impl Raw {
 
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
 pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+    hold(target, raw, patience).await.0
+}
+
+/// The same; what is not read yet of the answer stays open until it is dropped.
+pub(crate) async fn hold(
+    target: &Target,
+    raw: Raw,
+    patience: Duration,
+) -> (Exchange, Option<Body>) {
     let mut exchange = Exchange {
         sent: shown(&raw),
+        request: serde_json::from_slice(&raw.body).ok(),
         ..Exchange::default()
     };
     let Some(request) = request(target, raw) else {
         exchange.broken = Some("the request cannot be sent".to_owned());
-        return exchange;
+        return (exchange, None);
     };
     let end = Instant::now() + patience;
     let response = match timeout_at(end, target.send(request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
             exchange.broken = Some(error.to_string());
-            return exchange;
+            return (exchange, None);
         }
         Err(_) => {
-            exchange.broken = Some(format!("no answer within {} s", patience.as_secs()));
-            return exchange;
+            exchange.broken = Some(format!("no answer within {} s", patience.as_secs_f64()));
+            return (exchange, None);
         }
     };
     let (head, mut body) = response.into_parts();
@@ -103,7 +117,7 @@ pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
             Err(_) => {
                 exchange.broken = Some(format!(
                     "the body did not end within {} s",
-                    patience.as_secs()
+                    patience.as_secs_f64()
                 ));
                 break;
             }
@@ -122,7 +136,7 @@ pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
                 Frame::Comment(_) => None,
             });
             exchange.messages.extend(read);
-            if exchange.response().is_some() {
+            if exchange.response().is_some() || exchange.is_acknowledged() {
                 break;
             }
         }
@@ -134,13 +148,14 @@ pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
             message => exchange.messages = vec![message],
         }
     }
-    exchange
+    (exchange, Some(body))
 }
 
 fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
     let mut request = Request::new(raw.body);
     *request.method_mut() = raw.method;
-    *request.uri_mut() = target.place("/mcp", "/mcp").parse().ok()?;
+    let path = raw.path.unwrap_or_else(|| target.place("/mcp", "/mcp"));
+    *request.uri_mut() = path.parse().ok()?;
     for (name, value) in raw.headers {
         let name = HeaderName::try_from(name).ok()?;
         request
@@ -151,7 +166,8 @@ fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
 }
 
 fn shown(raw: &Raw) -> String {
-    let mut text = format!("{} (endpoint)\n", raw.method);
+    let path = raw.path.as_deref().unwrap_or("(endpoint)");
+    let mut text = format!("{} {path}\n", raw.method);
     for (name, value) in &raw.headers {
         text.push_str(&format!("{name}: {value}\n"));
     }

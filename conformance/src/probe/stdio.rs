@@ -68,6 +68,7 @@ impl Process {
     pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
         let mut exchange = Exchange {
             sent: String::from_utf8_lossy(line).into_owned(),
+            request: serde_json::from_slice(line).ok(),
             ..Exchange::default()
         };
         if !self.write(line, patience).await {
@@ -83,6 +84,9 @@ impl Process {
         loop {
             let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
             let is_response = |it: &Value| it.get("method").is_none();
+            if exchange.is_acknowledged() {
+                return exchange;
+            }
             let messages = &mut exchange.messages;
             if messages.iter().any(|it| is_response(it) && is_own(it)) {
                 messages.retain(|it| !is_response(it) || is_own(it));

@@ -81,6 +81,11 @@ async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
     }
 }
 
+/// The official suite wants a tool of the example whose schema has `allOf` at its root.
+fn of_the_fixture() -> [String; 1] {
+    ["schemas.root".to_owned()]
+}
+
 #[track_caller]
 fn is_clean(report: &CheckReport) {
     let text = text(report);
@@ -95,7 +100,7 @@ fn is_clean(report: &CheckReport) {
 async fn servers_that_keep_the_rules_are_clean_over_http() {
     is_clean(&over_http(correct::correct()).run(|_| {}).await.unwrap());
     let (_server, url) = correct::everything_over_http().await;
-    let check = Check::url(Target::url(&url).unwrap());
+    let check = Check::url(Target::url(&url).unwrap()).skip(of_the_fixture());
     is_clean(&check.run(|_| {}).await.unwrap());
 }
 
@@ -104,7 +109,7 @@ async fn servers_that_keep_the_rules_are_clean_on_pipes() {
     let program = correct::everything().await;
     let checks = Revision::ALL.map(|revision| {
         let check = Check::command(&program, vec!["--stdio".into()]);
-        let check = check.revisions(vec![revision]);
+        let check = check.revisions(vec![revision]).skip(of_the_fixture());
         async move { check.run(|_| {}).await.unwrap() }
     });
     for report in join_all(checks).await {

@@ -230,7 +230,7 @@ async fn unique(bench: &mut Bench, method: &str, member: &str) -> Verdict {
 }
 
 /// What the first tool that is wrong says of itself.
-fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
+pub(super) fn every_tool(bench: &Bench, wrong: impl Fn(&Value) -> Option<String>) -> Verdict {
     for tool in bench.items("tools/list") {
         let name = tool
             .get("name")

@@ -73,6 +73,15 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| ended(bench).boxed(),
     },
     Rule {
+        id: "session.unknown",
+        level: SHOULD,
+        section: "2025-03-26, Streamable HTTP, Session management",
+        title: "A request of a session that there never was is answered with 404",
+        fix: "answer 404, so that the client begins again",
+        scope: LEGACY_HTTP,
+        probe: |bench| unknown_session(bench).boxed(),
+    },
+    Rule {
         id: "http.version-header",
         level: MUST,
         section: "Streamable HTTP, Protocol version header",
@@ -186,6 +195,17 @@ async fn missing(bench: &mut Bench) -> Verdict {
         Some(200) => Verdict::Inapplicable("the server does not require its session".to_owned()),
         _ => finding(exchange.outcome(), &exchange),
     }
+}
+
+async fn unknown_session(bench: &mut Bench) -> Verdict {
+    if bench.session().is_none() {
+        return no_sessions();
+    }
+    let message = bench.message("ping", json!({}));
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    let raw = bench.framed(&message).with("mcp-session-id", unknown);
+    let exchange = bench.raw(raw).await;
+    holds_if(exchange.status == Some(404), exchange.outcome(), &exchange)
 }
 
 async fn ended(bench: &mut Bench) -> Verdict {

@@ -1,6 +1,7 @@
 //! A broken server for each rule over HTTP: what is wrong with it, and what a check must say of it.
 
 mod items;
+mod more;
 
 use std::sync::{Arc, Mutex};
 
@@ -45,6 +46,9 @@ pub(crate) fn table() -> Vec<Mutant> {
         statements(),
         items::lists(),
         items::offers(),
+        more::heads(),
+        more::messages(),
+        more::calls(),
     ];
     tables.into_iter().flatten().collect()
 }
