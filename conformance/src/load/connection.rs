@@ -115,6 +115,13 @@ impl Connection {
     fn judge(&self, index: usize, id: u64, status: u16, message: &Value) -> Result<(), String> {
         let request = self.requests.get(index).ok_or("there is nothing to ask")?;
         let sent = Sent::request(&request.method, id, self.bench.revision.is_modern());
+        // The ids are left out: what is wrong is counted by its kind.
+        if message
+            .get("id")
+            .is_some_and(|own| !own.is_null() && *own != id)
+        {
+            return Err(format!("{}: the answer has another id", request.method));
+        }
         if let Some(breach) = breach(message, &sent, status) {
             return Err(breach);
         }

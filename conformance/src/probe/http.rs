@@ -70,14 +70,15 @@ impl Raw {
 
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
 pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
-    hold(target, raw, patience).await.0
+    hold(target, raw, patience, patience).await.0
 }
 
-/// The same; what is not read yet of the answer stays open until it is dropped.
+/// The same; what is not read yet of the answer stays open until it is dropped. The body is read for as long as `listen`.
 pub(crate) async fn hold(
     target: &Target,
     raw: Raw,
     patience: Duration,
+    listen: Duration,
 ) -> (Exchange, Option<Body>) {
     let mut exchange = Exchange {
         sent: shown(&raw),
@@ -100,6 +101,7 @@ pub(crate) async fn hold(
             return (exchange, None);
         }
     };
+    let end = end.min(Instant::now() + listen);
     let (head, mut body) = response.into_parts();
     exchange.status = Some(head.status.as_u16());
     exchange.headers = head.headers;
@@ -117,7 +119,7 @@ pub(crate) async fn hold(
             Err(_) => {
                 exchange.broken = Some(format!(
                     "the body did not end within {} s",
-                    patience.as_secs_f64()
+                    listen.as_secs_f64()
                 ));
                 break;
             }

@@ -4,9 +4,9 @@ use futures_util::future::join_all;
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
-use super::bench::{Bench, Place};
+use super::bench::{Bench, Place, QUIET};
 use super::exchange::Exchange;
-use super::http;
+use super::http::{self, Raw};
 use crate::target::Body;
 
 impl Bench {
@@ -58,6 +58,14 @@ impl Bench {
         exchanges
     }
 
+    /// Sends a request whose answer may be a stream that stays open: its head, and what comes at once.
+    pub(crate) async fn head(&mut self, raw: Raw) -> Exchange {
+        match &self.place {
+            Place::Http(target) => http::hold(target, raw, self.patience, QUIET).await.0,
+            Place::Command(..) => self.raw(raw).await,
+        }
+    }
+
     /// Opens a subscription, which lasts as long as what is given back.
     pub(crate) async fn listen(&mut self, id: Value, filter: Value) -> (Exchange, Option<Body>) {
         let params = self.with_meta(json!({ "notifications": filter }));
@@ -65,7 +73,7 @@ impl Bench {
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let raw = self.framed(&message);
         match &self.place {
-            Place::Http(target) => http::hold(target, raw, self.patience).await,
+            Place::Http(target) => http::hold(target, raw, self.patience, self.patience).await,
             Place::Command(..) => (self.raw(raw).await, None),
         }
     }

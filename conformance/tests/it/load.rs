@@ -89,7 +89,7 @@ async fn wrong_answers_are_failures() {
     });
     let call: Call = "prompts/list".parse().unwrap();
     for (fault, says) in [
-        (wrong_id, "its id is \"other\"; it ought to be"),
+        (wrong_id, "prompts/list: the answer has another id"),
         (refusal, "prompts/list: error -32603: not today"),
         (busy, "429"),
     ] {
@@ -228,8 +228,7 @@ async fn the_command_line_reports_and_exits_like_the_others() {
         (&["--connections", "0"], "1 to 1024"),
         (&["--vs-start", "x"], "--vs"),
     ] {
-        let arguments = with(more);
-        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let arguments = [&["load", "--url", url.as_str()][..], more].concat();
         let (code, out, err) = run(&arguments).await;
         assert_eq!(code, 2, "{more:?}\n{out}{err}");
         assert!(err.contains(says), "{says}\n{err}");

@@ -31,8 +31,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.removed-methods",
         level: MUST,
         section: "2026-07-28, Changes",
-        title: "Methods that this revision no longer has are refused with −32601",
-        fix: "answer initialize, ping, logging/setLevel and resources/subscribe with −32601 if _meta names this revision",
+        title: "Methods that this revision no longer has are refused with −32601, initialize with any error",
+        fix: "answer ping, logging/setLevel and resources/subscribe with −32601, and initialize with an error, if _meta names this revision",
         scope: MODERN,
         probe: |bench| removed(bench).boxed(),
     },
@@ -116,8 +116,12 @@ async fn removed(bench: &mut Bench) -> Verdict {
         ("resources/subscribe", json!({"uri": "test://one"})),
     ] {
         let exchange = bench.ask(method, params).await;
-        let status = exchange.status.is_none_or(|status| status == 404);
-        if exchange.code() != Some(-32601) || !status {
+        // How a handshake is refused is free; best by an error that names the versions.
+        let is_refused = match method {
+            "initialize" => exchange.code().is_some(),
+            _ => exchange.code() == Some(-32601),
+        };
+        if !is_refused {
             return finding(format!("{method}: {}", exchange.outcome()), &exchange);
         }
     }
@@ -130,7 +134,7 @@ async fn get_and_delete(bench: &mut Bench) -> Verdict {
         let raw = Raw::bare(method.clone())
             .with("accept", "text/event-stream")
             .with("mcp-protocol-version", bench.revision.as_str());
-        let exchange = bench.raw(raw).await;
+        let exchange = bench.head(raw).await;
         let good = match exchange.status {
             Some(405) => true,
             Some(400 | 404) => has_sessions,

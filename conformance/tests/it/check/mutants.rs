@@ -254,7 +254,7 @@ fn one_session() -> Fault {
     let last = Arc::new(Mutex::new(String::new()));
     let known = last.clone();
     ask(move |asked| {
-        if asked.session().is_some() {
+        if asked.session() == Some("same") {
             set(asked, "mcp-session-id", &known.lock().unwrap());
         }
     })
