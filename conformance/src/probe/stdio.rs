@@ -16,6 +16,8 @@ use super::exchange::Exchange;
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// How long the program may take to read a line, at the least.
 const WRITE: Duration = Duration::from_millis(300);
+/// How much longer for each KiB of it.
+const WRITE_KIB: Duration = Duration::from_millis(4);
 /// How much may come before an answer, in bytes.
 const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
 /// How many lines may wait to be read.
@@ -129,7 +131,9 @@ impl Process {
             stdin.write_all(b"\n").await.ok()?;
             stdin.flush().await.ok()
         };
-        matches!(timeout(patience.max(WRITE), write).await, Ok(Some(())))
+        let kib = u32::try_from(line.len() / 1_024).unwrap_or(u32::MAX);
+        let least = WRITE + WRITE_KIB.saturating_mul(kib);
+        matches!(timeout(patience.max(least), write).await, Ok(Some(())))
     }
 
     /// The next line that the program writes; nothing once it has closed its stdout.

@@ -73,7 +73,10 @@ async fn metadata(bench: &mut Bench) -> Verdict {
         return is_open();
     }
     let challenge = exchange.header("www-authenticate").unwrap_or_default();
-    // One who gives tokens by hand names no metadata, and no client could look for one.
+    if !challenge.to_ascii_lowercase().contains("bearer") {
+        let reason = "the server does not ask for a bearer token";
+        return Verdict::Inapplicable(reason.to_owned());
+    }
     let named = challenge.split_once("resource_metadata=\"");
     let named = named.and_then(|(_, rest)| rest.split_once('"'));
     let paths: Vec<String> = match named {

@@ -98,7 +98,7 @@ fn base() -> Vec<Mutant> {
         legacy(
             "base.id-echo",
             answer(|_, answer| {
-                if answer.body["id"].is_string() {
+                if answer.body["id"] == "a string" {
                     answer.body["id"] = 0.into();
                 }
             }),
