@@ -15,6 +15,8 @@ const SHOWN: usize = 2_000;
 pub struct Exchange {
     /// The request: its line and headers over HTTP, and its body.
     pub sent: String,
+    /// The message in it, if it is JSON.
+    pub request: Option<Value>,
     /// The status over HTTP.
     pub status: Option<u16>,
     /// The headers over HTTP.
@@ -29,27 +31,39 @@ pub struct Exchange {
 
 impl Exchange {
     /// The JSON-RPC response among the messages.
-    pub(super) fn response(&self) -> Option<&Value> {
+    pub(crate) fn response(&self) -> Option<&Value> {
         self.messages.iter().find(|it| it.get("method").is_none())
     }
 
+    /// Whether a subscription was acknowledged, which has no response while it lasts.
+    pub(crate) fn is_acknowledged(&self) -> bool {
+        self.acknowledgement().is_some()
+    }
+
+    /// What acknowledges a subscription.
+    pub(crate) fn acknowledgement(&self) -> Option<&Value> {
+        let method = "notifications/subscriptions/acknowledged";
+        let mut messages = self.messages.iter();
+        messages.find(|it| it.get("method").is_some_and(|it| it == method))
+    }
+
     /// Its result.
-    pub(super) fn result(&self) -> Option<&Value> {
+    pub(crate) fn result(&self) -> Option<&Value> {
         self.response()?.get("result")
     }
 
     /// The code of its error.
-    pub(super) fn code(&self) -> Option<i64> {
+    pub(crate) fn code(&self) -> Option<i64> {
         self.response()?.get("error")?.get("code")?.as_i64()
     }
 
     /// The text of a header.
-    pub(super) fn header(&self, name: &str) -> Option<&str> {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 
     /// What came back, in a few words.
-    pub(super) fn outcome(&self) -> String {
+    pub(crate) fn outcome(&self) -> String {
         let status = self.status.map(|status| format!("status {status}"));
         let what = match (self.result(), self.code(), &self.broken) {
             (Some(_), ..) => "a result".to_owned(),

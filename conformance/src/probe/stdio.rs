@@ -16,6 +16,8 @@ use super::exchange::Exchange;
 const MAX_LINE: u64 = 16 * 1024 * 1024;
 /// How long the program may take to read a line, at the least.
 const WRITE: Duration = Duration::from_millis(300);
+/// How much longer for each KiB of it.
+const WRITE_KIB: Duration = Duration::from_millis(4);
 /// How much may come before an answer, in bytes.
 const MAX_RECEIVED: usize = 2 * MAX_LINE as usize;
 /// How many lines may wait to be read.
@@ -23,7 +25,7 @@ const MAX_LINES: usize = 1_000;
 
 /// A program that was started for one revision or one rule.
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     child: Child,
     stdin: Option<ChildStdin>,
     lines: mpsc::Receiver<Vec<u8>>,
@@ -31,7 +33,7 @@ pub(super) struct Process {
 
 impl Process {
     /// Starts it.
-    pub(super) fn start(program: &OsString, arguments: &[OsString]) -> std::io::Result<Self> {
+    pub(crate) fn start(program: &OsString, arguments: &[OsString]) -> std::io::Result<Self> {
         let mut child = Command::new(program)
             .args(arguments)
             .stdin(Stdio::piped())
@@ -65,18 +67,13 @@ impl Process {
 
     /// Writes a line, and reads until its response comes, or nothing more within `patience`. A response to an earlier line
     /// that comes before it is left out.
-    pub(super) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
+    pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
         let mut exchange = Exchange {
             sent: String::from_utf8_lossy(line).into_owned(),
+            request: serde_json::from_slice(line).ok(),
             ..Exchange::default()
         };
-        let write = async {
-            let stdin = self.stdin.as_mut()?;
-            stdin.write_all(line).await.ok()?;
-            stdin.write_all(b"\n").await.ok()?;
-            stdin.flush().await.ok()
-        };
-        if !matches!(timeout(patience.max(WRITE), write).await, Ok(Some(()))) {
+        if !self.write(line, patience).await {
             exchange.broken = Some(
                 "the line could not be written: the program has ended or does not read".to_owned(),
             );
@@ -89,6 +86,9 @@ impl Process {
         loop {
             let is_own = |it: &Value| id.is_none() || it.get("id") == id.as_ref();
             let is_response = |it: &Value| it.get("method").is_none();
+            if exchange.is_acknowledged() {
+                return exchange;
+            }
             let messages = &mut exchange.messages;
             if messages.iter().any(|it| is_response(it) && is_own(it)) {
                 messages.retain(|it| !is_response(it) || is_own(it));
@@ -123,8 +123,36 @@ impl Process {
         }
     }
 
+    /// Writes a line; whether the program took it within `patience`.
+    pub(crate) async fn write(&mut self, line: &[u8], patience: Duration) -> bool {
+        let write = async {
+            let stdin = self.stdin.as_mut()?;
+            stdin.write_all(line).await.ok()?;
+            stdin.write_all(b"\n").await.ok()?;
+            stdin.flush().await.ok()
+        };
+        let kib = u32::try_from(line.len() / 1_024).unwrap_or(u32::MAX);
+        let least = WRITE + WRITE_KIB.saturating_mul(kib);
+        matches!(timeout(patience.max(least), write).await, Ok(Some(())))
+    }
+
+    /// The next line that the program writes; nothing once it has closed its stdout.
+    pub(crate) async fn next(&mut self) -> Option<Vec<u8>> {
+        self.lines.recv().await
+    }
+
+    /// The id of the process; nothing once it has ended.
+    pub(crate) fn id(&self) -> Option<u32> {
+        self.child.id()
+    }
+
+    /// Whether it has ended.
+    pub(crate) fn has_ended(&mut self) -> bool {
+        !matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Closes stdin; whether the program ended by itself within `patience`.
-    pub(super) async fn ends(mut self, patience: Duration) -> bool {
+    pub(crate) async fn ends(mut self, patience: Duration) -> bool {
         drop(self.stdin.take());
         let drained = async { while self.lines.recv().await.is_some() {} };
         let ended = async { tokio::join!(self.child.wait(), drained).0.is_ok() };

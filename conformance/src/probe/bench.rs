@@ -1,4 +1,4 @@
-//! What a rule works with: a server in one revision, and what is known of it.
+//! A server in one revision, and what is known of it: what rules ask, and what loads and mutations are sent to.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -8,40 +8,56 @@ use serde_json::{Map, Value, json};
 
 use super::exchange::Exchange;
 use super::http::{self, Raw};
-use super::rule::{Finding, Revision, Verdict};
+use super::revision::Revision;
 use super::stdio::Process;
-use crate::target::Target;
+use crate::client::headers::{Mirror, encoded, named};
+use crate::target::{Target, TargetError};
 
 /// How long a rule waits for what should not come.
-pub(super) const QUIET: Duration = Duration::from_millis(300);
+pub(crate) const QUIET: Duration = Duration::from_millis(300);
+
+/// How many exchanges are kept.
+const MAX_SEEN: usize = 400;
+/// The longest answer that is kept, in bytes.
+const MAX_SEEN_BYTES: usize = 64 * 1024;
 
 /// Where the server is.
 #[derive(Debug, Clone)]
-pub(super) enum Place {
+pub(crate) enum Place {
     Http(Target),
     Command(OsString, Vec<OsString>),
 }
 
 /// A server in one revision.
-pub(super) struct Bench {
-    pub(super) place: Place,
-    pub(super) revision: Revision,
-    pub(super) patience: Duration,
+pub(crate) struct Bench {
+    pub(crate) place: Place,
+    pub(crate) revision: Revision,
+    pub(crate) patience: Duration,
     /// The revisions that the server speaks, once that is known.
-    pub(super) spoken: Vec<Revision>,
+    pub(crate) spoken: Vec<Revision>,
     /// The result of `initialize` or `server/discover`, and the exchange that brought it.
-    pub(super) greeting: Exchange,
+    pub(crate) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
-    pub(super) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
+    pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
+    /// What was exchanged so far, within bounds.
+    pub(crate) seen: Vec<Exchange>,
     /// The tools that may be called.
-    pub(super) callable: Vec<String>,
+    pub(crate) callable: Vec<String>,
     session: Option<String>,
     process: Option<Process>,
     next_id: u64,
 }
 
 impl Place {
-    pub(super) fn is_http(&self) -> bool {
+    /// The same server over a connection of its own.
+    pub(crate) fn apart(&self) -> Result<Self, TargetError> {
+        Ok(match self {
+            Self::Http(target) => Self::Http(target.apart()?),
+            Self::Command(..) => self.clone(),
+        })
+    }
+
+    pub(crate) fn is_http(&self) -> bool {
         matches!(self, Self::Http(_))
     }
 }
@@ -56,7 +72,7 @@ impl fmt::Display for Place {
 }
 
 impl Bench {
-    pub(super) fn new(place: Place, revision: Revision, patience: Duration) -> Self {
+    pub(crate) fn new(place: Place, revision: Revision, patience: Duration) -> Self {
         Self {
             place,
             revision,
@@ -64,6 +80,7 @@ impl Bench {
             spoken: Vec::new(),
             greeting: Exchange::default(),
             lists: Vec::new(),
+            seen: Vec::new(),
             callable: Vec::new(),
             session: None,
             process: None,
@@ -71,15 +88,23 @@ impl Bench {
         }
     }
 
+    /// A fresh one of the same server, with a session or a process of its own, that knows what this one knows.
+    pub(crate) async fn another(&self) -> Self {
+        let mut fresh = self.fresh().await;
+        fresh.lists.clone_from(&self.lists);
+        fresh.callable.clone_from(&self.callable);
+        fresh
+    }
+
     /// A fresh one of the same server, with a session or a process of its own.
-    pub(super) async fn fresh(&self) -> Self {
+    pub(crate) async fn fresh(&self) -> Self {
         let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
         fresh.open().await;
         fresh
     }
 
     /// Opens a session, or asks what the server is. Whether it answers with a result.
-    pub(super) async fn open(&mut self) -> bool {
+    pub(crate) async fn open(&mut self) -> bool {
         if self.revision.is_modern() {
             self.greeting = self.ask("server/discover", json!({})).await;
             return self.greeting.result().is_some();
@@ -98,9 +123,25 @@ impl Bench {
         true
     }
 
-    /// Learns what the server offers.
-    pub(super) async fn learn(&mut self, named: &[String]) {
+    /// Opens it; whether the server speaks just this revision.
+    pub(crate) async fn agrees(&mut self) -> bool {
+        let opened = self.open().await;
+        if self.revision.is_modern() {
+            return opened;
+        }
+        let result = self.greeting.result();
+        let version = result.and_then(|it| it.get("protocolVersion"));
+        version.and_then(Value::as_str) == Some(self.revision.as_str())
+    }
+
+    /// Opens it, and learns what the server offers.
+    pub(crate) async fn learn(&mut self, named: &[String]) {
         self.open().await;
+        self.look(named).await;
+    }
+
+    /// Learns what an open server offers.
+    pub(crate) async fn look(&mut self, named: &[String]) {
         for (capability, method, member) in [
             ("tools", "tools/list", "tools"),
             ("resources", "resources/list", "resources"),
@@ -145,7 +186,7 @@ impl Bench {
     }
 
     /// What the server says that it is: its name and version.
-    pub(super) fn server(&self) -> Option<String> {
+    pub(crate) fn server(&self) -> Option<String> {
         let result = self.greeting.result()?;
         let stated = "/_meta/io.modelcontextprotocol~1serverInfo";
         let info = result
@@ -160,7 +201,7 @@ impl Bench {
     }
 
     /// Whether the server declares a capability.
-    pub(super) fn offers(&self, capability: &str) -> bool {
+    pub(crate) fn offers(&self, capability: &str) -> bool {
         let capabilities = self.greeting.result().and_then(|it| it.get("capabilities"));
         capabilities
             .and_then(|it| it.get(capability))
@@ -168,28 +209,34 @@ impl Bench {
     }
 
     /// The items of a list.
-    pub(super) fn items(&self, method: &str) -> &[Value] {
+    pub(crate) fn items(&self, method: &str) -> &[Value] {
         let list = self.lists.iter().find(|(known, ..)| *known == method);
         list.map_or(&[], |(_, items, _)| items.as_slice())
     }
 
     /// The exchange that brought the first page of a list.
-    pub(super) fn page(&self, method: &str) -> Exchange {
+    pub(crate) fn page(&self, method: &str) -> Exchange {
         let list = self.lists.iter().find(|(known, ..)| *known == method);
         list.and_then(|(.., pages)| pages.first())
             .cloned()
             .unwrap_or_default()
     }
 
-    /// A request with a fresh id.
-    pub(super) fn message(&mut self, method: &str, params: Value) -> Value {
+    /// An id that was not used yet.
+    pub(crate) fn next_id(&mut self) -> u64 {
         let id = self.next_id;
         self.next_id += 1;
+        id
+    }
+
+    /// A request with a fresh id.
+    pub(crate) fn message(&mut self, method: &str, params: Value) -> Value {
+        let id = self.next_id();
         json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.with_meta(params)})
     }
 
     /// The params with what a modern request says of its sender.
-    pub(super) fn with_meta(&self, params: Value) -> Value {
+    pub(crate) fn with_meta(&self, params: Value) -> Value {
         let mut params = params;
         if self.revision.is_modern()
             && let Some(params) = params.as_object_mut()
@@ -211,25 +258,25 @@ impl Bench {
     }
 
     /// Asks, as a good client does.
-    pub(super) async fn ask(&mut self, method: &str, params: Value) -> Exchange {
+    pub(crate) async fn ask(&mut self, method: &str, params: Value) -> Exchange {
         let message = self.message(method, params);
         self.send(&message).await
     }
 
     /// Sends any message in good framing.
-    pub(super) async fn send(&mut self, message: &Value) -> Exchange {
+    pub(crate) async fn send(&mut self, message: &Value) -> Exchange {
         let raw = self.framed(message);
         self.raw(raw).await
     }
 
     /// The request that carries a message in good framing.
-    pub(super) fn framed(&self, message: &Value) -> Raw {
+    pub(crate) fn framed(&self, message: &Value) -> Raw {
         let mut raw = Raw::post(message.to_string());
         let method = message
             .get("method")
             .and_then(Value::as_str)
             .unwrap_or_default();
-        if method != "initialize" {
+        if method != "initialize" || self.revision.is_modern() {
             if let Some(session) = &self.session {
                 raw = raw.with("mcp-session-id", session);
             }
@@ -239,26 +286,48 @@ impl Bench {
         }
         if self.revision.is_modern() {
             raw = raw.with("mcp-method", method);
-            let member = match method {
-                "tools/call" | "prompts/get" => "name",
-                "resources/read" => "uri",
-                _ => return raw,
-            };
-            let name = message.pointer(&format!("/params/{member}"));
-            if let Some(name) = name.and_then(Value::as_str) {
-                raw = raw.with("mcp-name", name);
+            let params = message.get("params").unwrap_or(&Value::Null);
+            if let Some(name) = named(method, params) {
+                raw = raw.with("mcp-name", &encoded(name));
+            }
+            if method == "tools/call" {
+                for (name, value) in self.mirrored(params) {
+                    raw = raw.with(&name, &value);
+                }
             }
         }
         raw
     }
 
+    /// The headers that repeat arguments of a call, as the tool's schema wants it.
+    fn mirrored(&self, params: &Value) -> Vec<(String, String)> {
+        let mut tools = self.items("tools/list").iter();
+        let tool = tools.find(|tool| tool.get("name") == params.get("name"));
+        let Some(schema) = tool.and_then(|tool| tool.get("inputSchema")) else {
+            return Vec::new();
+        };
+        let arguments = params.get("arguments").unwrap_or(&Value::Null);
+        let mirrors = Mirror::all(schema).into_iter();
+        mirrors
+            .filter_map(|mirror| Some((mirror.header(), mirror.value(arguments)?)))
+            .collect()
+    }
+
     /// Sends a request as it is; on stdio its body as a line.
-    pub(super) async fn raw(&mut self, raw: Raw) -> Exchange {
+    pub(crate) async fn raw(&mut self, raw: Raw) -> Exchange {
         self.raw_within(raw, self.patience).await
     }
 
     /// The same with another patience.
-    pub(super) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
+    pub(crate) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
+        let exchange = self.exchange(raw, patience).await;
+        if self.seen.len() < MAX_SEEN && exchange.received.len() < MAX_SEEN_BYTES {
+            self.seen.push(exchange.clone());
+        }
+        exchange
+    }
+
+    async fn exchange(&mut self, raw: Raw, patience: Duration) -> Exchange {
         match &self.place {
             Place::Http(target) => http::send(target, raw, patience).await,
             Place::Command(program, arguments) => {
@@ -285,8 +354,18 @@ impl Bench {
     }
 
     /// Says something that is not answered; on stdio, listens for so long whether it is nevertheless.
-    pub(super) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
-        let params = self.with_meta(json!({}));
+    pub(crate) async fn tell(&mut self, method: &str, listen: Duration) -> Exchange {
+        self.tell_of(method, json!({}), listen).await
+    }
+
+    /// The same with params.
+    pub(crate) async fn tell_of(
+        &mut self,
+        method: &str,
+        params: Value,
+        listen: Duration,
+    ) -> Exchange {
+        let params = self.with_meta(params);
         let message = json!({"jsonrpc": "2.0", "method": method, "params": params});
         let raw = self.framed(&message);
         let patience = if self.place.is_http() {
@@ -298,7 +377,7 @@ impl Bench {
     }
 
     /// Whether the server still answers.
-    pub(super) async fn is_alive(&mut self) -> bool {
+    pub(crate) async fn is_alive(&mut self) -> bool {
         let method = match self.revision.is_modern() {
             true => "server/discover",
             false => "ping",
@@ -306,18 +385,38 @@ impl Bench {
         self.ask(method, json!({})).await.result().is_some()
     }
 
+    /// Takes part in a session that another opened.
+    pub(crate) fn join(&mut self, session: Option<String>) {
+        self.session = session;
+    }
+
+    /// The process of a server on pipes, started if it does not run yet.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be started, or the server is not on pipes.
+    pub(crate) fn process(&mut self) -> std::io::Result<&mut Process> {
+        let Place::Command(program, arguments) = &self.place else {
+            return Err(std::io::Error::other("the server is not on pipes"));
+        };
+        match &mut self.process {
+            Some(process) => Ok(process),
+            none => Ok(none.insert(Process::start(program, arguments)?)),
+        }
+    }
+
     /// The session that the server gave.
-    pub(super) fn session(&self) -> Option<&str> {
+    pub(crate) fn session(&self) -> Option<&str> {
         self.session.as_deref()
     }
 
     /// The program, which is taken away.
-    pub(super) fn take_process(&mut self) -> Option<Process> {
+    pub(crate) fn take_process(&mut self) -> Option<Process> {
         self.process.take()
     }
 
     /// Lets the session and the program go.
-    pub(super) async fn end(&mut self) {
+    pub(crate) async fn end(&mut self) {
         if let (Place::Http(_), Some(session)) = (&self.place, self.session.take()) {
             let raw = Raw::bare(::http::Method::DELETE).with("mcp-session-id", &session);
             self.raw(raw).await;
@@ -325,21 +424,5 @@ impl Bench {
         if let Some(process) = self.process.take() {
             process.ends(QUIET).await;
         }
-    }
-}
-
-/// The rule does not hold.
-pub(super) fn finding(seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    Verdict::Finding(Finding {
-        seen: seen.into(),
-        exchange: exchange.clone(),
-    })
-}
-
-/// It holds, or it does not for what was seen.
-pub(super) fn holds_if(holds: bool, seen: impl Into<String>, exchange: &Exchange) -> Verdict {
-    match holds {
-        true => Verdict::Holds,
-        false => finding(seen, exchange),
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::exchange::Exchange;
 use crate::sse::{Decoder, Frame};
-use crate::target::Target;
+use crate::target::{Body, Target};
 use crate::wire::is_event_stream;
 
 /// The most bytes of an answer that are read.
@@ -19,15 +19,17 @@ const MAX_BYTES: usize = 4 * 1024 * 1024;
 
 /// A request as a rule wants it.
 #[derive(Debug, Clone)]
-pub(super) struct Raw {
-    pub(super) method: Method,
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Bytes,
+pub(crate) struct Raw {
+    pub(crate) method: Method,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    /// Where it goes if not to the endpoint.
+    pub(crate) path: Option<String>,
 }
 
 impl Raw {
     /// A POST with the headers that every client sends.
-    pub(super) fn post(body: impl Into<Bytes>) -> Self {
+    pub(crate) fn post(body: impl Into<Bytes>) -> Self {
         Self {
             method: Method::POST,
             headers: vec![
@@ -38,54 +40,68 @@ impl Raw {
                 ),
             ],
             body: body.into(),
+            path: None,
         }
     }
 
     /// A request without a body.
-    pub(super) fn bare(method: Method) -> Self {
+    pub(crate) fn bare(method: Method) -> Self {
         Self {
             method,
             headers: Vec::new(),
             body: Bytes::new(),
+            path: None,
         }
     }
 
     /// With this header, in place of one of its name.
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
         self.headers.push((name.to_owned(), value.to_owned()));
         self
     }
 
     /// Without the header of this name.
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.headers.retain(|(known, _)| known != name);
         self
     }
 }
 
 /// Sends it, and reads the answer to its end; of an event stream to the first response, or until it is quiet.
-pub(super) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+pub(crate) async fn send(target: &Target, raw: Raw, patience: Duration) -> Exchange {
+    hold(target, raw, patience, patience).await.0
+}
+
+/// The same; what is not read yet of the answer stays open until it is dropped. The body is read for as long as `listen`.
+pub(crate) async fn hold(
+    target: &Target,
+    raw: Raw,
+    patience: Duration,
+    listen: Duration,
+) -> (Exchange, Option<Body>) {
     let mut exchange = Exchange {
         sent: shown(&raw),
+        request: serde_json::from_slice(&raw.body).ok(),
         ..Exchange::default()
     };
     let Some(request) = request(target, raw) else {
         exchange.broken = Some("the request cannot be sent".to_owned());
-        return exchange;
+        return (exchange, None);
     };
     let end = Instant::now() + patience;
     let response = match timeout_at(end, target.send(request)).await {
         Ok(Ok(response)) => response,
         Ok(Err(error)) => {
             exchange.broken = Some(error.to_string());
-            return exchange;
+            return (exchange, None);
         }
         Err(_) => {
-            exchange.broken = Some(format!("no answer within {} s", patience.as_secs()));
-            return exchange;
+            exchange.broken = Some(format!("no answer within {} s", patience.as_secs_f64()));
+            return (exchange, None);
         }
     };
+    let end = end.min(Instant::now() + listen);
     let (head, mut body) = response.into_parts();
     exchange.status = Some(head.status.as_u16());
     exchange.headers = head.headers;
@@ -103,7 +119,7 @@ pub(super) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
             Err(_) => {
                 exchange.broken = Some(format!(
                     "the body did not end within {} s",
-                    patience.as_secs()
+                    listen.as_secs_f64()
                 ));
                 break;
             }
@@ -122,7 +138,7 @@ pub(super) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
                 Frame::Comment(_) => None,
             });
             exchange.messages.extend(read);
-            if exchange.response().is_some() {
+            if exchange.response().is_some() || exchange.is_acknowledged() {
                 break;
             }
         }
@@ -134,13 +150,14 @@ pub(super) async fn send(target: &Target, raw: Raw, patience: Duration) -> Excha
             message => exchange.messages = vec![message],
         }
     }
-    exchange
+    (exchange, Some(body))
 }
 
 fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
     let mut request = Request::new(raw.body);
     *request.method_mut() = raw.method;
-    *request.uri_mut() = target.place("/mcp", "/mcp").parse().ok()?;
+    let path = raw.path.unwrap_or_else(|| target.place("/mcp", "/mcp"));
+    *request.uri_mut() = path.parse().ok()?;
     for (name, value) in raw.headers {
         let name = HeaderName::try_from(name).ok()?;
         request
@@ -151,7 +168,8 @@ fn request(target: &Target, raw: Raw) -> Option<Request<Bytes>> {
 }
 
 fn shown(raw: &Raw) -> String {
-    let mut text = format!("{} (endpoint)\n", raw.method);
+    let path = raw.path.as_deref().unwrap_or("(endpoint)");
+    let mut text = format!("{} {path}\n", raw.method);
     for (name, value) in &raw.headers {
         text.push_str(&format!("{name}: {value}\n"));
     }
