@@ -2,15 +2,23 @@
 //! server in memory; both eras.
 //!
 //! It keeps the rules that bind a client (headers, `_meta`, the handshake, the order of shutting down) and leaves the
-//! rest to the caller: there is no reconnecting, no authorization and no TLS. Every wait is bounded by
+//! rest to the caller: there is no reconnecting. Every wait is bounded by
 //! [`ClientConfig::timeout`].
 
 mod answering;
 mod config;
+mod credentials;
 mod http;
 mod mirror;
 mod pipe;
+mod pool;
 mod rounds;
+#[cfg(feature = "tls")]
+mod tls;
+#[cfg(not(feature = "tls"))]
+#[path = "client/tls/none.rs"]
+mod tls;
+mod trust;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -29,6 +37,8 @@ use crate::version::{Era, ProtocolVersion};
 use pipe::Pipe;
 
 pub use config::{ClientConfig, ClientError};
+pub use credentials::{Credentials, MAX_TRIES, Refusal};
+pub use trust::Trust;
 
 /// How many notifications wait for a receiver of [`Client::notifications`]; one that lags more loses the oldest.
 pub const NOTIFICATIONS: usize = 256;

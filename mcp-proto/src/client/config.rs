@@ -1,11 +1,16 @@
 //! What may be set about a client, and how its calls fail.
 
+use std::fmt;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
+use http::{HeaderMap, Method, Uri};
 use serde_json::{Map, Value};
 
 use super::answering::Answers;
+use super::credentials::{Bearer, Credentials};
+use super::trust::Trust;
 use crate::jsonrpc::{ErrorObject, Request};
 use crate::lifecycle::Implementation;
 use crate::version::{Era, ProtocolVersion};
@@ -28,8 +33,20 @@ pub struct ClientConfig {
     pub max_message_bytes: usize,
     /// Speak HTTP/2 from the first byte ("prior knowledge") instead of HTTP/1.1. Off by default.
     pub http2: bool,
+    /// Headers for every HTTP request, such as a key of an API. Those that the protocol prescribes are set over them.
+    pub headers: HeaderMap,
+    /// Whom to believe over HTTPS: the authorities of the system by default.
+    pub trust: Trust,
+    pub(super) computed: Option<Computed>,
+    pub(super) credentials: Option<Arc<dyn Credentials>>,
     pub(super) answers: Option<Answers>,
 }
+
+/// What computes headers for a request.
+#[derive(Clone)]
+pub(super) struct Computed(pub(super) Arc<HeadersOf>);
+
+type HeadersOf = dyn Fn(&Method, &Uri) -> HeaderMap + Send + Sync;
 
 /// Why a call of the client failed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -41,6 +58,9 @@ pub enum ClientError {
     /// The callback of [`ClientConfig::with_answers`] refused what the server needs to go on.
     #[error("the server's question was refused: {}", .0.message)]
     Refused(ErrorObject),
+    /// The server wants to know who calls, or refuses this caller: why, and what is missing.
+    #[error("the server refused the caller: {0}")]
+    Unauthorized(String),
     /// The HTTP response carried no answer.
     #[error("the server answered HTTP {status}: {body}")]
     Http {
@@ -77,8 +97,38 @@ impl ClientConfig {
             timeout: Duration::from_secs(30),
             max_message_bytes: 16 * 1024 * 1024,
             http2: false,
+            headers: HeaderMap::new(),
+            trust: Trust::default(),
+            computed: None,
+            credentials: None,
             answers: None,
         }
+    }
+
+    /// The same, with a bearer token in every HTTP request (RFC 6750).
+    ///
+    /// # Errors
+    /// [`ClientError::Unauthorized`] for a text that is no token.
+    pub fn with_bearer(self, token: &str) -> Result<Self, ClientError> {
+        Ok(self.with_credentials(Arc::new(Bearer::new(token)?)))
+    }
+
+    /// The same, with what proves to the server who calls. HTTP alone; a process gets its credentials by its environment.
+    #[must_use]
+    pub fn with_credentials(mut self, credentials: Arc<dyn Credentials>) -> Self {
+        self.credentials = Some(credentials);
+        self
+    }
+
+    /// The same, with headers that are computed for each HTTP request from its method and URL, such as the context of a
+    /// trace. They are set over those of [`ClientConfig::headers`].
+    #[must_use]
+    pub fn with_computed_headers<F>(mut self, headers: F) -> Self
+    where
+        F: Fn(&Method, &Uri) -> HeaderMap + Send + Sync + 'static,
+    {
+        self.computed = Some(Computed(Arc::new(headers)));
+        self
     }
 
     /// The same, with what answers the server's questions: `elicitation/create`, `sampling/createMessage` and
@@ -131,5 +181,11 @@ impl ClientConfig {
     {
         self.answers = Some(Answers::new(answers));
         self
+    }
+}
+
+impl fmt::Debug for Computed {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Computed")
     }
 }

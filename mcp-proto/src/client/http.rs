@@ -1,21 +1,22 @@
 //! The client over Streamable HTTP: each message is a POST, each answer one JSON body or an event stream.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, Response as HttpResponse, StatusCode, Uri};
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper_util::client::legacy::Client as HyperClient;
-use hyper_util::client::legacy::connect::HttpConnector;
-use hyper_util::rt::TokioExecutor;
 use serde::Serialize;
 use serde_json::{Map, Value};
 use tokio::sync::broadcast;
 
 use super::answering::{Answering, Answers};
+use super::config::Computed;
+use super::credentials::{Credentials, MAX_TRIES, Refusal};
 use super::mirror::{Mirrored, header_text};
+use super::pool::{Hop, MAX_REDIRECTS, Pool, told, too_many, whole};
+use super::trust::Trust;
 use super::{ClientConfig, ClientError};
 use crate::http::EventReader;
 use crate::jsonrpc::{Message, Notification, Request, Response};
@@ -31,8 +32,11 @@ const NAME: HeaderName = HeaderName::from_static("mcp-name");
 /// An endpoint and, in the legacy era, the session there.
 #[derive(Debug)]
 pub(super) struct HttpLink {
-    client: HyperClient<HttpConnector, Full<Bytes>>,
+    pool: Pool,
     uri: Uri,
+    headers: HeaderMap,
+    computed: Option<Computed>,
+    credentials: Option<Arc<dyn Credentials>>,
     max_message_bytes: usize,
     notifications: broadcast::Sender<Notification>,
     answers: Option<Answers>,
@@ -49,26 +53,22 @@ impl HttpLink {
         config: &ClientConfig,
         notifications: broadcast::Sender<Notification>,
     ) -> Result<Self, ClientError> {
-        let uri: Uri = url
-            .parse()
-            .map_err(|problem| ClientError::Connection(format!("{url:?} is no URL: {problem}")))?;
-        if uri.scheme_str() != Some("http") || uri.authority().is_none() {
-            return Err(ClientError::Connection(format!(
-                "{url:?} must start with http:// and name a host"
-            )));
-        }
-        let mut connector = HttpConnector::new();
-        connector.set_nodelay(true);
-        let client = HyperClient::builder(TokioExecutor::new())
-            .http2_only(config.http2)
-            .build(connector);
+        let uri = endpoint(url)?;
+        // Reading the certificates of a system takes a while, and a plain connection needs none.
+        let pool = match uri.scheme_str() {
+            Some("https") => Pool::new(&config.trust, config.http2)?,
+            _ => Pool::new(&Trust::only(), config.http2)?,
+        };
         let version = OnceLock::new();
         if config.version.era() == Era::Modern {
             let _first = version.set(config.version);
         }
         Ok(Self {
-            client,
+            pool,
             uri,
+            headers: config.headers.clone(),
+            computed: config.computed.clone(),
+            credentials: config.credentials.clone(),
             max_message_bytes: config.max_message_bytes,
             notifications,
             answers: config.answers.clone(),
@@ -182,10 +182,56 @@ impl HttpLink {
         body: Bytes,
         extra: &[(HeaderName, HeaderValue)],
     ) -> Result<HttpResponse<Incoming>, ClientError> {
-        let mut request = http::Request::new(Full::new(body));
-        *request.method_mut() = method;
-        *request.uri_mut() = self.uri.clone();
-        let headers: &mut HeaderMap = request.headers_mut();
+        let mut uri = self.uri.clone();
+        let (mut tries, mut redirects) = (0, 0);
+        loop {
+            let mut request = http::Request::new(body.clone());
+            *request.headers_mut() = self.head(&method, &uri, extra).await?;
+            *request.method_mut() = method.clone();
+            *request.uri_mut() = uri.clone();
+            let response = match self.pool.send(request).await? {
+                Hop::Response(response) => response,
+                Hop::Redirect(target) if redirects < MAX_REDIRECTS => {
+                    redirects += 1;
+                    uri = target;
+                    continue;
+                }
+                Hop::Redirect(target) => return Err(too_many(&target)),
+            };
+            let Some(credentials) = &self.credentials else {
+                return Ok(response);
+            };
+            let status = response.status();
+            if !matches!(status, StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN) {
+                credentials.answered(&uri, response.headers());
+                return Ok(response);
+            }
+            tries += 1;
+            let refusal = Refusal {
+                status,
+                headers: response.headers().clone(),
+                method: method.clone(),
+                url: uri.clone(),
+                tries,
+            };
+            credentials.refused(&refusal).await?;
+            if tries >= MAX_TRIES {
+                return Ok(response);
+            }
+        }
+    }
+
+    /// The headers of a request: the caller's, then those of the protocol, then those that prove who calls.
+    async fn head(
+        &self,
+        method: &Method,
+        uri: &Uri,
+        extra: &[(HeaderName, HeaderValue)],
+    ) -> Result<HeaderMap, ClientError> {
+        let mut headers = self.headers.clone();
+        if let Some(Computed(computed)) = &self.computed {
+            replace(&mut headers, computed(method, uri));
+        }
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(
             ACCEPT,
@@ -203,10 +249,10 @@ impl HttpLink {
         for (name, value) in extra {
             headers.insert(name, value.clone());
         }
-        self.client
-            .request(request)
-            .await
-            .map_err(|error| ClientError::Connection(told(&error)))
+        if let Some(credentials) = &self.credentials {
+            replace(&mut headers, credentials.headers(method, uri).await?);
+        }
+        Ok(headers)
     }
 
     /// Answers a request of the server.
@@ -236,11 +282,7 @@ impl HttpLink {
     }
 
     async fn whole(&self, response: HttpResponse<Incoming>) -> Result<Bytes, ClientError> {
-        let body = Limited::new(response.into_body(), self.max_message_bytes);
-        match body.collect().await {
-            Ok(body) => Ok(body.to_bytes()),
-            Err(error) => Err(ClientError::Connection(told(&*error))),
-        }
+        whole(response.into_body(), self.max_message_bytes).await
     }
 
     /// Reads a stream to the answer; what comes before it is told or answered.
@@ -306,14 +348,31 @@ fn shown(body: &[u8]) -> String {
         .collect()
 }
 
-/// An error with its causes: those of HTTP clients hide what happened in the last one.
-fn told(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        text.push_str(": ");
-        text.push_str(&error.to_string());
-        cause = error.source();
+/// Sets headers over those of the same names.
+fn replace(headers: &mut HeaderMap, others: HeaderMap) {
+    for name in others.keys() {
+        headers.remove(name);
     }
-    text
+    let mut named = None;
+    for (name, value) in others {
+        named = name.or(named);
+        if let Some(name) = &named {
+            headers.append(name.clone(), value);
+        }
+    }
+}
+
+/// The URL of an endpoint that this build can reach.
+fn endpoint(url: &str) -> Result<Uri, ClientError> {
+    let uri: Uri = url
+        .parse()
+        .map_err(|problem| ClientError::Connection(format!("{url:?} is no URL: {problem}")))?;
+    let problem = match uri.scheme_str() {
+        _ if uri.authority().is_none() => "must start with http:// or https:// and name a host",
+        Some("http") => return Ok(uri),
+        Some("https") if cfg!(feature = "tls") => return Ok(uri),
+        Some("https") => "needs TLS, the feature tls of mcp-proto",
+        _ => "must start with http:// or https://",
+    };
+    Err(ClientError::Connection(format!("{url:?} {problem}")))
 }
