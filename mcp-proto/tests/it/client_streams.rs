@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_proto::client::{Client, ClientConfig, ClientError, Heard, Interest, Listening};
-use mcp_proto::{Change, Era, Resource, ResourceContents, ResourceUpdate, Server};
+use mcp_proto::{Change, Era, Resource, ResourceContents, Server};
 use serde_json::{Value, json};
 
 use crate::client_fake::{Fake, Seen, events, open_events, status};
@@ -44,8 +44,8 @@ async fn every_change_is_heard_over_every_transport_in_both_eras() {
         let mut listening = client.listen(interest).await.unwrap();
         let mut all = client.notifications();
         for _ in 0..3 {
-            server.notify(Change::Resource(ResourceUpdate::new("notes://2")));
-            server.notify(Change::Resource(ResourceUpdate::new("notes://1")));
+            server.notify(Change::resource_updated("notes://2"));
+            server.notify(Change::resource_updated("notes://1"));
             let wanted = "notifications/resources/updated notes://1";
             assert_eq!(next(&mut listening).await, wanted, "{way}");
             let heard = all.recv().await.unwrap();
@@ -321,7 +321,7 @@ async fn a_handle_that_is_dropped_takes_its_subscription_and_its_stream_with_it(
         let one = client.subscribe("notes://1").await.unwrap();
         let mut two = client.subscribe("notes://1").await.unwrap();
         drop(one);
-        server.notify(Change::Resource(ResourceUpdate::new("notes://1")));
+        server.notify(Change::resource_updated("notes://1"));
         let wanted = "notifications/resources/updated notes://1";
         assert_eq!(next(&mut two).await, wanted, "{way}");
     }
