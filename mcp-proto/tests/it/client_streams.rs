@@ -121,6 +121,9 @@ async fn no_stream_is_opened_where_nothing_can_be_told_or_the_server_has_none() 
     client.list_tools().await.unwrap();
     let gets = fake.names();
     assert_eq!(gets.iter().filter(|name| *name == "GET").count(), 1);
+    // Whoever listens is not left to wait.
+    let error = client.listen(Interest::lists()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
 }
 
 #[tokio::test]
@@ -299,7 +302,7 @@ async fn whoever_lags_is_told() {
         "tools/call" => events(&format!(
             "{many}data: {{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{{}}}}\n\n"
         )),
-        _ => legacy(seen, before, |_, _| status(405)),
+        _ => legacy(seen, before, |_, _| open_events("")),
     })
     .await;
     let client = connected(&fake).await;

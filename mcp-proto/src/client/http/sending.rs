@@ -52,7 +52,10 @@ impl HttpLink {
                 url: uri.clone(),
                 tries,
             };
-            credentials.refused(&refusal).await?;
+            {
+                let _authorization = self.authorizing.begin();
+                credentials.refused(&refusal).await?;
+            }
             // What another caller was told is not for this one.
             self.hearing.cache.clear();
             if tries >= MAX_TRIES {
