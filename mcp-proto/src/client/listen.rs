@@ -53,7 +53,7 @@ pub struct Listening {
     /// Of the modern era.
     listens: Option<watch::Receiver<Listens>>,
     seen: u64,
-    _task: Owned,
+    task: Owned,
 }
 
 /// What became of the requests of a listener.
@@ -168,7 +168,7 @@ impl Client {
             gaps,
             listens: None,
             seen: 1,
-            _task: Owned::default(),
+            task: Owned::default(),
         };
         match self.era() {
             Era::Legacy => listening.subscribe().await?,
@@ -277,7 +277,7 @@ impl Listening {
         let mut first = listens.subscribe();
         let params = json!({ "notifications": self.interest.filter() });
         let task = tokio::spawn(keep(self.client.clone(), params, Arc::clone(&listens)));
-        self._task.own(task);
+        self.task.own(task);
         let limit = self.client.0.config.timeout;
         let is_begun = |listens: &Listens| listens.acknowledged > 0 || listens.ended.is_some();
         let authorizing = &self.client.0.authorizing;
