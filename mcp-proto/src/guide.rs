@@ -4,6 +4,9 @@
 pub mod apps {}
 #[doc = include_str!("../docs/asking.md")]
 pub mod asking {}
+#[cfg(feature = "client")]
+#[doc = include_str!("../docs/client.md")]
+pub mod client {}
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
 #[doc = include_str!("../docs/migrating.md")]
