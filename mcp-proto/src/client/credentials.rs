@@ -55,6 +55,8 @@ pub struct Refusal {
     pub url: Uri,
     /// How often the request was sent so far; 1 at the first refusal.
     pub tries: usize,
+    /// The headers of the request, those of the credentials among them.
+    pub sent: HeaderMap,
 }
 
 /// A bearer token that stays as it is (RFC 6750).

@@ -189,6 +189,7 @@ impl HttpLink {
             *request.headers_mut() = self.head(&method, &uri, extra).await?;
             *request.method_mut() = method.clone();
             *request.uri_mut() = uri.clone();
+            let sent = request.headers().clone();
             let response = match self.pool.send(request).await? {
                 Hop::Response(response) => response,
                 Hop::Redirect(target) if redirects < MAX_REDIRECTS => {
@@ -213,6 +214,7 @@ impl HttpLink {
                 method: method.clone(),
                 url: uri.clone(),
                 tries,
+                sent,
             };
             credentials.refused(&refusal).await?;
             if tries >= MAX_TRIES {
