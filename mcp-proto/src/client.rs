@@ -6,6 +6,8 @@
 //! [`ClientConfig::timeout`].
 
 mod answering;
+#[cfg(feature = "oauth")]
+pub mod authorize;
 mod config;
 mod credentials;
 mod http;

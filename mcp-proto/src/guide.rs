@@ -4,6 +4,9 @@
 pub mod apps {}
 #[doc = include_str!("../docs/asking.md")]
 pub mod asking {}
+#[cfg(feature = "oauth")]
+#[doc = include_str!("../docs/authorizing.md")]
+pub mod authorizing {}
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
 #[doc = include_str!("../docs/migrating.md")]
