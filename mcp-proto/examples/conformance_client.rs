@@ -8,8 +8,8 @@ use std::env;
 use std::error::Error;
 use std::sync::Arc;
 
-use mcp_proto::client::{Client, ClientConfig};
 use mcp_proto::ProtocolVersion;
+use mcp_proto::client::{Client, ClientConfig};
 use serde_json::{Value, json};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;

@@ -47,7 +47,7 @@ impl Web {
         match url.scheme() {
             "https" if self.is_local || !local => Ok(url),
             "http" if self.is_local && local => Ok(url),
-            _ if local => Err(wrong(
+            "https" | "http" if local => Err(wrong(
                 "an MCP server elsewhere must not name a place on this machine",
             )),
             _ => Err(wrong("the URL must begin with https://")),
