@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use futures_util::future::{BoxFuture, ready};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::context::Context;
@@ -27,7 +27,7 @@ pub struct CompletionRequest {
 }
 
 /// Values for an argument, the likeliest first (schema: `CompleteResult.completion`).
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Completion {

@@ -67,7 +67,7 @@ pub struct PromptMessage {
 }
 
 /// The result of `prompts/get` (schema: `GetPromptResult`).
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GetPromptResult {
     /// What the filled-in prompt is good for.

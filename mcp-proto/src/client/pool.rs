@@ -24,6 +24,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 const IDLE: Duration = Duration::from_secs(60);
 const MAX_IDLE: usize = 16;
 
+/// How long a connection is quiet before the system asks whether the server is there.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
+
 /// The longest URL that a redirect may lead to, in bytes.
 const MAX_URL_BYTES: usize = 8 * 1024;
 
@@ -47,6 +50,8 @@ impl Pool {
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
         connector.set_connect_timeout(Some(CONNECT));
+        // A stream may be quiet for hours, and its server gone.
+        connector.set_keepalive(Some(KEEP_ALIVE));
         let client = HyperClient::builder(TokioExecutor::new())
             .timer(TokioTimer::new())
             .pool_timer(TokioTimer::new())

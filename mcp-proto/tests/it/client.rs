@@ -356,7 +356,7 @@ async fn an_address_that_is_none_is_refused() {
     for url in [
         "",
         "localhost:3000",
-        "https://localhost",
+        "https://",
         "ftp://localhost",
         "http://",
     ] {
@@ -419,7 +419,7 @@ async fn a_legacy_client_offers_the_version_it_is_given() {
     let served = Served::new(server()).await;
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {
         let mut config = config(Era::Legacy);
-        config.version = version.parse().unwrap();
+        config.version = Some(version.parse().unwrap());
         for client in [
             Client::http(&served.url(), config.clone()).await.unwrap(),
             Client::memory(server(), config.clone()).await.unwrap(),

@@ -34,9 +34,18 @@ mod bounds;
 mod caching;
 mod cancel;
 mod client;
+mod client_asked;
+mod client_cache;
+mod client_eras;
+mod client_fake;
 mod client_headers;
 #[cfg(unix)]
 mod client_pipe;
+mod client_streams;
+#[cfg(feature = "tls")]
+mod client_tls;
+mod client_typed;
+mod client_ways;
 mod common;
 mod completion;
 mod degrade;

@@ -1,0 +1,147 @@
+//! The stream by which a legacy server tells what belongs to no request (2025-11-25, "Listening for Messages from the
+//! Server"): opened by GET, and once more whenever it ends.
+
+use std::sync::Arc;
+
+use http::StatusCode;
+use tokio::sync::{oneshot, watch};
+
+use super::HttpLink;
+use super::reading::{End, Place, is_stream};
+use crate::client::WeakClient;
+use crate::client::answering::Answering;
+use crate::client::backoff::pause;
+use crate::client::settle::Speaking;
+use crate::version::Era;
+
+/// How often in a row a server may refuse the stream before it is taken for one that has none.
+const MAX_REFUSALS: u32 = 5;
+
+/// What became of one attempt.
+enum Attempt {
+    /// A stream was there, and is over.
+    Over,
+    /// The server has none for this session.
+    Never,
+    /// The session is lost.
+    Lost,
+    /// It may work another time.
+    Failed,
+    /// It refused, which may pass.
+    Refused,
+}
+
+/// Keeps the stream open as long as the client is there and speaks the legacy era. `opened` resolves when the first
+/// attempt succeeded or failed.
+pub(in crate::client) async fn listen(
+    link: Arc<HttpLink>,
+    client: WeakClient,
+    mut speaking: watch::Receiver<Arc<Speaking>>,
+    opened: oneshot::Sender<()>,
+) {
+    let mut opened = Some(opened);
+    let mut failures = 0;
+    loop {
+        let now = Arc::clone(&speaking.borrow_and_update());
+        if now.era() == Era::Modern {
+            if speaking.changed().await.is_err() {
+                return;
+            }
+            continue;
+        }
+        let is_lost = tokio::select! {
+            is_lost = keep(&link, &now, &mut opened) => is_lost,
+            _ = speaking.wait_for(|other| other.generation != now.generation) => continue,
+        };
+        if !is_lost {
+            if speaking.changed().await.is_err() {
+                return;
+            }
+            continue;
+        }
+        let Some(client) = client.upgrade() else {
+            return;
+        };
+        match client.settle_again(now.generation).await {
+            Ok(()) => failures = 0,
+            Err(error) => {
+                tracing::debug!(%error, "a lost session was not replaced");
+                drop(client);
+                failures += 1;
+                tokio::time::sleep(pause(None, failures)).await;
+            }
+        }
+    }
+}
+
+/// Keeps the stream of one session; says whether the session is lost, or else there is no stream.
+async fn keep(
+    link: &Arc<HttpLink>,
+    speaking: &Speaking,
+    opened: &mut Option<oneshot::Sender<()>>,
+) -> bool {
+    let mut place = Place::default();
+    let mut refusals = 0;
+    loop {
+        place.failures += 1;
+        let attempt = attempt(link, speaking, &mut place, opened).await;
+        // Whoever waits for the first attempt may be gone.
+        let _heard = opened.take().map(|opened| opened.send(()));
+        match attempt {
+            Attempt::Never => return false,
+            Attempt::Lost => return true,
+            Attempt::Refused => {
+                refusals += 1;
+                if refusals > MAX_REFUSALS {
+                    return false;
+                }
+            }
+            Attempt::Over => refusals = 0,
+            Attempt::Failed => {}
+        }
+        if place.id.is_none() {
+            // What was told meanwhile will not be told again.
+            link.hearing.missed();
+        }
+        tokio::time::sleep(pause(place.retry, place.failures)).await;
+    }
+}
+
+async fn attempt(
+    link: &Arc<HttpLink>,
+    speaking: &Speaking,
+    place: &mut Place,
+    opened: &mut Option<oneshot::Sender<()>>,
+) -> Attempt {
+    let response = match link.open(place.id.as_deref(), speaking).await {
+        Ok(response) => response,
+        Err(error) => {
+            tracing::debug!(%error, "the stream of a session could not be opened");
+            return Attempt::Failed;
+        }
+    };
+    match response.status() {
+        StatusCode::METHOD_NOT_ALLOWED | StatusCode::NOT_IMPLEMENTED => return Attempt::Never,
+        StatusCode::NOT_FOUND if speaking.session.is_some() => return Attempt::Lost,
+        StatusCode::NOT_FOUND => return Attempt::Never,
+        StatusCode::BAD_REQUEST if place.id.take().is_some() => return Attempt::Refused,
+        _ if !is_stream(&response) => return Attempt::Refused,
+        _ => {}
+    }
+    let _heard = opened.take().map(|opened| opened.send(()));
+    let mut answering = Answering::new(link.answers.clone(), |response| {
+        Box::pin(link.respond(response, speaking))
+    });
+    let body = response.into_body();
+    match link.read(body, place, &mut answering, None, speaking).await {
+        Ok(End::Over) => Attempt::Over,
+        Ok(End::Answer(_)) => {
+            tracing::warn!("the stream of a session had an answer, which belongs to no request");
+            Attempt::Over
+        }
+        Err(error) => {
+            tracing::warn!(%error, "the stream of a session cannot be read");
+            Attempt::Refused
+        }
+    }
+}
