@@ -10,7 +10,7 @@ use mcp_proto::client::authorize::{
     Browser, FixedAssertion, Grant, IdentityProvider, OAuth, RegisteredClient, SigningKey,
 };
 
-use super::{Arc, Client, Result, Scenario, json};
+use super::{Arc, Client, ClientConfig, Result, Scenario, json};
 
 /// The id that the suite wants of clients with a metadata document. There is none at that URL.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
@@ -18,7 +18,7 @@ const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 /// Lists the tools, which needs a token, and calls the one there is, which may need more.
 pub(super) async fn run(scenario: &Scenario) -> Result<()> {
     let oauth = Arc::new(oauth(scenario)?);
-    let config = scenario.config().with_credentials(oauth);
+    let config = ClientConfig::default().with_credentials(oauth);
     let client = Client::http(&scenario.url, config).await?;
     let tools = client.list_tools().await?;
     let tool = tools.first().ok_or("there is no tool")?;
