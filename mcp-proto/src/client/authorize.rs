@@ -225,8 +225,8 @@ impl OAuth {
         let _turn = self.turn().await?;
         {
             let state = self.state();
-            let header = state.session.as_ref().and_then(|it| it.tokens.header());
-            if header.as_ref() != refusal.sent.get(AUTHORIZATION) && header.is_some() {
+            let shown = state.session.as_ref().and_then(|it| it.shown());
+            if shown.is_some() && shown.as_ref() != refusal.sent.get(AUTHORIZATION) {
                 // Another request has got a newer one meanwhile.
                 return Ok(());
             }
@@ -236,7 +236,8 @@ impl OAuth {
                 return Err(failure.clone());
             }
         }
-        if let Some(session) = self.session() {
+        let shown = self.session().filter(|it| it.tokens.is_fresh());
+        if let Some(session) = shown {
             session.may_go_on(status, &challenge)?;
         } else if status == StatusCode::FORBIDDEN && challenge.error.is_none() {
             return Err(server(format!(
@@ -255,7 +256,9 @@ impl OAuth {
         if let Some(old) = self.session().filter(|it| !it.tokens.is_fresh()) {
             self.renew(&old).await;
         }
-        let Some(session) = self.session().filter(|it| it.tokens.is_fresh()) else {
+        let session = self.session();
+        let Some((session, shown)) = session.and_then(|it| it.shown().map(|shown| (it, shown)))
+        else {
             return Ok(headers);
         };
         let nonce = self.state().nonce.clone();
@@ -269,7 +272,7 @@ impl OAuth {
             )?;
             headers.extend(HeaderValue::from_str(&proof).ok().map(|it| (DPOP, it)));
         }
-        headers.extend(session.tokens.header().map(|it| (AUTHORIZATION, it)));
+        headers.insert(AUTHORIZATION, shown);
         Ok(headers)
     }
 

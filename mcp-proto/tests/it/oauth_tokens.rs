@@ -294,6 +294,70 @@ async fn a_token_that_ran_out_is_refreshed_without_a_person() {
 }
 
 #[tokio::test]
+async fn a_refresh_that_does_not_help_is_not_made_for_ever() {
+    // What comes of it is refused as well.
+    let world = World::new(Rules {
+        refuse: refreshing,
+        revoked: vec!["t2".to_owned()],
+        ..Rules::default()
+    });
+    let world = world.await;
+    world
+        .client(world.oauth())
+        .await
+        .list_tools()
+        .await
+        .unwrap();
+    let kinds = |world: &World| -> Vec<_> {
+        let grants = world.grants().into_iter();
+        grants.map(|it| it.form["grant_type"].clone()).collect()
+    };
+    assert_eq!(
+        kinds(&world),
+        ["authorization_code", "refresh_token", "authorization_code"]
+    );
+    // It is refused itself, when the token has run out already: that one is not shown any more.
+    let world = World::new(Rules {
+        refuse: |number, grant| match grant.form["grant_type"].as_str() {
+            "refresh_token" => Some(Reply::json(400, &json!({ "error": "invalid_client" }))),
+            _ => refreshing(number, grant),
+        },
+        ..Rules::default()
+    });
+    let world = world.await;
+    world
+        .client(world.oauth())
+        .await
+        .list_tools()
+        .await
+        .unwrap();
+    assert_eq!(world.shown(), [None, None, Some("Bearer t4".to_owned())]);
+    assert_eq!(
+        world.login.at("/register").len(),
+        2,
+        "its registration was not known any more"
+    );
+    // A token that is of no use from the beginning.
+    world.rules().refuse = |_, _| None;
+    world.rules().token = json!({ "expires_in": 0 });
+    let failure = world.failure().await;
+    assert!(failure.contains("has run out already"), "{failure}");
+}
+
+#[tokio::test]
+async fn a_server_that_lists_too_many_scopes_is_refused() {
+    let listed: Vec<_> = (0..1_000).map(|at| format!("scope{at}")).collect();
+    let world = World::new(Rules {
+        resource: json!({ "scopes_supported": listed }),
+        ..Rules::default()
+    });
+    let world = world.await;
+    let failure = world.failure().await;
+    assert!(failure.contains("at most 4096"), "{failure}");
+    assert!(world.asked().is_empty());
+}
+
+#[tokio::test]
 async fn tokens_are_kept_for_the_next_client() {
     let world = World::new(Rules::default()).await;
     let store: Arc<dyn TokenStore> = Arc::new(MemoryStore::default());

@@ -124,7 +124,9 @@ impl Verdict {
 
 impl Excuse {
     fn covers(&self, scenario: &str, check: &Check) -> bool {
-        (self.scenario, self.check) == (scenario, check.id.as_str()) && self.status == check.status
+        (self.scenario, self.check) == (scenario, check.id.as_str())
+            && self.status == check.status
+            && check.message.contains(self.saying)
     }
 }
 
@@ -156,12 +158,14 @@ mod tests {
         Excuse {
             scenario: "tasks",
             check: "later",
+            saying: "",
             status: Status::Skipped,
             reason: "not there yet",
         },
         Excuse {
             scenario: "polling",
             check: "trace",
+            saying: "",
             status: Status::Info,
             reason: "no check",
         },

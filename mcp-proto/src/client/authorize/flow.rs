@@ -14,11 +14,17 @@ use super::error::OAuthError;
 use super::grant::{Grant, IdentityProvider};
 use super::identity::{RegisteredClient, Registration, register};
 use super::key::SigningKey;
-use super::session::Session;
+use super::session::{Origin, Session};
 use super::store::StoreKey;
 use super::token::{self, Asking, Tokens};
 use super::{OAuth, Settings};
 use crate::scopes::Scopes;
+
+/// The most bytes of scopes that are asked for, with the spaces between them.
+const MAX_SCOPE_BYTES: usize = 4 * 1024;
+
+/// What an authorization server answers that does not know a client (any more).
+const UNKNOWN_CLIENT: &str = "invalid_client";
 
 impl OAuth {
     /// Gets a token that answers the challenge. The caller has the turn.
@@ -45,7 +51,13 @@ impl OAuth {
             .await?;
         let Some(tokens) = tokens else { return Ok(()) };
         let (server, client) = (old.server.clone(), old.client.clone());
-        let session = Session::new(server, client, old.resource.clone(), tokens, false);
+        let session = Session::new(
+            server,
+            client,
+            old.resource.clone(),
+            tokens,
+            Origin::Refreshed,
+        );
         self.save(&session.key(), Some(&session.tokens)).await?;
         self.state().session = Some(Arc::new(session));
         Ok(())
@@ -53,11 +65,16 @@ impl OAuth {
 
     /// Forgets tokens and the registration that they were made for.
     pub(super) async fn forget(&self, session: &Session) -> Result<(), OAuthError> {
+        self.save::<Tokens>(&session.key(), None).await?;
+        self.unregister(&session.key()).await
+    }
+
+    /// Forgets the registration at the issuer of this key.
+    async fn unregister(&self, key: &StoreKey) -> Result<(), OAuthError> {
         let of_client = StoreKey {
             resource: None,
-            ..session.key()
+            ..key.clone()
         };
-        self.save::<Tokens>(&session.key(), None).await?;
         self.save::<Registration>(&of_client, None).await
     }
 
@@ -75,48 +92,50 @@ impl OAuth {
             Some(session) => Some(session.tokens.clone()),
             None => self.load(&tokens_key).await?,
         };
-        let client = self.client(&found.server).await?;
-        let made = |tokens, is_new| {
+        let mut client = self.client(&found.server).await?;
+        let made = |client: &RegisteredClient, tokens, origin| {
             let (server, resource) = (found.server.clone(), found.resource.clone());
-            Session::new(server, client.clone(), resource, tokens, is_new)
+            Session::new(server, client.clone(), resource, tokens, origin)
         };
-        if let Some(kept) = kept
-            .as_ref()
-            .filter(|it| it.granted().contain(&challenge.scopes))
-        {
-            if session.is_none() && kept.is_fresh() && (kept.is_bound() || !self.needs_key(&found))
-            {
-                return Ok(made(kept.clone(), false));
+        let does = |it: &&Tokens| it.granted().contain(&challenge.scopes);
+        if let Some(kept) = kept.as_ref().filter(does) {
+            let fits = kept.is_bound() || !self.needs_key(&found);
+            if session.is_none() && kept.is_fresh() && fits {
+                return Ok(made(&client, kept.clone(), Origin::Kept));
             }
-            let refreshed = self
-                .refreshed(&found.server, &client, &found.resource, kept)
-                .await;
+            let (server, resource) = (&found.server, &found.resource);
+            let refreshed = match session.is_none_or(|it| it.may_refresh()) {
+                true => self.refreshed(server, &client, resource, kept).await,
+                false => Ok(None),
+            };
             match refreshed {
                 Ok(Some(tokens)) => {
                     self.save(&tokens_key, Some(&tokens)).await?;
-                    return Ok(made(tokens, false));
+                    return Ok(made(&client, tokens, Origin::Refreshed));
                 }
                 // It was withdrawn, or has run out: a new grant takes its place.
                 Ok(None) => {}
-                Err(OAuthError::Refused { .. }) => self.save::<Tokens>(&tokens_key, None).await?,
+                Err(OAuthError::Refused { code, .. }) => {
+                    self.save::<Tokens>(&tokens_key, None).await?;
+                    if code == UNKNOWN_CLIENT {
+                        self.unregister(&tokens_key).await?;
+                        client = self.client(server).await?;
+                    }
+                }
                 Err(other) => return Err(other),
             }
         }
-        let scopes = settings.scopes(&found, challenge, kept.as_ref());
+        let scopes = settings.scopes(&found, challenge, kept.as_ref())?;
         let granted = self.granted(&found, &client, &scopes).await;
         if let Err(OAuthError::Refused { code, .. }) = &granted
-            && code == "invalid_client"
+            && code == UNKNOWN_CLIENT
         {
-            // The registration is no longer known there: the next try registers again.
-            let of_client = StoreKey {
-                resource: None,
-                ..tokens_key.clone()
-            };
-            self.save::<Registration>(&of_client, None).await?;
+            // The next try registers again.
+            self.unregister(&tokens_key).await?;
         }
         let tokens = granted?;
         self.save(&tokens_key, Some(&tokens)).await?;
-        Ok(made(tokens, true))
+        Ok(made(&client, tokens, Origin::Granted))
     }
 
     /// Tokens by the refresh token; `None` without one.
@@ -191,6 +210,10 @@ impl OAuth {
                 asking.ask(token::Grant::Assertion(&assertion)).await?
             }
         };
+        if !tokens.is_fresh() && tokens.refresh.is_none() {
+            let problem = "it gave a token that has run out already (expires_in)";
+            return Err(OAuthError::fetched(&server.issuer, problem));
+        }
         if !tokens.is_bound() && (self.settings.needs_proofs || found.wants_proofs) {
             let problem =
                 "it gave a token that is bound to no key, and one that is bound is needed (DPoP)";
@@ -307,7 +330,12 @@ impl OAuth {
 
 impl Settings {
     /// The scopes to ask for: those of the challenge, else all that the server lists, and those of before (step-up).
-    fn scopes(&self, found: &Found, challenge: &Challenge, before: Option<&Tokens>) -> Scopes {
+    fn scopes(
+        &self,
+        found: &Found,
+        challenge: &Challenge,
+        before: Option<&Tokens>,
+    ) -> Result<Scopes, OAuthError> {
         let mut scopes = match challenge.scopes.is_empty() {
             true => found.scopes.clone(),
             false => challenge.scopes.clone(),
@@ -319,6 +347,12 @@ impl Settings {
         if offline && matches!(self.grant, Grant::Browser(_)) && !scopes.is_empty() {
             scopes.add(&Scopes::of(["offline_access"]));
         }
-        scopes
+        match scopes.to_string().len() {
+            ..=MAX_SCOPE_BYTES => Ok(scopes),
+            bytes => Err(OAuthError::Server(format!(
+                "{} wants {bytes} bytes of scopes: it must name at most {MAX_SCOPE_BYTES}",
+                found.resource
+            ))),
+        }
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use http::StatusCode;
+use http::header::HeaderValue;
 
 use super::challenge::Challenge;
 use super::documents::ServerDocument;
@@ -20,10 +21,18 @@ pub(super) struct Session {
     /// What the MCP server calls itself.
     pub(super) resource: String,
     pub(super) tokens: Tokens,
-    /// They were just granted, not kept or refreshed.
-    pub(super) is_new: bool,
+    origin: Origin,
     /// The server has taken the token.
     has_worked: AtomicBool,
+}
+
+/// How tokens came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// They were in the store.
+    Kept,
+    Refreshed,
+    Granted,
 }
 
 impl Session {
@@ -32,14 +41,14 @@ impl Session {
         client: RegisteredClient,
         resource: String,
         tokens: Tokens,
-        is_new: bool,
+        origin: Origin,
     ) -> Self {
         Self {
             server,
             client,
             resource,
             tokens,
-            is_new,
+            origin,
             has_worked: AtomicBool::new(false),
         }
     }
@@ -47,6 +56,20 @@ impl Session {
     /// The server has taken a request.
     pub(super) fn worked(&self) {
         self.has_worked.store(true, Ordering::Relaxed);
+    }
+
+    fn has_worked(&self) -> bool {
+        self.has_worked.load(Ordering::Relaxed)
+    }
+
+    /// Whether refreshing its tokens could help: the server has not refused what came of that.
+    pub(super) fn may_refresh(&self) -> bool {
+        self.origin != Origin::Refreshed || self.has_worked()
+    }
+
+    /// The value of `Authorization`; `None` when the token has run out.
+    pub(super) fn shown(&self) -> Option<HeaderValue> {
+        self.tokens.header().filter(|_| self.tokens.is_fresh())
     }
 
     /// What signs a proof for each request.
@@ -82,7 +105,7 @@ impl Session {
             } else {
                 return Ok(());
             }
-        } else if self.is_new && !self.has_worked.load(Ordering::Relaxed) {
+        } else if self.origin == Origin::Granted && !self.has_worked() {
             format!(
                 "{resource} does not take the token that {issuer} has just given{}",
                 challenge.reason()
