@@ -53,6 +53,7 @@ use crate::jsonrpc::Notification;
 use crate::logging::LogLevel;
 use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
+use credentials::Authorizing;
 use hearing::{Hearing, Owned};
 use lists::Listed;
 use pipe::Pipe;
@@ -89,6 +90,8 @@ struct Inner {
     next_id: AtomicI64,
     hearing: Arc<Hearing>,
     speaking: watch::Sender<Arc<Speaking>>,
+    /// How many requests wait for their credentials.
+    authorizing: Authorizing,
     /// One comes to terms with the server at a time.
     settling: Semaphore,
     /// The turns of [`ClientConfig::max_calls`].
@@ -127,7 +130,7 @@ impl Client {
         let link = HttpLink::new(url, &config, Arc::clone(&hearing))?;
         let client = Self::over(Link::Http(Arc::new(link)), config, hearing);
         client.settle().await?;
-        client.attend().await;
+        client.attend(false).await;
         Ok(client)
     }
 
@@ -207,8 +210,13 @@ impl Client {
     }
 
     fn over(link: Link, config: ClientConfig, hearing: Arc<Hearing>) -> Self {
+        let authorizing = match &link {
+            Link::Http(link) => link.authorizing.clone(),
+            Link::Pipe(_) => Authorizing::default(),
+        };
         Self(Arc::new(Inner {
             link,
+            authorizing,
             next_id: AtomicI64::new(1),
             hearing,
             speaking: watch::Sender::new(Arc::default()),
@@ -222,8 +230,9 @@ impl Client {
         }))
     }
 
-    /// Opens the stream of a legacy session if there may be something to hear on it, and waits a moment for it.
-    async fn attend(&self) {
+    /// Opens the stream of a legacy session if it is wanted or there may be something to hear on it, and waits a moment
+    /// for it.
+    async fn attend(&self, is_wanted: bool) {
         let speaking = self.speaking();
         let Link::Http(link) = &self.0.link else {
             return;
@@ -238,7 +247,8 @@ impl Client {
             ];
             told.into_iter().any(|capability| server.can(capability))
         };
-        let is_useful = !self.0.config.answers.is_empty()
+        let is_useful = is_wanted
+            || !self.0.config.answers.is_empty()
             || speaking.server.as_ref().is_some_and(|server| tells(server));
         if !self.0.config.get_stream
             || !is_useful

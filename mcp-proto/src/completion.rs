@@ -37,7 +37,7 @@ pub struct Completion {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub total: Option<u64>,
     /// Whether there are more than these.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub has_more: bool,
 }
 

@@ -7,6 +7,9 @@ pub mod asking {}
 #[cfg(feature = "oauth")]
 #[doc = include_str!("../docs/authorizing.md")]
 pub mod authorizing {}
+#[cfg(feature = "client")]
+#[doc = include_str!("../docs/client.md")]
+pub mod client {}
 #[doc = include_str!("../docs/embedding.md")]
 pub mod embedding {}
 #[doc = include_str!("../docs/migrating.md")]

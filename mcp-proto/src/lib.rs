@@ -26,6 +26,7 @@
 //! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
 //! - [Sessions behind a load balancer](guide::sessions)
+//! - [A client](guide::client)
 //! - [Coming from an SDK](guide::migrating)
 //!
 //! `examples/embed.rs` is a service with REST and MCP side by side, to begin from; `examples/everything.rs` is a tour of the
@@ -135,11 +136,11 @@
 //!
 //! # Features
 //!
-//! `http`, `client` and `validate` are on by default. A server on stdin and stdout needs none of them and takes half of the
+//! `http`, `client`, `tls` and `validate` are on by default. A server on stdin and stdout needs none of them and takes half of the
 //! crates.
 //!
 //! - `http`: Streamable HTTP ([`http`]).
-//! - `client`: the client ([`client`]); needs `http`.
+//! - `client`: the client ([`client`]); needs `http`. `tls` lets it speak HTTPS, by rustls.
 //! - `validate`: arguments and results are judged by the whole published schema, with every finding in words. Without it
 //!   the type of a tool's arguments judges them, and the first finding is answered; raw tools judge for themselves.
 //! - `compression`: JSON answers over HTTP in gzip or zstd, for clients that accept them; needs `http`.

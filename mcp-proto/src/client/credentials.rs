@@ -1,6 +1,9 @@
 //! Who the client is for the server: what it sends with each HTTP request, and what it does about a refusal.
 
 use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -32,6 +35,9 @@ pub trait Credentials: Send + Sync + fmt::Debug {
     /// The server answered 401 or 403. `Ok` sends the request again, with headers asked for once more, unless it was
     /// sent [`MAX_TRIES`] times: then the caller gets the refusal as [`ClientError::Http`].
     ///
+    /// A person may have to log in, so this takes as long as it takes: the time limits of calls do not end it, and begin
+    /// anew behind it. It is dropped with the call that it is for.
+    ///
     /// # Errors
     /// What the call of the client fails with: it should explain what is missing
     /// ([`ClientError::Unauthorized`]).
@@ -57,6 +63,46 @@ pub struct Refusal {
     pub tries: usize,
     /// The headers of the request, those of the credentials among them.
     pub sent: HeaderMap,
+}
+
+/// How many requests of a connection wait for their credentials.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Authorizing(Arc<AtomicUsize>);
+
+/// One of them, until it is dropped.
+pub(super) struct Authorization(Arc<AtomicUsize>);
+
+impl Authorizing {
+    pub(super) fn begin(&self) -> Authorization {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Authorization(Arc::clone(&self.0))
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        self.0.load(Ordering::Relaxed) > 0
+    }
+
+    /// Runs something for so long at the most, without the time that credentials take.
+    pub(super) async fn within<T>(
+        &self,
+        limit: Duration,
+        running: impl Future<Output = T>,
+    ) -> Result<T, ClientError> {
+        let mut running = std::pin::pin!(running);
+        loop {
+            match tokio::time::timeout(limit, &mut running).await {
+                Ok(done) => return Ok(done),
+                Err(_) if self.is_running() => {}
+                Err(_) => return Err(ClientError::Timeout(limit)),
+            }
+        }
+    }
+}
+
+impl Drop for Authorization {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// A bearer token that stays as it is (RFC 6750).

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::credentials::Authorizing;
 use super::hearing::Own;
 use super::http::Reply;
 use super::settle::Speaking;
@@ -87,9 +88,7 @@ impl Client {
             }
         };
         let limit = self.0.config.timeout;
-        tokio::time::timeout(limit, sent)
-            .await
-            .map_err(|_| ClientError::Timeout(limit))?
+        self.0.authorizing.within(limit, sent).await?
     }
 
     pub(super) async fn exchange(
@@ -98,7 +97,7 @@ impl Client {
         params: Value,
         options: &CallOptions,
     ) -> Result<Value, ClientError> {
-        let timing = Timing::new(options, self.0.config.timeout);
+        let timing = Timing::new(options, self.0.config.timeout, &self.0.authorizing);
         let turn = timing.run(async { Ok(self.0.calls.acquire().await) });
         let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
         let mut again = false;
@@ -284,15 +283,17 @@ struct Timing {
     /// The end of all patience, however much progress is reported.
     last: Option<Instant>,
     progressed: Arc<Notify>,
+    authorizing: Authorizing,
 }
 
 impl Timing {
-    fn new(options: &CallOptions, limit: Duration) -> Self {
+    fn new(options: &CallOptions, limit: Duration, authorizing: &Authorizing) -> Self {
         let limit = options.timeout.unwrap_or(limit);
         Self {
             limit,
             last: options.max_timeout.map(|max| Instant::now() + max),
             progressed: Arc::new(Notify::new()),
+            authorizing: authorizing.clone(),
         }
     }
 
@@ -305,7 +306,12 @@ impl Timing {
         loop {
             tokio::select! {
                 done = &mut running => return done,
-                () = tokio::time::sleep_until(until) => return Err(ClientError::Timeout(self.limit)),
+                () = tokio::time::sleep_until(until) => {
+                    if !self.authorizing.is_running() {
+                        return Err(ClientError::Timeout(self.limit));
+                    }
+                    until = Instant::now() + self.limit;
+                }
                 () = self.progressed.notified(), if self.last.is_some() => {
                     let later = Instant::now() + self.limit;
                     until = self.last.map_or(later, |last| later.min(last));

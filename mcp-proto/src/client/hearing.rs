@@ -1,6 +1,7 @@
 //! What the server says without being asked: who hears it.
 
 use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::{broadcast, watch};
@@ -19,6 +20,8 @@ pub(super) struct Hearing {
     sender: broadcast::Sender<Notification>,
     pub(super) cache: Cache,
     gaps: watch::Sender<Gaps>,
+    /// There is, or may yet be, a stream for what belongs to no request.
+    has_stream: AtomicBool,
 }
 
 /// What was not heard.
@@ -44,6 +47,7 @@ impl Hearing {
             sender: broadcast::channel(NOTIFICATIONS).0,
             cache: Cache::new(cache_bytes),
             gaps: watch::Sender::default(),
+            has_stream: AtomicBool::new(false),
         })
     }
 
@@ -63,6 +67,14 @@ impl Hearing {
     /// The connection is over.
     pub(super) fn over(&self) {
         self.gaps.send_modify(|gaps| gaps.is_over = true);
+    }
+
+    pub(super) fn has_stream(&self) -> bool {
+        self.has_stream.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_stream(&self, is_there: bool) {
+        self.has_stream.store(is_there, Ordering::Relaxed);
     }
 
     pub(super) fn subscribe(&self) -> broadcast::Receiver<Notification> {

@@ -17,7 +17,7 @@ use serde_json::{Map, Value};
 
 use super::answering::Answers;
 use super::config::Computed;
-use super::credentials::Credentials;
+use super::credentials::{Authorizing, Credentials};
 use super::hearing::{Hearing, Own};
 use super::mirror::{Mirrored, header_text};
 use super::pool::{Pool, whole};
@@ -44,6 +44,7 @@ pub(super) struct HttpLink {
     headers: HeaderMap,
     computed: Option<Computed>,
     credentials: Option<Arc<dyn Credentials>>,
+    pub(super) authorizing: Authorizing,
     max_message_bytes: usize,
     timeout: Duration,
     hearing: Arc<Hearing>,
@@ -101,6 +102,7 @@ impl HttpLink {
             headers: config.headers.clone(),
             computed: config.computed.clone(),
             credentials: config.credentials.clone(),
+            authorizing: Authorizing::default(),
             max_message_bytes: config.max_message_bytes,
             timeout: config.timeout,
             hearing,

@@ -199,10 +199,9 @@ impl Client {
             let request = Request::new(self.next_id(), method, params);
             let limit = self.0.config.timeout;
             let asked = self.send_request(request, &speaking, None);
-            let asked = tokio::time::timeout(limit, asked).await;
-            asked.map_err(|_| ClientError::Timeout(limit))??;
+            self.0.authorizing.within(limit, asked).await??;
         }
-        self.attend().await;
+        self.attend(false).await;
         Ok(())
     }
 }
@@ -278,16 +277,23 @@ impl Listening {
         self._task.own(task);
         let limit = self.client.0.config.timeout;
         let is_begun = |listens: &Listens| listens.acknowledged > 0 || listens.ended.is_some();
-        let ended = match tokio::time::timeout(limit, first.wait_for(is_begun)).await {
+        let authorizing = &self.client.0.authorizing;
+        let ended = match authorizing.within(limit, first.wait_for(is_begun)).await {
             Ok(Ok(listens)) => listens.ended.clone(),
             Ok(Err(_)) => Some(ClientError::Closed),
-            Err(_) => Some(ClientError::Timeout(limit)),
+            Err(timeout) => Some(timeout),
         };
         self.listens = Some(first);
         ended.map_or(Ok(()), Err)
     }
 
     async fn subscribe(&mut self) -> Result<(), ClientError> {
+        self.client.attend(true).await;
+        if self.client.is_http() && !self.client.0.hearing.has_stream() {
+            return Err(ClientError::Unsupported(
+                "it has no stream by which it could tell of changes, or ClientConfig::get_stream is off".to_owned(),
+            ));
+        }
         let uris = std::mem::take(&mut self.interest.uris);
         for uri in uris {
             let is_first = !self.client.wishes().subscribed.contains_key(&uri);

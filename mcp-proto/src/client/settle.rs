@@ -160,9 +160,9 @@ impl Client {
             Link::Http(_) => self.0.config.timeout,
             Link::Pipe(_) => self.0.config.probe.min(self.0.config.timeout),
         };
-        let probed = match tokio::time::timeout(limit, self.probe()).await {
+        let probed = match self.0.authorizing.within(limit, self.probe()).await {
             Ok(probed) => probed?,
-            Err(_) if self.is_http() => return Err(ClientError::Timeout(limit)),
+            Err(timeout) if self.is_http() => return Err(timeout),
             Err(_) => Probed::Silent,
         };
         let (version, was_silent) = match probed {
@@ -243,8 +243,8 @@ impl Client {
     /// The handshake of the legacy era.
     pub(super) async fn handshake(&self, version: ProtocolVersion) -> Result<(), ClientError> {
         let limit = self.0.config.timeout;
-        let shaken = tokio::time::timeout(limit, self.initialize(version)).await;
-        let reply = shaken.map_err(|_| ClientError::Timeout(limit))??;
+        let shaken = self.0.authorizing.within(limit, self.initialize(version));
+        let reply = shaken.await??;
         let response = match reply.outcome {
             Ok(response) => response,
             Err(error) => return Err(self.explained(error).await),

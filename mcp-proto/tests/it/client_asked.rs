@@ -130,7 +130,7 @@ async fn defaults_are_filled_in_where_that_is_wanted_and_the_form_was_accepted()
     let name = || Map::from_iter([("name".to_owned(), json!("Ada"))]);
     let (clients, _served) = every(&server(), move |config| {
         config
-            .with_elicitation(async move |_| ElicitResult::accept(name()))
+            .with_elicitation(move |_| std::future::ready(ElicitResult::accept(name())))
             .with_defaults()
     })
     .await;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use mcp_proto::client::{Client, ClientConfig, Interest};
-use mcp_proto::{CacheHint, Change, ElicitResult, Era, ResourceUpdate};
+use mcp_proto::{CacheHint, Change, ElicitResult, Era};
 use serde_json::{Map, Value, json};
 
 use crate::client_fake::{Fake, Seen, events, open_events};
@@ -90,7 +90,7 @@ async fn what_changed_is_dropped_and_nothing_else() {
     let mut listening = client.listen(interest).await.unwrap();
     client.list_resources().await.unwrap();
     server.notify(Change::ResourcesListChanged);
-    server.notify(Change::Resource(ResourceUpdate::new("x:1")));
+    server.notify(Change::resource_updated("x:1"));
     for _ in 0..2 {
         let heard = tokio::time::timeout(PATIENCE, listening.next()).await;
         assert!(heard.unwrap().is_some());

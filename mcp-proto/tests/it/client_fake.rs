@@ -100,7 +100,7 @@ pub(crate) fn events(text: &str) -> Answer {
 pub(crate) fn open_events(text: &str) -> Answer {
     let frame = Ok(Frame::data(Bytes::from(text.to_owned())));
     let frames = stream::iter([frame]).chain(stream::pending());
-    stream_of(BodyExt::boxed_unsync(StreamBody::new(frames)))
+    stream_of(StreamBody::new(frames).boxed_unsync())
 }
 
 impl Fake {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use mcp_proto::client::{Client, ClientConfig, ClientError, Heard, Interest, Listening};
-use mcp_proto::{Change, Era, Resource, ResourceContents, ResourceUpdate, Server};
+use mcp_proto::{Change, Era, Resource, ResourceContents, Server};
 use serde_json::{Value, json};
 
 use crate::client_fake::{Fake, Seen, events, open_events, status};
@@ -44,8 +44,8 @@ async fn every_change_is_heard_over_every_transport_in_both_eras() {
         let mut listening = client.listen(interest).await.unwrap();
         let mut all = client.notifications();
         for _ in 0..3 {
-            server.notify(Change::Resource(ResourceUpdate::new("notes://2")));
-            server.notify(Change::Resource(ResourceUpdate::new("notes://1")));
+            server.notify(Change::resource_updated("notes://2"));
+            server.notify(Change::resource_updated("notes://1"));
             let wanted = "notifications/resources/updated notes://1";
             assert_eq!(next(&mut listening).await, wanted, "{way}");
             let heard = all.recv().await.unwrap();
@@ -121,6 +121,9 @@ async fn no_stream_is_opened_where_nothing_can_be_told_or_the_server_has_none() 
     client.list_tools().await.unwrap();
     let gets = fake.names();
     assert_eq!(gets.iter().filter(|name| *name == "GET").count(), 1);
+    // Whoever listens is not left to wait.
+    let error = client.listen(Interest::lists()).await.unwrap_err();
+    assert!(matches!(error, ClientError::Unsupported(_)), "{error}");
 }
 
 #[tokio::test]
@@ -299,7 +302,7 @@ async fn whoever_lags_is_told() {
         "tools/call" => events(&format!(
             "{many}data: {{\"jsonrpc\":\"2.0\",\"id\":2,\"result\":{{}}}}\n\n"
         )),
-        _ => legacy(seen, before, |_, _| status(405)),
+        _ => legacy(seen, before, |_, _| open_events("")),
     })
     .await;
     let client = connected(&fake).await;
@@ -321,7 +324,7 @@ async fn a_handle_that_is_dropped_takes_its_subscription_and_its_stream_with_it(
         let one = client.subscribe("notes://1").await.unwrap();
         let mut two = client.subscribe("notes://1").await.unwrap();
         drop(one);
-        server.notify(Change::Resource(ResourceUpdate::new("notes://1")));
+        server.notify(Change::resource_updated("notes://1"));
         let wanted = "notifications/resources/updated notes://1";
         assert_eq!(next(&mut two).await, wanted, "{way}");
     }

@@ -156,8 +156,9 @@ async fn credentials_hear_of_refusals_and_try_again_within_a_limit() {
     assert_eq!(fake.names().len(), MAX_TRIES);
     // A token that does not change is refused once.
     let fake = Fake::new(|seen, _| challenge(seen, 99)).await;
-    let client = Client::http(&fake.url(), config().with_bearer("x").unwrap());
-    let error = client.await.unwrap().list_tools().await.unwrap_err();
+    let constant = config().with_bearer("x").unwrap();
+    let client = Client::http(&fake.url(), constant).await.unwrap();
+    let error = client.list_tools().await.unwrap_err();
     assert!(matches!(error, ClientError::Unauthorized(_)), "{error}");
     assert_eq!(fake.names().len(), 1);
 }

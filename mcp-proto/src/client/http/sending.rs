@@ -54,7 +54,10 @@ impl HttpLink {
                 tries,
                 sent,
             };
-            credentials.refused(&refusal).await?;
+            {
+                let _authorization = self.authorizing.begin();
+                credentials.refused(&refusal).await?;
+            }
             // What another caller was told is not for this one.
             self.hearing.cache.clear();
             if tries >= MAX_TRIES {

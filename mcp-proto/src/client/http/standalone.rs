@@ -49,6 +49,8 @@ pub(in crate::client) async fn listen(
             }
             continue;
         }
+        // Until the server says otherwise.
+        link.hearing.set_stream(true);
         let is_lost = tokio::select! {
             is_lost = keep(&link, &now, &mut opened) => is_lost,
             _ = speaking.wait_for(|other| other.generation != now.generation) => continue,
@@ -85,6 +87,9 @@ async fn keep(
     loop {
         place.failures += 1;
         let attempt = attempt(link, speaking, &mut place, opened).await;
+        if matches!(attempt, Attempt::Never) {
+            link.hearing.set_stream(false);
+        }
         // Whoever waits for the first attempt may be gone.
         let _heard = opened.take().map(|opened| opened.send(()));
         match attempt {
@@ -93,6 +98,7 @@ async fn keep(
             Attempt::Refused => {
                 refusals += 1;
                 if refusals > MAX_REFUSALS {
+                    link.hearing.set_stream(false);
                     return false;
                 }
             }

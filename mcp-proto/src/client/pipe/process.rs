@@ -110,6 +110,7 @@ impl Process {
     }
 }
 
+#[derive(Clone, Copy)]
 enum Signal {
     Terminate,
     Kill,
