@@ -144,7 +144,7 @@ impl Scenario {
         Ok(Self {
             name: variable("MCP_CONFORMANCE_SCENARIO")
                 .ok_or("MCP_CONFORMANCE_SCENARIO is not set")?,
-            url: env::args().last().ok_or("the URL is missing")?,
+            url: env::args().next_back().ok_or("the URL is missing")?,
             context: context.transpose()?.unwrap_or(Value::Null),
         })
     }

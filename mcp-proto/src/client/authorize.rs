@@ -44,6 +44,9 @@ pub use key::SigningKey;
 pub use store::{MAX_STORED, MemoryStore, StoreKey, TokenStore};
 pub use web::{FETCH_TIMEOUT, MAX_DOCUMENT_BYTES};
 
+/// What an MCP endpoint answers by.
+const BOTH: &str = "application/json, text/event-stream";
+
 const DPOP: HeaderName = HeaderName::from_static("dpop");
 
 /// Gets tokens for one MCP endpoint and shows them there, and nowhere else.
@@ -170,7 +173,8 @@ impl OAuth {
         self
     }
 
-    /// Gets a token now, as if the server had refused a request, unless there is one.
+    /// Gets a token now, unless there is one: asks the server without one, to hear what it wants, and goes on as when a
+    /// request is refused. A person has as long as the [`Browser`] gives.
     ///
     /// # Errors
     /// Why there is none.
@@ -179,7 +183,16 @@ impl OAuth {
         if self.session().is_some_and(|it| it.tokens.is_fresh()) {
             return Ok(());
         }
-        self.authorize(&Challenge::default()).await
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        let answer = self.web.post(&self.endpoint, ping.into(), BOTH).await;
+        // A server that does not say so here may still say it at its well-known paths.
+        let challenge = match answer {
+            Ok(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
+                Challenge::read(refused.headers())
+            }
+            _ => Challenge::default(),
+        };
+        self.authorize(&challenge).await
     }
 
     /// Forgets the token, in the store too, and the registration that it was made for.

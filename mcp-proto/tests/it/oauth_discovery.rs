@@ -29,6 +29,10 @@ async fn the_challenge_says_where_the_metadata_is_and_nothing_else_is_tried() {
     assert!(world.mcp.looked().is_empty());
     assert_eq!(world.login.looked(), [OF_SERVER]);
     assert_eq!(world.shown(), [None, Some("Bearer t1".to_owned())]);
+    // One who signs in before the first request asks, too.
+    let before = world.oauth();
+    before.sign_in().await.unwrap();
+    assert_eq!(world.mcp.at("/here").len(), 2);
     // There is nothing where it says.
     let world = World::new(Rules {
         challenge: r#"Bearer resource_metadata="{mcp}/there""#.to_owned(),

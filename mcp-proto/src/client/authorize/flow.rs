@@ -26,6 +26,9 @@ const MAX_SCOPE_BYTES: usize = 4 * 1024;
 /// What an authorization server answers that does not know a client (any more).
 const UNKNOWN_CLIENT: &str = "invalid_client";
 
+/// What an authorization server answers that may answer otherwise soon (RFC 6749 §4.1.2.1).
+const FOR_NOW: [&str; 2] = ["server_error", "temporarily_unavailable"];
+
 impl OAuth {
     /// Gets a token that answers the challenge. The caller has the turn.
     pub(super) async fn authorize(&self, challenge: &Challenge) -> Result<(), OAuthError> {
@@ -115,7 +118,7 @@ impl OAuth {
                 }
                 // It was withdrawn, or has run out: a new grant takes its place.
                 Ok(None) => {}
-                Err(OAuthError::Refused { code, .. }) => {
+                Err(OAuthError::Refused { code, .. }) if !FOR_NOW.contains(&code.as_str()) => {
                     self.save::<Tokens>(&tokens_key, None).await?;
                     if code == UNKNOWN_CLIENT {
                         self.unregister(&tokens_key).await?;

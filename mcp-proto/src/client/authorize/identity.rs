@@ -3,9 +3,6 @@
 
 use std::fmt;
 
-use bytes::Bytes;
-use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use http::{Method, Request};
 use oauth2::url::Url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -134,12 +131,8 @@ pub(super) async fn register(
         "token_endpoint_auth_method": method,
         "application_type": if native { "native" } else { "web" },
     });
-    let mut request = Request::new(Bytes::from(wanted.to_string()));
-    *request.method_mut() = Method::POST;
-    let json = HeaderValue::from_static("application/json");
-    request.headers_mut().insert(CONTENT_TYPE, json.clone());
-    request.headers_mut().insert(ACCEPT, json);
-    let response = web.send(&endpoint, request).await?;
+    let wanted = wanted.to_string().into();
+    let response = web.post(&endpoint, wanted, "application/json").await?;
     if !response.status().is_success() {
         let said: Value = serde_json::from_slice(response.body()).unwrap_or_default();
         let text = |name| said.get(name).and_then(Value::as_str);

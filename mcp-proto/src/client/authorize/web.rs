@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
-use http::{Request, Response, StatusCode};
+use http::{Method, Request, Response, StatusCode};
 use oauth2::url::{Host, Url};
 use serde::de::DeserializeOwned;
 
@@ -75,6 +75,22 @@ impl Web {
         document.map(Some).map_err(|problem| {
             OAuthError::fetched(&url, format!("the document cannot be read: {problem}"))
         })
+    }
+
+    /// Posts JSON to a URL that [`Web::url`] gave.
+    pub(super) async fn post(
+        &self,
+        url: &Url,
+        json: Bytes,
+        accept: &'static str,
+    ) -> Result<Response<Bytes>, OAuthError> {
+        let mut request = Request::new(json);
+        *request.method_mut() = Method::POST;
+        let media = HeaderValue::from_static("application/json");
+        request.headers_mut().insert(CONTENT_TYPE, media);
+        let accept = HeaderValue::from_static(accept);
+        request.headers_mut().insert(ACCEPT, accept);
+        self.send(url, request).await
     }
 
     /// Sends a request to a URL that [`Web::url`] gave.
