@@ -129,7 +129,9 @@ async fn echo(client: &Client) -> Result<()> {
 async fn skills(client: &Client) -> Result<()> {
     for skill in client.list_skills().await? {
         match client.read_skill_file(&skill, &skill.uri).await {
-            Ok(_) => return Err(format!("{} was changed, and nobody noticed", skill.uri).into()),
+            Ok(_) => {
+                return Err(format!("{} was changed, and the client took it", skill.uri).into());
+            }
             Err(ClientError::Protocol(_)) => {}
             Err(other) => return Err(other.into()),
         }

@@ -12,7 +12,7 @@ use mcp_proto::client::authorize::{
 
 use super::{Arc, Client, ClientConfig, Result, Scenario, json};
 
-/// The id that the suite wants of clients with a metadata document. There is none at that URL.
+/// The id that the suite wants of clients with a metadata document. No document is at that URL.
 const DOCUMENT: &str = "https://conformance-test.local/client-metadata.json";
 
 /// Lists the tools, which needs a token, and calls the one there is, which may need more.

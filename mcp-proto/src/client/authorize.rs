@@ -83,7 +83,7 @@ struct State {
     nonce: Option<HeaderValue>,
     /// The one issuer where a client that was registered before may be used.
     issuer_of_client: Option<String>,
-    /// How many authorizations failed, and how the last did: whoever waited meanwhile fails alike.
+    /// How many authorizations failed, and how the last did: those who waited meanwhile fail alike.
     failures: u64,
     failure: Option<OAuthError>,
 }
@@ -92,7 +92,8 @@ impl OAuth {
     /// Authorization for the endpoint with this URL, by this grant.
     ///
     /// # Errors
-    /// [`OAuthError::Setup`] for a URL that is none of https, or of http on this machine.
+    /// [`OAuthError::Setup`] for a text that is no URL, [`OAuthError::Fetched`] for a URL that begins neither with `https://`
+    /// nor, on this machine, with `http://`.
     pub fn new(url: &str, grant: Grant) -> Result<Self, OAuthError> {
         Self::trusting(url, grant, &Trust::default())
     }
@@ -177,7 +178,7 @@ impl OAuth {
     /// request is refused. A person has as long as the [`Browser`] gives.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why it could not be had.
     pub async fn sign_in(&self) -> Result<(), OAuthError> {
         let _turn = self.turn().await?;
         if self.session().is_some_and(|it| it.tokens.is_fresh()) {

@@ -43,7 +43,7 @@ async fn an_answer_must_be_of_the_issuer() {
     for server in [json!({}), silent.clone()] {
         let failure = refused(server.clone(), json!({ "iss": "https://evil.example" })).await;
         assert!(failure.contains("to the letter (RFC 9207)"), "{failure}");
-        // What a stranger says of an error is not told as the server's own.
+        // What a stranger says of an error is not shown as the server's own.
         let error =
             json!({ "iss": "https://evil.example", "code": null, "error": "access_denied" });
         let failure = refused(server, error).await;

@@ -405,7 +405,7 @@ fn login(rules: &Rules, url: &str, seen: &Seen, issued: &mut usize) -> Reply {
     }
 }
 
-/// The claims of a JWT, whoever signed it.
+/// The claims of a JWT, not verified.
 pub(crate) fn claims(token: &str) -> Value {
     let part = token.split('.').nth(1).unwrap_or_default();
     let text = data_encoding::BASE64URL_NOPAD
@@ -415,6 +415,6 @@ pub(crate) fn claims(token: &str) -> Value {
 }
 
 /// The text of an error.
-pub(crate) fn told(outcome: Result<(), OAuthError>) -> String {
+pub(crate) fn complaint(outcome: Result<(), OAuthError>) -> String {
     outcome.unwrap_err().to_string()
 }

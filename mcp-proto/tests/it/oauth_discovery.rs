@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::oauth_common::{Person, Reply, Rules, Site, World, told};
+use crate::oauth_common::{Person, Reply, Rules, Site, World, complaint};
 use mcp_proto::client::authorize::{Grant, OAuth};
 use std::sync::Arc;
 
@@ -127,7 +127,10 @@ async fn metadata_of_another_resource_is_refused() {
             "{failure}"
         );
     }
-    assert!(world.login.seen().is_empty(), "nobody was told of it");
+    assert!(
+        world.login.seen().is_empty(),
+        "no authorization server hears of it"
+    );
 }
 
 #[tokio::test]
@@ -180,7 +183,7 @@ async fn an_issuer_must_be_the_one_that_was_asked_for() {
         );
     }
     assert!(world.login.at("/register").is_empty());
-    // None is named, or one that is no place of metadata.
+    // The list is empty, or names what is no place of metadata.
     for (servers, complaint) in [
         (json!([]), "must name an authorization server"),
         (json!(["http://login.example"]), "must begin with https://"),
@@ -252,7 +255,7 @@ async fn what_is_fetched_is_bounded() {
     });
     let pages = pages.await;
     let oauth = |url: &str| OAuth::new(url, Grant::Browser(Arc::new(Person))).unwrap();
-    let failure = told(oauth(&format!("{}/mcp", pages.url)).sign_in().await);
+    let failure = complaint(oauth(&format!("{}/mcp", pages.url)).sign_in().await);
     assert!(
         failure.contains("must name an authorization server"),
         "{failure}"
@@ -277,7 +280,7 @@ async fn what_is_fetched_is_bounded() {
     ];
     for (complaint, reply) in cases {
         let site = Site::start(move |_, _| reply.clone()).await;
-        let failure = told(oauth(&format!("{}/mcp", site.url)).sign_in().await);
+        let failure = complaint(oauth(&format!("{}/mcp", site.url)).sign_in().await);
         assert!(
             failure.contains(complaint) || complaint == "body",
             "{failure}"

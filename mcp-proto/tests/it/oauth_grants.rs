@@ -70,7 +70,7 @@ async fn a_client_may_be_its_own_caller() {
     );
     assert_eq!(claims["aud"], world.issuer());
     assert!(claims["exp"].as_u64().unwrap() - claims["iat"].as_u64().unwrap() <= 60);
-    // Without a client there is nobody to be.
+    // A client is needed.
     let nobody = OAuth::new(&world.url(), Grant::ClientCredentials).unwrap();
     let failed = world
         .client(nobody)

@@ -33,7 +33,7 @@ async fn a_request_has_its_challenge_its_resource_and_its_state() {
         ("authorization_code", "the code")
     );
     assert!(asked["state"].len() >= 16 && grant["code_verifier"].len() >= 43);
-    assert!(!asked.contains_key("scope"), "nobody named a scope");
+    assert!(!asked.contains_key("scope"), "no scope was named");
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn who_the_client_is_goes_by_the_specified_order() {
             "application_type": "native",
         })
     );
-    // Nothing is left but to ask whoever runs the client.
+    // Nothing is left but to ask the person who runs the client.
     world.rules().server = json!({ "registration_endpoint": null });
     let failure = world.failure().await;
     assert!(

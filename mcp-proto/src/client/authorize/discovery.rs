@@ -87,7 +87,7 @@ pub(super) async fn server(web: &Web, issuer: &str) -> Result<Option<ServerDocum
     Ok(None)
 }
 
-/// The metadata of the resource and where it was; `None` if there is none.
+/// The metadata of the resource and where it was; `None` if it has no metadata.
 async fn resource(
     web: &Web,
     endpoint: &Url,

@@ -29,7 +29,7 @@ pub trait Assertions: fmt::Debug + Send + Sync {
     /// A JWT for this audience: the issuer of an authorization server or an identity provider.
     ///
     /// # Errors
-    /// Why there is none, for people.
+    /// Why it cannot be had, for people.
     fn assertion<'a>(&'a self, audience: &'a str) -> BoxFuture<'a, Result<String, String>>;
 }
 

@@ -255,9 +255,9 @@ impl Asking<'_> {
                 let description = error.error_description().map(String::as_str);
                 OAuthError::refused(&url, error.error().as_ref(), description)
             }
-            RequestTokenError::Parse(problem, _) => {
-                self.broken(&format!("the answer is none to a token request: {problem}"))
-            }
+            RequestTokenError::Parse(problem, _) => self.broken(&format!(
+                "the answer does not fit a token request (RFC 6749 §5.1): {problem}"
+            )),
             RequestTokenError::Other(problem) => self.broken(&problem),
         })
     }

@@ -54,7 +54,7 @@ impl Web {
         }
     }
 
-    /// A document of JSON; `None` if there is none at the URL: a client error, or something else than JSON.
+    /// A document of JSON; `None` if the URL has no such document: a client error, or something else than JSON.
     pub(super) async fn document<T: DeserializeOwned>(
         &self,
         url: &Url,
