@@ -55,7 +55,6 @@ use crate::server::Server;
 use crate::version::{Era, ProtocolVersion};
 use credentials::Authorizing;
 use hearing::{Hearing, Owned};
-use lists::Listed;
 use pipe::Pipe;
 use settle::Speaking;
 
@@ -100,7 +99,6 @@ struct Inner {
     wishes: Mutex<Wishes>,
     /// The stream of a legacy session.
     stream: Owned,
-    listed: Listed,
     /// The caller ended the connection.
     is_closed: AtomicBool,
 }
@@ -224,7 +222,6 @@ impl Client {
             calls: Semaphore::new(config.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             wishes: Mutex::default(),
             stream: Owned::default(),
-            listed: Listed::default(),
             is_closed: AtomicBool::new(false),
             config,
         }))

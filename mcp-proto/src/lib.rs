@@ -160,7 +160,7 @@
 
 // What only another feature uses is not reported in a lean build.
 #![cfg_attr(
-    not(all(feature = "client", feature = "http", feature = "validate")),
+    not(all(feature = "tls", feature = "validate")),
     allow(dead_code, unused_imports)
 )]
 

@@ -138,7 +138,7 @@ impl Client {
             .as_ref()
             .filter(|_| !result.is_error)
         {
-            self.0.listed.check(name, content)?;
+            self.0.hearing.listed.check(name, content)?;
         }
         Ok(result)
     }

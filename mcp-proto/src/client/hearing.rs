@@ -8,6 +8,7 @@ use tokio::sync::{broadcast, watch};
 use tokio::task::JoinHandle;
 
 use super::cache::Cache;
+use super::lists::Listed;
 use crate::jsonrpc::Notification;
 
 /// How many notifications wait for a receiver of [`Client::notifications`](super::Client::notifications); one that lags
@@ -19,6 +20,8 @@ pub const NOTIFICATIONS: usize = 256;
 pub(super) struct Hearing {
     sender: broadcast::Sender<Notification>,
     pub(super) cache: Cache,
+    /// What tools were listed with.
+    pub(super) listed: Listed,
     gaps: watch::Sender<Gaps>,
     /// There is, or may yet be, a stream for what belongs to no request.
     has_stream: AtomicBool,
@@ -46,6 +49,7 @@ impl Hearing {
         Arc::new(Self {
             sender: broadcast::channel(NOTIFICATIONS).0,
             cache: Cache::new(cache_bytes),
+            listed: Listed::default(),
             gaps: watch::Sender::default(),
             has_stream: AtomicBool::new(false),
         })
@@ -54,6 +58,9 @@ impl Hearing {
     /// Tells everybody; what was kept and is no longer true goes first.
     pub(super) fn hear(&self, notification: Notification) {
         self.cache.heard(&notification);
+        if notification.method == "notifications/tools/list_changed" {
+            self.listed.clear();
+        }
         // Fails only when nobody listens.
         let _heard = self.sender.send(notification);
     }
@@ -61,6 +68,7 @@ impl Hearing {
     /// Something may have been missed: whatever was kept may be out of date.
     pub(super) fn missed(&self) {
         self.cache.clear();
+        self.listed.clear();
         self.gaps.send_modify(|gaps| gaps.missed += 1);
     }
 

@@ -123,9 +123,15 @@ impl HttpLink {
         own: Option<Own>,
     ) -> Result<Reply, ClientError> {
         let mut given_up = GivenUp::new(self, request, speaking);
-        let response = self
-            .post(request, &request.method, &request.params, speaking)
-            .await?;
+        let sent = self.post(request, &request.method, &request.params, speaking);
+        let response = match sent.await {
+            Ok(response) => response,
+            Err(error) => {
+                // Most likely the server has never seen it.
+                given_up.is_answered();
+                return Err(error);
+            }
+        };
         let status = response.status().as_u16();
         let session = response.headers().get("mcp-session-id").cloned();
         let outcome = match media(&response) {

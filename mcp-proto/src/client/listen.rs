@@ -1,7 +1,7 @@
 //! Hearing of changes: one handle over both eras. In the modern one it is a `subscriptions/listen`, made once more when it
 //! ends; in the legacy one `resources/subscribe` and the stream of the session.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -15,6 +15,8 @@ use super::{Client, ClientError};
 use crate::jsonrpc::{Notification, Request, RequestId};
 use crate::lifecycle::META_SUBSCRIPTION_ID;
 use crate::version::Era;
+
+const ACKNOWLEDGED: &str = "notifications/subscriptions/acknowledged";
 
 /// How many of the last requests' messages are taken for those of a listener.
 const MAX_IDS: usize = 8;
@@ -51,7 +53,7 @@ pub struct Listening {
     /// Of the modern era.
     listens: Option<watch::Receiver<Listens>>,
     seen: u64,
-    _task: Owned,
+    task: Owned,
 }
 
 /// What became of the requests of a listener.
@@ -125,7 +127,8 @@ impl Interest {
         Value::Object(filter)
     }
 
-    fn covers(&self, notification: &Notification) -> bool {
+    /// Whether a notification of a legacy session is for it; others have subscribed to these.
+    fn covers(&self, notification: &Notification, subscribed: &BTreeMap<String, usize>) -> bool {
         let text = |name: &str| {
             let value = notification.params.get(name).and_then(Value::as_str);
             value.unwrap_or_default()
@@ -134,11 +137,12 @@ impl Interest {
             "notifications/tools/list_changed" => self.tools,
             "notifications/prompts/list_changed" => self.prompts,
             "notifications/resources/list_changed" => self.resources,
-            // What is told may be a part of what was subscribed to.
-            "notifications/resources/updated" => self
-                .uris
-                .iter()
-                .any(|uri| text("uri").starts_with(uri.as_str())),
+            "notifications/resources/updated" => {
+                // What is told may be a part of what was subscribed to, or else what the server takes for that.
+                let has_part = |uri: &String| text("uri").starts_with(uri.as_str());
+                self.uris.iter().any(has_part)
+                    || (!self.uris.is_empty() && !subscribed.keys().any(has_part))
+            }
             "notifications/tasks" | "notifications/tasks/status" => {
                 self.tasks.iter().any(|id| text("taskId") == id)
             }
@@ -164,7 +168,7 @@ impl Client {
             gaps,
             listens: None,
             seen: 1,
-            _task: Owned::default(),
+            task: Owned::default(),
         };
         match self.era() {
             Era::Legacy => listening.subscribe().await?,
@@ -257,16 +261,15 @@ impl Listening {
     }
 
     fn is_ours(&self, notification: &Notification) -> bool {
-        if !self.interest.covers(notification) {
-            return false;
-        }
         let Some(listens) = &self.listens else {
-            return true;
+            let wishes = self.client.wishes();
+            return self.interest.covers(notification, &wishes.subscribed);
         };
         let meta = notification.params.get("_meta");
         let id = meta.and_then(|meta| meta.get(META_SUBSCRIPTION_ID));
         let listens = listens.borrow();
-        listens.ids.iter().any(|known| id == Some(&json!(known)))
+        notification.method != ACKNOWLEDGED
+            && listens.ids.iter().any(|known| id == Some(&json!(known)))
     }
 
     async fn begin(&mut self) -> Result<(), ClientError> {
@@ -274,7 +277,7 @@ impl Listening {
         let mut first = listens.subscribe();
         let params = json!({ "notifications": self.interest.filter() });
         let task = tokio::spawn(keep(self.client.clone(), params, Arc::clone(&listens)));
-        self._task.own(task);
+        self.task.own(task);
         let limit = self.client.0.config.timeout;
         let is_begun = |listens: &Listens| listens.acknowledged > 0 || listens.ended.is_some();
         let authorizing = &self.client.0.authorizing;
@@ -363,7 +366,7 @@ async fn keep(client: Client, params: Value, listens: Arc<watch::Sender<Listens>
         let before = listens.borrow().acknowledged;
         let acknowledged = Arc::clone(&listens);
         let own = Own::new(move |notification| {
-            if notification.method == "notifications/subscriptions/acknowledged" {
+            if notification.method == ACKNOWLEDGED {
                 let agreed = notification.params.get("notifications").cloned();
                 acknowledged.send_modify(|listens| {
                     listens.agreed = agreed.unwrap_or_default();

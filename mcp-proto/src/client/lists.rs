@@ -41,7 +41,7 @@ impl Client {
         {
             link.listed(&mut tools);
         }
-        self.0.listed.learn(&tools);
+        self.0.hearing.listed.learn(&tools);
         Ok(tools)
     }
 
@@ -141,6 +141,14 @@ impl Listed {
                 table.insert(tool.name.clone(), schema.clone());
             }
         }
+    }
+
+    /// They may be others now.
+    pub(super) fn clear(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
     }
 
     /// Checks structured content against what the tool says of it.

@@ -163,6 +163,55 @@ async fn credentials_hear_of_refusals_and_try_again_within_a_limit() {
     assert_eq!(fake.names().len(), 1);
 }
 
+/// Takes as long as it takes a person to log in.
+#[derive(Debug, Default)]
+struct Login {
+    begun: tokio::sync::Notify,
+    done: tokio::sync::Notify,
+    is_in: std::sync::atomic::AtomicBool,
+}
+
+impl Credentials for Login {
+    fn headers<'a>(
+        &'a self,
+        _: &'a Method,
+        _: &'a Uri,
+    ) -> BoxFuture<'a, Result<HeaderMap, ClientError>> {
+        let token = match self.is_in.load(Ordering::SeqCst) {
+            true => "Bearer 1",
+            false => "Bearer 0",
+        };
+        let token = HeaderValue::from_static(token);
+        let headers = HeaderMap::from_iter([(http::header::AUTHORIZATION, token)]);
+        Box::pin(std::future::ready(Ok(headers)))
+    }
+
+    fn refused<'a>(&'a self, _: &'a Refusal) -> BoxFuture<'a, Result<(), ClientError>> {
+        Box::pin(async {
+            self.begun.notify_one();
+            self.done.notified().await;
+            self.is_in.store(true, Ordering::SeqCst);
+            Ok(())
+        })
+    }
+}
+
+#[tokio::test]
+async fn the_time_of_a_call_does_not_run_while_somebody_logs_in() {
+    let fake = Fake::new(|seen, _| challenge(seen, 1)).await;
+    let login = Arc::new(Login::default());
+    let config = config().with_credentials(login.clone());
+    let client = Client::http(&fake.url(), config).await.unwrap();
+    let listing = tokio::spawn(async move { client.list_tools().await });
+    login.begun.notified().await;
+    // Far beyond the limit at once; from there on time is real again.
+    tokio::time::pause();
+    tokio::time::advance(Duration::from_secs(90)).await;
+    tokio::time::resume();
+    login.done.notify_one();
+    assert_eq!(listing.await.unwrap(), Ok(Vec::new()));
+}
+
 fn redirect(code: u16, location: &str) -> Answer {
     let mut answer = status(code);
     let location = HeaderValue::from_str(location).unwrap();

@@ -8,10 +8,6 @@ use super::{ClientError, Trust};
 pub(super) type Connector = HttpConnector;
 
 /// The connector as it is.
-#[expect(
-    clippy::unnecessary_wraps,
-    reason = "the same signature as with the feature tls"
-)]
 pub(super) fn connector(
     http: HttpConnector,
     _trust: &Trust,
