@@ -10,6 +10,8 @@
 //! resources, `$ref` of schemas and URLs of elicitations are text to it.
 
 mod answering;
+#[cfg(feature = "oauth")]
+pub mod authorize;
 mod backoff;
 mod cache;
 mod calls;

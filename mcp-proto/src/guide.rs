@@ -4,6 +4,9 @@
 pub mod apps {}
 #[doc = include_str!("../docs/asking.md")]
 pub mod asking {}
+#[cfg(feature = "oauth")]
+#[doc = include_str!("../docs/authorizing.md")]
+pub mod authorizing {}
 #[cfg(feature = "client")]
 #[doc = include_str!("../docs/client.md")]
 pub mod client {}

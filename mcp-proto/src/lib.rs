@@ -19,6 +19,10 @@
 //! - [Tools](guide::tools)
 //! - [Resources, prompts and subscriptions](guide::resources)
 //! - [Asking the client](guide::asking)
+#![cfg_attr(
+    feature = "oauth",
+    doc = "- [Calling a server that asks who calls](guide::authorizing)"
+)]
 //! - [Pages beside results](guide::apps)
 //! - [Tasks](guide::tasks)
 //! - [Sessions behind a load balancer](guide::sessions)

@@ -70,7 +70,15 @@ const STEPS: [Step; 5] = [
     },
     Step {
         name: "documentation",
-        cargo: &["doc", "--locked", "--workspace", "--no-deps"],
+        // With the feature that tests alone have.
+        cargo: &[
+            "doc",
+            "--locked",
+            "--workspace",
+            "--no-deps",
+            "--features",
+            "mcp-proto/oauth",
+        ],
         environment: &[("RUSTDOCFLAGS", "-D warnings")],
     },
     Step {

@@ -61,6 +61,8 @@ pub struct Refusal {
     pub url: Uri,
     /// How often the request was sent so far; 1 at the first refusal.
     pub tries: usize,
+    /// The headers of the request, those of the credentials among them.
+    pub sent: HeaderMap,
 }
 
 /// The requests of a connection that wait for their credentials.

@@ -75,7 +75,7 @@ impl Pool {
 
     /// Sends a request, follows redirects, and reads the whole response: at most `max_bytes` of body, within `limit`.
     /// Any status is a response.
-    #[expect(dead_code, reason = "for the requests of authorization")]
+    #[cfg(feature = "oauth")]
     pub(super) async fn fetch(
         &self,
         mut request: Request<Bytes>,

@@ -67,6 +67,16 @@ mod load;
 mod logging;
 mod logs;
 mod memory;
+#[cfg(feature = "oauth")]
+mod oauth_answers;
+#[cfg(feature = "oauth")]
+mod oauth_common;
+#[cfg(feature = "oauth")]
+mod oauth_discovery;
+#[cfg(feature = "oauth")]
+mod oauth_grants;
+#[cfg(feature = "oauth")]
+mod oauth_tokens;
 mod offered;
 mod order;
 mod outputs;

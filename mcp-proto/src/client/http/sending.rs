@@ -27,6 +27,7 @@ impl HttpLink {
             *request.headers_mut() = self.head(&method, &uri, extra, speaking).await?;
             *request.method_mut() = method.clone();
             *request.uri_mut() = uri.clone();
+            let sent = request.headers().clone();
             let response = match self.pool.send(request).await? {
                 Hop::Response(response) => response,
                 Hop::Redirect(target) if redirects < MAX_REDIRECTS => {
@@ -51,6 +52,7 @@ impl HttpLink {
                 method: method.clone(),
                 url: uri.clone(),
                 tries,
+                sent,
             };
             {
                 let _authorization = self.authorizing.begin();
