@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::content::{ContentBlock, Icon, Role};
 
-pub(crate) use registry::PromptRegistry;
+pub(crate) use registry::{PromptRegistry, unknown};
 
 /// A prompt as it is listed (schema: `Prompt`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

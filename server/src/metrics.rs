@@ -319,6 +319,7 @@ pub(crate) fn error_type(error: OperationError) -> String {
     match error {
         OperationError::Code(code) => code.to_string(),
         OperationError::Forbidden => "forbidden".to_owned(),
+        OperationError::Cancelled => "cancelled".to_owned(),
         _ => "tool_error".to_owned(),
     }
 }

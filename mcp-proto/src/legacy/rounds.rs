@@ -76,7 +76,10 @@ fn not_answered(
     }
     let name = params.get("name").and_then(Value::as_str);
     let failed = ToolError::new(code, problem);
-    let result = server.tools().failed(name.unwrap_or_default(), failed);
+    let result = server
+        .offered()
+        .tools
+        .failed(name.unwrap_or_default(), failed);
     let result = result.map_err(Interrupt::into_error)?;
     server.tool_result(&result, context.protocol_version)
 }

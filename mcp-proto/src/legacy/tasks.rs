@@ -170,7 +170,7 @@ pub(crate) fn calling(
     context: &Context,
 ) -> Result<Calling, ErrorObject> {
     let name = params.get("name").and_then(Value::as_str);
-    let support = name.and_then(|name| server.tools().task_support(name));
+    let support = name.and_then(|name| server.offered().tools.task_support(name));
     let (Some(name), Some(support)) = (name, support) else {
         return Ok(Calling::Now(TaskMode::None));
     };

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value};
 
+use super::offered::Offered;
 use super::{Method, Server, wire};
 use crate::apart::apart;
 use crate::budget::{Client, Over};
@@ -24,7 +25,7 @@ pub(super) struct ToolCall<'s> {
     server: &'s Server,
     version: ProtocolVersion,
     client: Option<Client>,
-    started: Started<'s>,
+    started: Started,
 }
 
 impl<'s> ToolCall<'s> {
@@ -32,7 +33,7 @@ impl<'s> ToolCall<'s> {
         server: &'s Server,
         version: ProtocolVersion,
         client: Option<Client>,
-        started: Started<'s>,
+        started: Started,
     ) -> Self {
         Self {
             server,
@@ -86,19 +87,20 @@ impl Server {
         context: Context,
     ) -> Result<ToolCall<'_>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let started = self.0.tools.start(params, context)?;
+        let started = self.offered().tools.start(params, context)?;
         Ok(ToolCall::new(self, version, client, started))
     }
 
     /// The same of a tool that was looked up.
     pub(super) fn start_plain<'s>(
         &'s self,
-        tool: Plain<'s>,
+        offered: &Offered,
+        tool: Plain,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<ToolCall<'s>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let started = self.0.tools.start_plain(tool, params, context)?;
+        let started = offered.tools.start_plain(tool, params, context)?;
         Ok(ToolCall::new(self, version, client, started))
     }
 
@@ -114,7 +116,7 @@ impl Server {
         let (era, client) = (context.era(), context.client.clone());
         let read = match self.read_skill(&uri) {
             Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
-            None => self.0.resources.read(&uri, context).await?,
+            None => self.offered().resources.read(&uri, context).await?,
         };
         let size = read.size();
         let write =
@@ -131,7 +133,8 @@ impl Server {
         context: Context,
     ) -> Result<Payload, Interrupt> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let prompt = self.0.prompts.fill_in(params, context).await?;
+        let offered = self.offered();
+        let prompt = offered.prompts.fill_in(params, context).await?;
         let size = prompt.size();
         let write = move |server: &Self| {
             let prompt = older::prompt(prompt, version);

@@ -27,7 +27,7 @@ impl Server {
         context: &Context,
     ) -> Result<Calling, ErrorObject> {
         let name = params.get("name").and_then(Value::as_str);
-        let support = name.and_then(|name| self.0.tools.task_support(name));
+        let support = name.and_then(|name| self.offered().tools.task_support(name));
         let Some(support) = support else {
             return Ok(Calling::Now(TaskMode::None));
         };

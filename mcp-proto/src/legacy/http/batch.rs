@@ -92,7 +92,7 @@ impl Legacy {
                 }
                 Ok(Message::Notification(notification)) => {
                     taken.any = true;
-                    self.notified(session, &notification);
+                    self.notified(session, &notification, &head.extensions);
                 }
                 Ok(Message::Response(response)) => {
                     taken.any = true;
