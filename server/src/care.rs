@@ -227,7 +227,7 @@ fn alone(dir: &Path) -> Result<ExitCode, CareError> {
 }
 
 fn compacted(before: Size, after: Size) -> String {
-    let Size { file, free } = after;
+    let Size { file, free, .. } = after;
     format!(
         "{} bytes before, {file} now, {free} of them free",
         before.file
@@ -264,7 +264,13 @@ fn write_new(
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
     // Its name is taken from now on.
-    drop(options.open(file).map_err(failed)?);
+    drop(options.open(file).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => CareError::Content {
+            file: file.to_owned(),
+            problem: "is there already; name a file that is not".to_owned(),
+        },
+        _ => failed(error),
+    })?);
     let mut name = file.file_name().unwrap_or_default().to_owned();
     name.push(".partial");
     let partial = file.with_file_name(name);
