@@ -221,7 +221,7 @@ impl Load {
                 let before = side.usage();
                 let (figures, per_call) = round.run(&mut side.connections).await;
                 let after = side.usage();
-                let figures = side.measured.add(figures, per_call, before, after);
+                let figures = side.measured.add(figures, &per_call, before, after);
                 done(&side.measured.target, &figures);
             }
         }

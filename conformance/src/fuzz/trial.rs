@@ -139,7 +139,7 @@ async fn on_pipes(
     let own = own.filter(|_| reading.is_certain && !reading.listens());
     let mut answer = None;
     let mut has_ended = !written;
-    while written {
+    while !has_ended {
         let is_answered = own.is_none() || exchange.messages.iter().any(|it| answers(it, own));
         if answer.is_some() && is_answered {
             break;
@@ -150,7 +150,7 @@ async fn on_pipes(
         };
         let Some(line) = line else {
             has_ended = true;
-            break;
+            continue;
         };
         if exchange.received.len() + line.len() > MAX_RECEIVED {
             exchange.broken = Some(format!("more than {MAX_RECEIVED} bytes came"));

@@ -64,7 +64,12 @@ impl Call {
                 reason: "the arguments of a tool are a JSON object".to_owned(),
             });
         }
-        Self::new("tools/call", json!({"name": name, "arguments": arguments}))
+        let members = [("name", name.into()), ("arguments", arguments)];
+        let params: Map<_, _> = members
+            .map(|(name, value)| (name.to_owned(), value))
+            .into_iter()
+            .collect();
+        Self::new("tools/call", params.into())
     }
 
     /// The tool of `NAME` or `NAME={…}`.

@@ -87,11 +87,11 @@ impl Measured {
     pub(super) fn add(
         &mut self,
         all: Figures,
-        each: Vec<Figures>,
+        each: &[Figures],
         before: Option<Usage>,
         after: Option<Usage>,
     ) -> RoundFigures {
-        for ((_, sum), figures) in self.calls.iter_mut().zip(&each) {
+        for ((_, sum), figures) in self.calls.iter_mut().zip(each) {
             sum.merge(figures);
         }
         self.all.merge(&all);

@@ -18,7 +18,7 @@ pub(crate) const QUIET: Duration = Duration::from_millis(300);
 
 /// How many exchanges are kept.
 const MAX_SEEN: usize = 400;
-/// The longest answer that is kept, in bytes.
+/// The longest request and answer that are kept, in bytes.
 const MAX_SEEN_BYTES: usize = 64 * 1024;
 
 /// Where the server is.
@@ -39,8 +39,8 @@ pub(crate) struct Bench {
     pub(crate) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
     pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
-    /// What was exchanged so far, within bounds.
-    pub(crate) seen: Vec<Exchange>,
+    /// What was exchanged so far, within bounds: the message that was sent, if it was JSON, and what came.
+    pub(crate) seen: Vec<(Option<Value>, Exchange)>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
     session: Option<String>,
@@ -320,9 +320,14 @@ impl Bench {
 
     /// The same with another patience.
     pub(crate) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
+        let is_kept = self.seen.len() < MAX_SEEN && raw.body.len() < MAX_SEEN_BYTES;
+        let sent = is_kept.then(|| raw.body.clone());
         let exchange = self.exchange(raw, patience).await;
-        if self.seen.len() < MAX_SEEN && exchange.received.len() < MAX_SEEN_BYTES {
-            self.seen.push(exchange.clone());
+        if let Some(sent) = sent
+            && exchange.received.len() < MAX_SEEN_BYTES
+        {
+            let request = serde_json::from_slice(&sent).ok();
+            self.seen.push((request, exchange.clone()));
         }
         exchange
     }

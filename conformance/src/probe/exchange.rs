@@ -15,8 +15,6 @@ const SHOWN: usize = 2_000;
 pub struct Exchange {
     /// The request: its line and headers over HTTP, and its body.
     pub sent: String,
-    /// The message in it, if it is JSON.
-    pub request: Option<Value>,
     /// The status over HTTP.
     pub status: Option<u16>,
     /// The headers over HTTP.

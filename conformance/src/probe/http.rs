@@ -82,7 +82,6 @@ pub(crate) async fn hold(
 ) -> (Exchange, Option<Body>) {
     let mut exchange = Exchange {
         sent: shown(&raw),
-        request: serde_json::from_slice(&raw.body).ok(),
         ..Exchange::default()
     };
     let Some(request) = request(target, raw) else {

@@ -29,14 +29,13 @@ impl Bench {
         if !process.write(lines.join("\n").as_bytes(), patience).await {
             return vec![unsent("the program does not read, or has ended".to_owned())];
         }
-        let mut exchanges: Vec<Exchange> = Vec::with_capacity(lines.len());
-        for (message, sent) in messages.iter().zip(lines) {
-            exchanges.push(Exchange {
+        let mut exchanges: Vec<Exchange> = lines
+            .into_iter()
+            .map(|sent| Exchange {
                 sent,
-                request: Some(message.clone()),
                 ..Exchange::default()
-            });
-        }
+            })
+            .collect();
         let end = Instant::now() + patience;
         while exchanges.iter().any(|it| it.messages.is_empty()) {
             let Ok(Some(line)) = timeout_at(end, process.next()).await else {
@@ -46,10 +45,10 @@ impl Bench {
                 continue;
             };
             let id = message.get("id");
-            let own = exchanges.iter_mut().find(|it| {
-                let request = it.request.as_ref();
-                request.and_then(|it| it.get("id")) == id && message.get("method").is_none()
-            });
+            let is_own = |request: &Value| request.get("id") == id;
+            let index = messages.iter().position(is_own);
+            let index = index.filter(|_| message.get("method").is_none());
+            let own = index.and_then(|index| exchanges.get_mut(index));
             if let Some(exchange) = own {
                 exchange.received.push_str(&String::from_utf8_lossy(&line));
                 exchange.messages.push(message);

@@ -70,7 +70,6 @@ impl Process {
     pub(crate) async fn ask(&mut self, line: &[u8], patience: Duration) -> Exchange {
         let mut exchange = Exchange {
             sent: String::from_utf8_lossy(line).into_owned(),
-            request: serde_json::from_slice(line).ok(),
             ..Exchange::default()
         };
         if !self.write(line, patience).await {

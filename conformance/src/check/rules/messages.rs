@@ -42,8 +42,8 @@ pub(super) const RULES: &[Rule] = &[
 
 /// What was exchanged over a request that is one without doubt.
 fn sound(bench: &Bench) -> impl Iterator<Item = (&str, &Exchange)> {
-    bench.seen.iter().filter_map(|exchange| {
-        let request = exchange.request.as_ref()?;
+    bench.seen.iter().filter_map(|(request, exchange)| {
+        let request = request.as_ref()?;
         request.get("id")?;
         Some((request.get("method")?.as_str()?, exchange))
     })
@@ -75,7 +75,7 @@ async fn error_codes(bench: &mut Bench) -> Verdict {
 }
 
 async fn no_requests(bench: &mut Bench) -> Verdict {
-    for exchange in &bench.seen {
+    for (_, exchange) in &bench.seen {
         let is_request = |it: &&Value| it.get("method").is_some() && it.get("id").is_some();
         if let Some(request) = exchange.messages.iter().find(is_request) {
             let method = request.get("method").unwrap_or(&Value::Null);

@@ -9,7 +9,7 @@ use super::{Mutant, instead_error, instead_result, legacy, modern, set};
 use crate::mutation::{Answer, Asked, Fault, answer, ask, instead, result};
 
 /// A result that a call of the small server could have.
-fn done(more: Value) -> Value {
+fn done(more: &Value) -> Value {
     let mut result =
         json!({"content": [{"type": "text", "text": "done"}], "resultType": "complete"});
     let members = more.as_object().unwrap().clone();
@@ -182,7 +182,7 @@ pub(super) fn messages() -> Vec<Mutant> {
             instead(|asked| {
                 let ping = json!({"jsonrpc": "2.0", "id": "of the server", "method": "ping"});
                 let own =
-                    json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": done(json!({}))});
+                    json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": done(&json!({}))});
                 asked
                     .is_call("look")
                     .then(|| Answer::new(200, json!([ping, own])))
@@ -212,7 +212,7 @@ pub(super) fn calls() -> Vec<Mutant> {
             )
             .and(instead_result(
                 |asked| asked.is_call("look"),
-                done(json!({"structuredContent": {"x": "one"}})),
+                done(&json!({"structuredContent": {"x": "one"}})),
             )),
         ),
         modern(
@@ -222,7 +222,7 @@ pub(super) fn calls() -> Vec<Mutant> {
                 let progress =
                     json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
                 let own =
-                    json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": done(json!({}))});
+                    json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": done(&json!({}))});
                 let wanted = !asked.body["params"]["_meta"]["progressToken"].is_null();
                 wanted.then(|| Answer::new(200, json!([progress, own])))
             }),
