@@ -1,14 +1,14 @@
 //! Who the client is for the server: what it sends with each HTTP request, and what it does about a refusal.
 
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderValue};
 use http::{Method, StatusCode, Uri};
+use tokio::time::Instant;
 
 use super::ClientError;
 
@@ -65,21 +65,37 @@ pub struct Refusal {
     pub sent: HeaderMap,
 }
 
-/// How many requests of a connection wait for their credentials.
+/// The requests of a connection that wait for their credentials.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Authorizing(Arc<AtomicUsize>);
+pub(super) struct Authorizing(Arc<Mutex<Waits>>);
+
+#[derive(Debug, Default)]
+struct Waits {
+    running: usize,
+    /// When the last one ended.
+    ended: Option<Instant>,
+}
 
 /// One of them, until it is dropped.
-pub(super) struct Authorization(Arc<AtomicUsize>);
+pub(super) struct Authorization(Authorizing);
 
 impl Authorizing {
     pub(super) fn begin(&self) -> Authorization {
-        self.0.fetch_add(1, Ordering::Relaxed);
-        Authorization(Arc::clone(&self.0))
+        self.waits().running += 1;
+        Authorization(self.clone())
     }
 
-    pub(super) fn is_running(&self) -> bool {
-        self.0.load(Ordering::Relaxed) > 0
+    /// Until when something may still take that had `limit`, if credentials have taken some of its time.
+    pub(super) fn extended(&self, limit: Duration) -> Option<Instant> {
+        let now = Instant::now();
+        let waits = self.waits();
+        let begin = match waits.running {
+            0 => waits.ended,
+            _ => Some(now),
+        };
+        begin
+            .map(|begin| begin + limit)
+            .filter(|until| *until > now)
     }
 
     /// Runs something for so long at the most, without the time that credentials take.
@@ -89,19 +105,26 @@ impl Authorizing {
         running: impl Future<Output = T>,
     ) -> Result<T, ClientError> {
         let mut running = std::pin::pin!(running);
+        let mut until = Instant::now() + limit;
         loop {
-            match tokio::time::timeout(limit, &mut running).await {
+            match tokio::time::timeout_at(until, &mut running).await {
                 Ok(done) => return Ok(done),
-                Err(_) if self.is_running() => {}
-                Err(_) => return Err(ClientError::Timeout(limit)),
+                Err(_) => until = self.extended(limit).ok_or(ClientError::Timeout(limit))?,
             }
         }
+    }
+
+    fn waits(&self) -> MutexGuard<'_, Waits> {
+        // Nothing panics while it holds them.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Drop for Authorization {
     fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::Relaxed);
+        let mut waits = self.0.waits();
+        waits.running = waits.running.saturating_sub(1);
+        waits.ended = Some(Instant::now());
     }
 }
 

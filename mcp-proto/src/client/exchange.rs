@@ -307,10 +307,8 @@ impl Timing {
             tokio::select! {
                 done = &mut running => return done,
                 () = tokio::time::sleep_until(until) => {
-                    if !self.authorizing.is_running() {
-                        return Err(ClientError::Timeout(self.limit));
-                    }
-                    until = Instant::now() + self.limit;
+                    let extended = self.authorizing.extended(self.limit);
+                    until = extended.ok_or(ClientError::Timeout(self.limit))?;
                 }
                 () = self.progressed.notified(), if self.last.is_some() => {
                     let later = Instant::now() + self.limit;
