@@ -57,7 +57,7 @@ async fn the_well_known_paths_are_tried_in_their_order() {
         .list_tools()
         .await
         .unwrap();
-    assert_eq!(world.mcp.looked(), [of_endpoint.clone()]);
+    assert_eq!(world.mcp.looked(), [of_endpoint.as_str()]);
     let world = World::new(Rules {
         resource_at: Some(OF_RESOURCE),
         ..Rules::default()
