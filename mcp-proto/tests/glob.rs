@@ -1,11 +1,5 @@
 //! `use mcp_proto::*` takes no name away that a program has from the standard library, nor of the crates beside it.
 
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
-
-#[expect(
-    clippy::wildcard_imports,
-    reason = "what it brings along is what is tested"
-)]
 use mcp_proto::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

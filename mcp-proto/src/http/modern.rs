@@ -147,6 +147,7 @@ impl Endpoint {
         let context = Context::modern(incoming, modern);
         // Not before it is known who calls: a header that is missing must not give a hidden tool away.
         if self.server.hides()
+            && request.method == "tools/call"
             && let Named::Member("name", Some(name)) = named(&request)
             && self.server.is_visible(Wanted::Tool(name, None), &context)
         {

@@ -22,8 +22,7 @@ async fn keep(
         tokio::task::yield_now().await;
         mine.borrow_mut()
             .push(arguments["word"].as_str().unwrap().to_owned());
-        let all = mine.borrow().join(" ");
-        all
+        mine.borrow().join(" ")
     });
     Ok(CallToolResult::text(kept.await?))
 }

@@ -391,7 +391,8 @@ async fn updates_at_once_are_all_there_afterwards() {
         }
     });
     let service = StreamableHttpService::new(server);
-    for name in seen.lock().unwrap().iter() {
+    let seen = seen.lock().unwrap().clone();
+    for name in &seen {
         let params = json!({"name": name, "arguments": {}});
         let answer = Raw::modern("tools/call", params).send(&service).await;
         assert_eq!(answer.result()["content"][0]["text"], "x");

@@ -212,6 +212,10 @@ async fn headers_are_judged_for_those_who_see_the_tool() {
     assert!(text(&ada).contains("mcp-param-region"), "{ada}");
     let ada = asked(&service, call().set("mcp-param-region", "eu"), "ada").await;
     assert_eq!(ada["result"]["content"][0]["text"], "done");
+    // A prompt has no such headers, although it has the tool's name.
+    let prompt = Raw::modern("prompts/get", json!({"name": "secret"}));
+    let ada = asked(&service, prompt, "ada").await;
+    assert!(ada.get("result").is_some(), "{ada}");
     let bob = asked(&service, call(), "bob").await;
     assert_eq!(text(&bob), "unknown tool \"secret\"");
 }
