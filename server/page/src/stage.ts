@@ -44,6 +44,8 @@ export class Stage {
   private flowing = false;
   private rest = 0;
   private taken: DOMRect[] = [];
+  /** Whether everything is shown, and stays so when the page changes its shape. */
+  private fitted = false;
   private flight: { from: number[]; to: () => number[]; distance: [number, number]; begin: number } | null = null;
 
   constructor(private readonly holder: HTMLElement, wanted: string | null, private readonly tick: (now: number) => boolean) {
@@ -88,6 +90,7 @@ export class Stage {
       const own = it.getBoundingClientRect();
       return new DOMRect(own.x - box.x, own.y - box.y, own.width, own.height);
     });
+    if (this.fitted) this.fit(true);
     this.ask();
   }
 
@@ -221,6 +224,7 @@ export class Stage {
     if (!this.layout) return;
     const tight = Math.min(this.camera.width, this.camera.height * 1.25) / Math.min(this.camera.height, this.camera.width * 1.4);
     this.go(() => [0, 0, 0], (this.layout.reach * 2.6) / Math.max(tight, 0.3), at_once);
+    this.fitted = true;
   }
 
   /** Goes to a body, so near that what circles it fills the view. */
@@ -233,6 +237,7 @@ export class Stage {
   }
 
   private go(to: () => number[], distance: number, at_once = false): void {
+    this.fitted = false;
     if (at_once || this.settings.still) {
       if (this.world && this.layout) placesAt(this.world, this.layout, this.time, this.places);
       this.camera.target = to();
@@ -268,6 +273,7 @@ export class Stage {
 
   pan(dx: number, dy: number): void {
     this.flight = null;
+    this.fitted = false;
     this.camera.pan(dx, dy);
     this.ask();
   }
@@ -275,6 +281,7 @@ export class Stage {
   zoom(factor: number): void {
     const reach = this.layout?.reach ?? 10;
     this.flight = null;
+    this.fitted = false;
     this.camera.zoom(factor, reach * 1e-9, reach * 40);
     this.ask();
   }

@@ -5,9 +5,9 @@ use super::Asset;
 /// All of them.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-a959b553977d.js",
+        path: "/page/page-55408f03a672.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "a959b553977d",
+        tag: "55408f03a672",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "fbed5a7760eb",
+        tag: "5be828ed67c9",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
