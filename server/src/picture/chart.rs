@@ -1,5 +1,7 @@
 //! From a universe to a scene: systems, what circles in them, names, and a line on what is shown.
 
+mod body;
+mod scale;
 mod system;
 
 use universe_core::State;
@@ -11,7 +13,8 @@ use super::scene::{Scene, Shape, Size, Text};
 use super::view::Body;
 use super::{MAX_BODIES, Options, PictureError};
 use crate::commands::Universe;
-pub(super) use system::{Painter, Scale};
+pub(super) use scale::Scale;
+pub(super) use system::Painter;
 
 /// Room at the top and at the bottom, pixels.
 const HEAD: f64 = 52.0;

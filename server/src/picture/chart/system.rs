@@ -5,11 +5,12 @@ use std::collections::VecDeque;
 use universe_core::State;
 
 use super::super::cells::Cell;
-use super::super::labels::{Labels, Wanted, shortened};
+use super::super::labels::{Labels, shortened};
 use super::super::regions;
 use super::super::scene::{At, Color, Shape, Size, Text};
 use super::super::theme::Theme;
 use super::super::view::{Body, Kind};
+use super::scale::Scale;
 
 /// The least room that is worth drawing in, pixels.
 const LEAST_ROOM: f64 = 5.0;
@@ -44,15 +45,6 @@ struct Centre {
     depth: u32,
 }
 
-/// From distances to pixels.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::picture) struct Scale {
-    least: f64,
-    greatest: f64,
-    inner: f64,
-    outer: f64,
-}
-
 /// A body around another.
 struct Around {
     body: Body,
@@ -61,31 +53,6 @@ struct Around {
     path: Vec<[f64; 2]>,
     nearest: f64,
     farthest: f64,
-}
-
-impl Scale {
-    /// Pixels from the middle.
-    pub(in crate::picture) fn pixels(&self, distance: f64) -> f64 {
-        if distance <= self.least {
-            return self.inner * (distance / self.least).max(0.0);
-        }
-        let whole = (self.greatest / self.least).ln();
-        let part = match whole > 1e-6 {
-            true => (distance / self.least).ln() / whole,
-            false => 0.0,
-        };
-        self.inner + (self.outer - self.inner) * part.min(1.0)
-    }
-
-    fn place(&self, middle: At, [x, y]: [f64; 2]) -> At {
-        let distance = x.hypot(y);
-        if distance <= 0.0 {
-            return middle;
-        }
-        let factor = self.pixels(distance) / distance;
-        let [left, top] = middle;
-        [left + x * factor, top + y * factor]
-    }
 }
 
 /// From above: x to the right, z upwards, so that what turns from x to z turns against the clock.
@@ -165,7 +132,7 @@ impl Painter<'_> {
         let mut bands = regions::around(self.state, &centre.id);
         let mut extents: Vec<_> = around.iter().map(|it| (it.nearest, it.farthest)).collect();
         extents.extend(bands.iter().map(|band| (band.inner, band.outer)));
-        let Some(scale) = scale(&extents, centre) else {
+        let Some(scale) = Scale::fitting(&extents, centre.reach, centre.radius) else {
             return Vec::new();
         };
         bands.retain(|_| centre.reach > 20.0);
@@ -239,7 +206,7 @@ impl Painter<'_> {
                 0.5
             };
             let way = scale.pixels(f64::midpoint(it.nearest, it.farthest));
-            let room = room(&ways, way, scale).min(centre.reach * 0.16);
+            let room = scale.room(&ways, way).min(centre.reach * 0.16);
             let radius = match it.body.kind {
                 Kind::Marker => 1.5,
                 Kind::Small | Kind::Comet => (most * 0.4).clamp(0.8, 2.2),
@@ -282,107 +249,6 @@ impl Painter<'_> {
         }
         next
     }
-
-    /// A body by itself.
-    fn body(&mut self, body: &Body, at: At, radius: f64) {
-        let (color, theme) = (body.color, self.theme);
-        match body.kind {
-            Kind::Star if radius > 1.5 => {
-                let paint = color.at(if theme == Theme::Dark { 0.55 } else { 0.8 });
-                self.shapes.push(Shape::Glow {
-                    at,
-                    radius: radius * 3.2,
-                    paint,
-                });
-            }
-            Kind::BlackHole => {
-                let glow = Color([0xFF, 0xA0, 0x50]);
-                self.shapes.push(Shape::Glow {
-                    at,
-                    radius: radius * 3.0,
-                    paint: glow.at(0.7),
-                });
-                self.shapes.push(Shape::Disc {
-                    at,
-                    radius,
-                    paint: Color([0, 0, 0]).at(1.0),
-                });
-                self.shapes.push(Shape::Circle {
-                    at,
-                    radius,
-                    width: 1.5,
-                    paint: glow.at(1.0),
-                });
-                return;
-            }
-            Kind::Marker => {
-                self.shapes.push(Shape::Circle {
-                    at,
-                    radius: radius + 0.5,
-                    width: 0.8,
-                    paint: color.at(0.7),
-                });
-                return;
-            }
-            Kind::Comet => {
-                self.shapes.push(Shape::Glow {
-                    at,
-                    radius: radius * 3.0,
-                    paint: color.at(0.5),
-                });
-            }
-            _ => {}
-        }
-        self.shapes.push(Shape::Disc {
-            at,
-            radius,
-            paint: color.at(1.0),
-        });
-        if theme == Theme::Light && radius > 1.5 {
-            // Pale bodies on a pale ground.
-            self.shapes.push(Shape::Circle {
-                at,
-                radius,
-                width: 0.7,
-                paint: theme.letters().at(0.45),
-            });
-        }
-        if body.has_ring && radius > 1.6 {
-            let points = (0..24).map(|n| {
-                let angle = f64::from(n) * std::f64::consts::TAU / 24.0;
-                let [x, y] = at;
-                let (along, across) = (radius * 2.0 * angle.cos(), radius * 0.6 * angle.sin());
-                [
-                    x + along * 0.94 - across * 0.34,
-                    y + along * 0.34 + across * 0.94,
-                ]
-            });
-            let points = points.collect();
-            let width = (radius * 0.28).clamp(0.6, 2.0);
-            self.shapes.push(Shape::Line {
-                points,
-                closed: true,
-                width,
-                paint: color.at(0.75),
-            });
-        }
-    }
-
-    fn name(&mut self, body: &Body, at: At, radius: f64, rank: f64) {
-        self.labels.keep_off(at, radius);
-        let color = match rank < 2.0 {
-            true => self.theme.letters(),
-            false => self.theme.muted(),
-        };
-        let text = body.name.clone();
-        self.labels.want(Wanted {
-            at,
-            distance: radius,
-            text,
-            color,
-            rank,
-        });
-    }
 }
 
 impl Around {
@@ -409,41 +275,4 @@ impl Around {
             farthest,
         }
     }
-}
-
-/// The scale in which all these distances have room around a centre.
-fn scale(extents: &[(f64, f64)], centre: &Centre) -> Option<Scale> {
-    let finite = extents
-        .iter()
-        .filter(|(near, far)| near.is_finite() && far.is_finite() && *far > 0.0);
-    let (mut least, mut greatest) = (f64::INFINITY, 0.0_f64);
-    for &(near, far) in finite {
-        // What goes through the middle does not shrink everything else.
-        least = least.min(near.max(far * 1e-3));
-        greatest = greatest.max(far);
-    }
-    if greatest <= 0.0 {
-        return None;
-    }
-    let outer = centre.reach;
-    let free = (centre.radius * 1.7 + 2.0).min(outer * 0.5);
-    // Few distances, or such as are close together, do not need all of the room.
-    let spread = (greatest / least).ln();
-    let inner = free + (outer - free) * (0.55 / (1.0 + spread)).min(0.5);
-    Some(Scale {
-        least,
-        greatest,
-        inner,
-        outer,
-    })
-}
-
-/// How much room there is at a way between those beside it.
-fn room(ways: &[f64], way: f64, scale: &Scale) -> f64 {
-    let at = ways.partition_point(|other| *other < way - 1e-9);
-    let before = at.checked_sub(1).and_then(|at| ways.get(at)).copied();
-    let mut after = ways.iter().skip(at).filter(|other| **other > way + 1e-9);
-    let inside = way - before.unwrap_or(scale.inner * 0.3);
-    let outside = after.next().map_or(f64::INFINITY, |after| after - way);
-    inside.min(outside) * 0.48
 }

@@ -34,7 +34,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_rest() {
         assert_eq!(asking.get(token, "/universes/sol").await.status, 200);
         // There or not, it is the same answer.
         for id in [other.as_str(), "nothing", "s%20l"] {
-            for path in ["", "/history", "/tree", "/events"] {
+            for path in ["", "/history", "/tree", "/events", ".svg", ".png"] {
                 let refused = asking.get(token, &format!("/universes/{id}{path}")).await;
                 assert_eq!(refused.status, 403, "{refused:?}");
                 let needed = format!("scope=\"universe:{id}:read\"");
@@ -95,6 +95,8 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             assert!(told.contains("sol") && !told.contains(&other), "{told}");
         }
         assert_eq!(mcp.read_json("universe://sol/summary").await["id"], "sol");
+        // The same for everybody.
+        assert!(mcp.read("ui://universe/view").await["text"].is_string());
         let needed = format!("scope=\"universe:{other}:read\"");
         let uri = format!("universe://{other}");
         let entities = json!({
@@ -119,6 +121,14 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             (
                 "resources/read",
                 json!({"uri": format!("{uri}/events?limit=2")}),
+            ),
+            (
+                "resources/read",
+                json!({"uri": format!("{uri}/picture.png")}),
+            ),
+            (
+                "tools/call",
+                json!({"name": "draw_universe", "arguments": {"universeId": other}}),
             ),
             ("completion/complete", entities),
         ] {
