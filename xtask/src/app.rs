@@ -8,17 +8,15 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::install::{self, Toolbox, on_path};
+use crate::install::{self, Toolbox};
 use crate::process::{self, Server};
-use crate::{Result, interop, programs, say};
+use crate::{Result, chromium, interop, programs, say};
 
 /// Where the lock file of the host and of the browser's driver is, below `xtask`.
 pub(crate) const SOURCE: &str = "app";
 
 /// How long the checks may take: they wait for a few seconds of play.
 const DEADLINE: Duration = Duration::from_secs(120);
-/// How long Debian's packages may take.
-const APT_DEADLINE: Duration = Duration::from_secs(600);
 
 #[derive(Debug, Default, Args)]
 pub(crate) struct Arguments {
@@ -46,7 +44,7 @@ impl Arguments {
 /// Runs the checks. `true` when none failed.
 pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let found = install::install(Toolbox::Node, SOURCE)
-        .and_then(|installed| Ok((installed, chromium(arguments.ci)?)));
+        .and_then(|installed| Ok((installed, chromium::find(arguments.ci)?)));
     let (installed, chromium) = match found {
         Ok(found) => found,
         Err(missing) if arguments.ci => {
@@ -89,32 +87,4 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         say(finished.stderr.trim_end())?;
     }
     Ok(finished.success)
-}
-
-/// The browser; where it is missing and has to be there, Debian's package of it.
-fn chromium(ci: bool) -> std::result::Result<PathBuf, String> {
-    if let Some(found) = on_path("chromium") {
-        return Ok(found);
-    }
-    if !ci || on_path("apt-get").is_none() {
-        return Err("chromium not found".to_owned());
-    }
-    let install = [
-        vec!["update", "--quiet"],
-        vec![
-            "install",
-            "--quiet",
-            "--yes",
-            "--no-install-recommends",
-            "chromium",
-        ],
-    ];
-    for words in install {
-        let mut apt = Command::new("apt-get");
-        apt.args(["-o", "DPkg::Lock::Timeout=300"])
-            .args(words)
-            .env("DEBIAN_FRONTEND", "noninteractive");
-        process::succeed(&mut apt, APT_DEADLINE).map_err(|error| error.to_string())?;
-    }
-    on_path("chromium").ok_or_else(|| "chromium not found after its installation".to_owned())
 }

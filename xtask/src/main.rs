@@ -2,6 +2,7 @@
 
 mod app;
 mod bench;
+mod chromium;
 mod fixture;
 mod install;
 mod interop;

@@ -10,15 +10,13 @@ use std::time::Duration;
 use clap::Args;
 
 use crate::install::{self, Installed, Toolbox};
-use crate::{Result, interop, process, programs, root, say};
+use crate::{Result, chromium, interop, process, programs, root, say};
 
 /// Where the page is.
 pub(crate) const SOURCE: &str = "server/page";
 /// What it is called below `target`.
 pub(crate) const NAME: &str = "page";
 
-/// How long packages of the system may take to come.
-const PACKAGES_DEADLINE: Duration = Duration::from_secs(900);
 /// How long a compiler or bundler may take.
 const BUILD_DEADLINE: Duration = Duration::from_secs(120);
 
@@ -66,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     let found = arguments
         .chromium
         .clone()
-        .map_or_else(|| chromium(arguments.ci), Ok);
+        .map_or_else(|| chromium::find(arguments.ci), Ok);
     let chromium = match found {
         Ok(chromium) => chromium,
         Err(missing) => return Ok(without(&missing, arguments.ci)? && checked),
@@ -114,41 +112,6 @@ fn check(installed: &Installed, source: &Path) -> Result<bool> {
         passed &= finished.success;
     }
     Ok(passed)
-}
-
-/// The browser of this machine. Where it is missing, a CI run installs it if it may: as the superuser of a Debian.
-fn chromium(ci: bool) -> std::result::Result<PathBuf, String> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    let found = || names.into_iter().find_map(install::on_path);
-    if let Some(chromium) = found() {
-        return Ok(chromium);
-    }
-    let apt = install::on_path("apt-get").filter(|_| ci && is_superuser());
-    let apt = apt.ok_or("chromium not found")?;
-    for arguments in [
-        ["-qq", "update"].as_slice(),
-        &[
-            "-qq",
-            "-o",
-            "DPkg::Lock::Timeout=300",
-            "install",
-            "-y",
-            "--no-install-recommends",
-            "chromium",
-        ],
-    ] {
-        let mut install = Command::new(&apt);
-        install
-            .args(arguments)
-            .env("DEBIAN_FRONTEND", "noninteractive");
-        process::succeed(&mut install, PACKAGES_DEADLINE).map_err(|error| error.to_string())?;
-    }
-    found().ok_or_else(|| "chromium was installed and is not on the path".to_owned())
-}
-
-fn is_superuser() -> bool {
-    let asked = process::run(Command::new("id").arg("-u"), Duration::from_secs(10));
-    asked.is_ok_and(|answer| answer.stdout.trim() == "0")
 }
 
 /// What a missing tool means.
