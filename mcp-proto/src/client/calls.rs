@@ -131,7 +131,7 @@ impl Client {
         let is_task = self.era() == Era::Legacy && self.0.hearing.listed.needs_task(name);
         let result = match is_task {
             true => {
-                self.call(Self::task_params(name, arguments, None), options)
+                self.call(Self::task_params(name, &arguments, None), options)
                     .await?
             }
             false => self.call_tool_with(name, arguments, options).await?,

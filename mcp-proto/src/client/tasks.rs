@@ -84,7 +84,7 @@ impl Client {
         ttl: Option<Duration>,
     ) -> Result<Started, ClientError> {
         let params = match self.era() {
-            Era::Legacy => Self::task_params(name, arguments, ttl),
+            Era::Legacy => Self::task_params(name, &arguments, ttl),
             Era::Modern => json!({ "name": name, "arguments": arguments }),
         };
         let result = self.call(params, &CallOptions::default()).await?;
@@ -95,7 +95,7 @@ impl Client {
     }
 
     /// The params of a call that is to be a task (2025-11-25).
-    pub(super) fn task_params(name: &str, arguments: Value, ttl: Option<Duration>) -> Value {
+    pub(super) fn task_params(name: &str, arguments: &Value, ttl: Option<Duration>) -> Value {
         let ttl = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
         let task = ttl.map_or_else(|| json!({}), |ttl| json!({ "ttl": ttl }));
         json!({ "name": name, "arguments": arguments, "task": task })
