@@ -84,7 +84,7 @@ async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
     let program = correct::everything().await;
     let checks = ON_PIPES.map(|(rule, script)| {
         let arguments = ["-c", script, &program].map(Into::into).to_vec();
-        let check = Check::command("sh", arguments).timeout(Duration::from_secs(2));
+        let check = Check::command("sh", arguments).timeout(PATIENT);
         let check = check.revisions(vec![Revision::V2026_07_28]);
         let check = check.skip(of_the_fixture()).skip([LARGE.to_owned()]);
         async move { (rule, check.run(|_| {}).await.unwrap()) }
