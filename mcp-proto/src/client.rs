@@ -17,6 +17,7 @@ mod cache;
 mod calls;
 mod config;
 mod credentials;
+mod defaults;
 mod error;
 mod exchange;
 mod hearing;
@@ -31,6 +32,7 @@ mod questions;
 mod rounds;
 mod settle;
 mod skills;
+mod speaking;
 mod tasks;
 #[cfg(feature = "tls")]
 mod tls;
@@ -56,7 +58,7 @@ use crate::version::{Era, ProtocolVersion};
 use credentials::Authorizing;
 use hearing::{Hearing, Owned};
 use pipe::Pipe;
-use settle::Speaking;
+use speaking::Speaking;
 
 pub use calls::{Reference, ToolResult};
 pub use config::{ClientConfig, Stderr};
@@ -66,8 +68,8 @@ pub use hearing::NOTIFICATIONS;
 pub use listen::{Heard, Interest, Listening};
 pub use options::{CallOptions, Progress};
 pub use questions::{Elicitation, ElicitationKind};
-pub use settle::ServerInfo;
 pub use skills::{ListedSkill, SkillFiles};
+pub use speaking::ServerInfo;
 pub use tasks::{Started, Task, TaskStatus};
 pub use trust::Trust;
 

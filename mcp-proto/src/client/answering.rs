@@ -12,7 +12,7 @@ use futures_util::stream::{FuturesUnordered, StreamExt as _};
 use serde_json::{Map, Value};
 
 use super::ClientError;
-use super::questions::fill_defaults;
+use super::defaults::fill_defaults;
 use crate::jsonrpc::{ErrorObject, Notification, Payload, Request, RequestId, Response};
 
 /// The most questions of one connection, or of one stream over HTTP, that are answered at once; others are passed over,

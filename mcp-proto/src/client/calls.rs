@@ -106,7 +106,8 @@ impl Client {
         }
     }
 
-    /// [`Client::call_tool`] to its end, as a type: a call that the server makes a task of is waited for. Structured
+    /// [`Client::call_tool`] to its end, as a type: a call that the server makes a task of is waited for, and so is
+    /// one that must be a task by the list of a legacy server. Structured
     /// content is checked against the schema that the tool was listed with, if it was (feature `validate`).
     ///
     /// # Errors
@@ -127,7 +128,14 @@ impl Client {
         arguments: Value,
         options: &CallOptions,
     ) -> Result<ToolResult, ClientError> {
-        let result = self.call_tool_with(name, arguments, options).await?;
+        let is_task = self.era() == Era::Legacy && self.0.hearing.listed.needs_task(name);
+        let result = match is_task {
+            true => {
+                self.call(Self::task_params(name, &arguments, None), options)
+                    .await?
+            }
+            false => self.call_tool_with(name, arguments, options).await?,
+        };
         let result = match self.task_of(&result) {
             Some(task) => task.result().await?,
             None => result,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 use super::credentials::Authorizing;
 use super::hearing::Own;
 use super::http::Reply;
-use super::settle::Speaking;
+use super::speaking::Speaking;
 use super::{CallOptions, Client, ClientError, Link};
 use crate::jsonrpc::{ErrorObject, Notification, Request, RequestId};
 use crate::lifecycle::{

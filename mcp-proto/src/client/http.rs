@@ -21,7 +21,7 @@ use super::credentials::{Authorizing, Credentials};
 use super::hearing::{Hearing, Own};
 use super::mirror::{Mirrored, header_text};
 use super::pool::{Pool, whole};
-use super::settle::Speaking;
+use super::speaking::Speaking;
 use super::trust::Trust;
 use super::{ClientConfig, ClientError};
 use crate::jsonrpc::{Message, Notification, Request, Response};

@@ -13,6 +13,7 @@ use crate::jsonrpc::ErrorObject;
 use crate::prompt::Prompt;
 use crate::resource::ResourceTemplate;
 use crate::schema::check_once;
+use crate::task::TaskSupport;
 use crate::tool::Tool;
 use crate::version::Era;
 
@@ -20,12 +21,19 @@ use crate::version::Era;
 const MAX_PAGES: usize = 1_000;
 const MAX_ITEMS: usize = 100_000;
 
-/// The most tools whose output schemas are remembered. Results of others are not checked.
+/// The most tools that are remembered. Results of others are not checked.
 const MAX_TOOLS: usize = 10_000;
 
 /// What tools were listed with.
 #[derive(Debug, Default)]
-pub(super) struct Listed(Mutex<HashMap<String, Value>>);
+pub(super) struct Listed(Mutex<HashMap<String, Said>>);
+
+/// What a list says of a tool.
+#[derive(Debug, Clone)]
+struct Said {
+    output_schema: Option<Value>,
+    needs_task: bool,
+}
 
 impl Client {
     /// `tools/list`, all its pages. Without the tools whose `x-mcp-header` annotations are wrong, over HTTP in the modern
@@ -137,10 +145,18 @@ impl Listed {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.clear();
         for tool in tools.iter().take(MAX_TOOLS) {
-            if let Some(schema) = &tool.output_schema {
-                table.insert(tool.name.clone(), schema.clone());
-            }
+            let said = Said {
+                output_schema: tool.output_schema.clone(),
+                needs_task: tool.task_support == TaskSupport::Required,
+            };
+            table.insert(tool.name.clone(), said);
         }
+    }
+
+    /// Whether calls of a tool must be tasks (2025-11-25).
+    pub(super) fn needs_task(&self, tool: &str) -> bool {
+        let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        table.get(tool).is_some_and(|said| said.needs_task)
     }
 
     /// They may be others now.
@@ -155,7 +171,7 @@ impl Listed {
     pub(super) fn check(&self, tool: &str, content: &Value) -> Result<(), ClientError> {
         let schema = {
             let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            table.get(tool).cloned()
+            table.get(tool).and_then(|said| said.output_schema.clone())
         };
         let Some(schema) = schema else {
             return Ok(());

@@ -3,11 +3,11 @@
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::answering::Callback;
 use super::{Client, ClientConfig, ClientError};
-use crate::input::{CreateMessage, CreateMessageResult, ElicitAction, ElicitResult, Root};
+use crate::input::{CreateMessage, CreateMessageResult, ElicitResult, Root};
 use crate::jsonrpc::{ErrorObject, Payload, Request};
 use crate::version::Era;
 
@@ -189,28 +189,6 @@ impl Folders {
 
     fn set(&self, roots: Vec<Root>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = roots;
-    }
-}
-
-/// Gives an accepted form the defaults of its schema for what was left out.
-pub(super) fn fill_defaults(question: &Map<String, Value>, answer: &mut Value) {
-    let accepted = serde_json::json!(ElicitAction::Accept);
-    if answer.get("action") != Some(&accepted) {
-        return;
-    }
-    let schema = question.get("requestedSchema");
-    let fields = schema.and_then(|schema| schema.get("properties")?.as_object());
-    let Some(answer) = answer.as_object_mut() else {
-        return;
-    };
-    let content = answer.entry("content").or_insert_with(|| json!({}));
-    let Some(content) = content.as_object_mut() else {
-        return;
-    };
-    for (name, field) in fields.into_iter().flatten() {
-        if let Some(default) = field.get("default") {
-            content.entry(name).or_insert_with(|| default.clone());
-        }
     }
 }
 

@@ -83,17 +83,22 @@ impl Client {
         arguments: Value,
         ttl: Option<Duration>,
     ) -> Result<Started, ClientError> {
-        let mut params = json!({ "name": name, "arguments": arguments });
-        if let (Era::Legacy, Some(members)) = (self.era(), params.as_object_mut()) {
-            let ttl = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
-            let task = ttl.map_or_else(|| json!({}), |ttl| json!({ "ttl": ttl }));
-            members.insert("task".to_owned(), task);
-        }
+        let params = match self.era() {
+            Era::Legacy => Self::task_params(name, &arguments, ttl),
+            Era::Modern => json!({ "name": name, "arguments": arguments }),
+        };
         let result = self.call(params, &CallOptions::default()).await?;
         Ok(match self.task_of(&result) {
             Some(task) => Started::Task(task),
             None => Started::Done(result),
         })
+    }
+
+    /// The params of a call that is to be a task (2025-11-25).
+    pub(super) fn task_params(name: &str, arguments: &Value, ttl: Option<Duration>) -> Value {
+        let ttl = ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
+        let task = ttl.map_or_else(|| json!({}), |ttl| json!({ "ttl": ttl }));
+        json!({ "name": name, "arguments": arguments, "task": task })
     }
 
     /// A task that was started earlier, by its id.

@@ -230,6 +230,16 @@ async fn a_call_that_becomes_a_task_is_waited_for() {
         config.poll_interval = std::time::Duration::from_millis(20);
     });
     let server = tasks_common::builder(&probe, config).build().unwrap();
+    let (clients, _served) = every(&server, able).await;
+    for (way, client) in clients {
+        // A legacy client knows from the list that it must be a task.
+        client.list_tools().await.unwrap();
+        let result = client
+            .run_tool("job", json!({"ends": "well"}))
+            .await
+            .unwrap();
+        assert_eq!(result.text(), "done", "{way}");
+    }
     let client = Client::memory(server, able(ClientConfig::default()))
         .await
         .unwrap();

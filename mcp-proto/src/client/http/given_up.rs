@@ -7,7 +7,7 @@ use serde_json::json;
 use tokio::runtime::Handle;
 
 use super::HttpLink;
-use crate::client::settle::Speaking;
+use crate::client::speaking::Speaking;
 use crate::jsonrpc::{Notification, Request, RequestId};
 use crate::version::Era;
 

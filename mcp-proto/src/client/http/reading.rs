@@ -14,7 +14,7 @@ use crate::client::answering::Answering;
 use crate::client::backoff::pause;
 use crate::client::hearing::Own;
 use crate::client::pool::told;
-use crate::client::settle::Speaking;
+use crate::client::speaking::Speaking;
 use crate::http::EventReader;
 use crate::jsonrpc::{Message, Request, Response};
 use crate::version::Era;

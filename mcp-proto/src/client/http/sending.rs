@@ -10,7 +10,7 @@ use crate::client::ClientError;
 use crate::client::config::Computed;
 use crate::client::credentials::{MAX_TRIES, Refusal};
 use crate::client::pool::{Hop, MAX_REDIRECTS, too_many};
-use crate::client::settle::Speaking;
+use crate::client::speaking::Speaking;
 
 impl HttpLink {
     pub(super) async fn send(

@@ -11,7 +11,7 @@ use super::reading::{End, Place, is_stream};
 use crate::client::WeakClient;
 use crate::client::answering::Answering;
 use crate::client::backoff::pause;
-use crate::client::settle::Speaking;
+use crate::client::speaking::Speaking;
 use crate::version::Era;
 
 /// How often in a row a server may refuse the stream before it is taken for one that has none.
