@@ -3,7 +3,6 @@
 //! The checks are in `xtask/app/view.mjs`, which counts the tokens of the tools as well.
 
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;

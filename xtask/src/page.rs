@@ -4,7 +4,6 @@
 //! The tests are `server/page/tests/`. They start the server by themselves, because they kill it, too.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::Duration;
 
 use clap::Args;

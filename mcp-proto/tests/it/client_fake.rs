@@ -46,24 +46,27 @@ impl Seen {
 
     /// The answer with this result.
     pub(crate) fn result(&self, result: Value) -> Answer {
-        let message = json!({"jsonrpc": "2.0", "id": self.body["id"], "result": result});
+        let mut message = json!({"jsonrpc": "2.0", "id": self.body["id"]});
+        message["result"] = result;
         answer(200, &message)
     }
 
     /// The answer with this error.
     pub(crate) fn error(&self, status: u16, code: i64, data: Value) -> Answer {
-        let error = json!({"code": code, "message": "no", "data": data});
-        let message = json!({"jsonrpc": "2.0", "id": self.body["id"], "error": error});
+        let mut message = json!({"jsonrpc": "2.0", "id": self.body["id"]});
+        message["error"] = json!({"code": code, "message": "no"});
+        message["error"]["data"] = data;
         answer(status, &message)
     }
 
     /// What a legacy server says to the handshake; with the session `s` and then the number of it.
     pub(crate) fn initialized(&self, capabilities: Value, session: usize) -> Answer {
-        let mut answer = self.result(json!({
+        let mut result = json!({
             "protocolVersion": "2025-11-25",
-            "capabilities": capabilities,
             "serverInfo": {"name": "fake", "version": "1"},
-        }));
+        });
+        result["capabilities"] = capabilities;
+        let mut answer = self.result(result);
         let session = format!("s{session}").parse().unwrap();
         answer.headers_mut().insert("mcp-session-id", session);
         answer

@@ -62,7 +62,7 @@ pub(crate) fn archive_each(tool: &Tool, files: &[File]) -> Vec<Archived> {
             left_invalid.extend(invalid(&root));
             Archived {
                 ours: refusal.map_or_else(|| Ok(texts(&root)), Err),
-                theirs: their(theirs, &place("theirs", id)),
+                theirs: their(&theirs, &place("theirs", id)),
                 id: id.clone(),
                 left_invalid,
             }
@@ -100,7 +100,7 @@ fn ours(root: &Path, id: &str) -> Option<String> {
     archived.err().map(|error| error.to_string())
 }
 
-fn their(said: Said, root: &Path) -> Result<BTreeMap<String, String>, String> {
+fn their(said: &Said, root: &Path) -> Result<BTreeMap<String, String>, String> {
     match said.yes {
         true => Ok(texts(root)),
         false => Err(said.said.join("; ")),
