@@ -4,7 +4,11 @@
 use serde_json::json;
 
 use crate::oauth_common::{Person, Reply, Rules, Site, World, complaint};
+use futures_util::future::{BoxFuture, ready};
+use http::{HeaderMap, Method, Uri};
+use mcp_proto::Era;
 use mcp_proto::client::authorize::{Grant, OAuth};
+use mcp_proto::client::{Client, ClientConfig, ClientError, Credentials, Refusal};
 use std::sync::Arc;
 
 const OF_RESOURCE: &str = "/.well-known/oauth-protected-resource";
@@ -292,4 +296,74 @@ async fn what_is_fetched_is_bounded() {
             .to_string()
             .contains("must begin with https://")
     );
+}
+
+/// Hears the refusals of one server as if they were those of another, which cannot be reached.
+#[derive(Debug)]
+struct Elsewhere(OAuth);
+
+impl Credentials for Elsewhere {
+    fn headers<'a>(
+        &'a self,
+        _method: &'a Method,
+        _url: &'a Uri,
+    ) -> BoxFuture<'a, Result<HeaderMap, ClientError>> {
+        Box::pin(ready(Ok(HeaderMap::new())))
+    }
+
+    fn refused<'a>(&'a self, refusal: &'a Refusal) -> BoxFuture<'a, Result<(), ClientError>> {
+        self.0.refused(refusal)
+    }
+}
+
+#[tokio::test]
+async fn a_server_elsewhere_names_no_place_in_here() {
+    let world = World::new(Rules::default()).await;
+    let here = [
+        "localhost",
+        "localhost.",
+        "login.localhost.",
+        "127.0.0.1",
+        "[::1]",
+        "[::ffff:127.0.0.1]",
+        "0.0.0.0",
+        "[::]",
+    ];
+    let inside = [
+        "10.1.2.3",
+        "172.16.0.1",
+        "192.168.0.1",
+        "169.254.169.254",
+        "[::ffff:10.1.2.3]",
+        "[fd00::1]",
+        "[fe80::1]",
+    ];
+    let of_public = here.iter().chain(&inside).map(|it| ("tools.example", it));
+    let of_inside = here.iter().map(|it| ("10.0.0.1", it));
+    for (endpoint, named) in of_public.chain(of_inside) {
+        // Nothing listens there: without the rule this fails otherwise.
+        world.rules().challenge = format!(r#"Bearer resource_metadata="https://{named}:1/x""#);
+        let oauth = OAuth::new(
+            &format!("https://{endpoint}/mcp"),
+            Grant::Browser(Arc::new(Person)),
+        );
+        let credentials = Arc::new(Elsewhere(oauth.unwrap()));
+        let config = ClientConfig::new(Era::Modern).with_credentials(credentials);
+        let client = Client::http(&world.url(), config).await.unwrap();
+        let failure = client.list_tools().await.unwrap_err().to_string();
+        let expected = "must not name a place on this machine or in its private network";
+        assert!(failure.contains(expected), "{endpoint}: {failure}");
+    }
+}
+
+#[tokio::test]
+async fn plain_http_is_for_this_machine_alone() {
+    let of = |host: &str| OAuth::new(&format!("http://{host}/mcp"), Grant::ClientCredentials);
+    for host in ["localhost", "localhost.", "127.0.0.1", "[::1]"] {
+        assert!(of(host).is_ok(), "{host}");
+    }
+    for host in ["tools.example", "10.0.0.1", "169.254.169.254", "[fd00::1]"] {
+        let failure = of(host).unwrap_err().to_string();
+        assert!(failure.contains("must begin with https://"), "{failure}");
+    }
 }

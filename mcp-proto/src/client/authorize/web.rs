@@ -18,20 +18,30 @@ pub const MAX_DOCUMENT_BYTES: usize = 256 * 1024;
 /// How long one request of authorization may take.
 pub const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Fetches for one MCP server.
-#[derive(Debug)]
+/// Fetches for one MCP server. Cheap to clone; clones share the connections.
+#[derive(Debug, Clone)]
 pub(super) struct Web {
     pool: Pool,
-    /// The MCP server is on this machine, so that others may be, too. A server elsewhere must not have the client look
-    /// around here.
-    is_local: bool,
+    /// Where the MCP server is. It may name what is there or farther out; it must not have the client look around
+    /// farther in.
+    place: Place,
+}
+
+/// Where a URL leads, from far out to far in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Place {
+    Public,
+    /// A private or link-local address (RFC 1918, RFC 3927, RFC 4193, RFC 4291 §2.5.6).
+    Network,
+    /// This machine.
+    Machine,
 }
 
 impl Web {
     pub(super) fn new(pool: Pool, endpoint: &Url) -> Self {
         Self {
             pool,
-            is_local: is_local(endpoint),
+            place: Place::of(endpoint),
         }
     }
 
@@ -40,16 +50,17 @@ impl Web {
     pub(super) fn url(&self, text: &str) -> Result<Url, OAuthError> {
         let wrong = |problem: &str| OAuthError::fetched(text, problem);
         let url = Url::parse(text).map_err(|_| wrong("this is no URL"))?;
-        let local = is_local(&url);
+        let place = Place::of(&url);
+        let is_farther_in = place > self.place;
         if url.has_host() && (!url.username().is_empty() || url.password().is_some()) {
             return Err(wrong("a URL with a user name or a password is not used"));
         }
         match url.scheme() {
-            "https" if self.is_local || !local => Ok(url),
-            "http" if self.is_local && local => Ok(url),
-            "https" | "http" if local => Err(wrong(
-                "an MCP server elsewhere must not name a place on this machine",
+            "https" | "http" if is_farther_in => Err(wrong(
+                "an MCP server elsewhere must not name a place on this machine or in its private network",
             )),
+            "https" => Ok(url),
+            "http" if place == Place::Machine => Ok(url),
             _ => Err(wrong("the URL must begin with https://")),
         }
     }
@@ -109,13 +120,32 @@ impl Web {
     }
 }
 
-/// Whether a URL is one of this machine.
-pub(super) fn is_local(url: &Url) -> bool {
-    match url.host() {
-        Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
-        Some(Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
-        Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical().is_loopback(),
-        None => false,
+impl Place {
+    /// The place of the host in a URL, as far as the URL itself says: names are not looked up.
+    pub(super) fn of(url: &Url) -> Self {
+        let address = match url.host() {
+            Some(Host::Domain(name)) => {
+                // One dot at the end says that the name is complete (RFC 1034 §3.1).
+                let name = name.strip_suffix('.').unwrap_or(name);
+                let is_here = name == "localhost" || name.ends_with(".localhost");
+                return if is_here { Self::Machine } else { Self::Public };
+            }
+            Some(Host::Ipv4(address)) => IpAddr::V4(address),
+            Some(Host::Ipv6(address)) => IpAddr::V6(address).to_canonical(),
+            None => return Self::Public,
+        };
+        let is_inside = match address {
+            IpAddr::V4(address) => address.is_private() || address.is_link_local(),
+            IpAddr::V6(address) => address.is_unique_local() || address.is_unicast_link_local(),
+        };
+        // A connection to the unspecified address comes to this machine.
+        if address.is_loopback() || address.is_unspecified() {
+            Self::Machine
+        } else if is_inside {
+            Self::Network
+        } else {
+            Self::Public
+        }
     }
 }
 
