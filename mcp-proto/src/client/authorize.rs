@@ -15,6 +15,7 @@ mod flow;
 mod grant;
 mod identity;
 mod key;
+mod refresh;
 mod session;
 mod store;
 mod token;
@@ -27,7 +28,7 @@ use futures_util::future::BoxFuture;
 use http::header::{AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use http::{Method, StatusCode, Uri};
 use oauth2::url::Url;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::credentials::{Credentials, MAX_TRIES, Refusal};
 use super::pool::{Pool, same_origin};
@@ -61,9 +62,12 @@ pub struct OAuth {
     web: Web,
     settings: Settings,
     /// One authorization at a time.
-    turn: Semaphore,
-    state: Mutex<State>,
+    turn: Arc<Semaphore>,
+    state: Arc<Mutex<State>>,
 }
+
+/// The one authorization that may go on. It is over when every holder is done.
+type Turn = Arc<OwnedSemaphorePermit>;
 
 /// What the embedder chose.
 struct Settings {
@@ -124,8 +128,8 @@ impl OAuth {
                 store: Arc::new(MemoryStore::default()),
                 needs_proofs: false,
             },
-            turn: Semaphore::new(1),
-            state: Mutex::default(),
+            turn: Arc::new(Semaphore::new(1)),
+            state: Arc::default(),
         })
     }
 
@@ -178,45 +182,51 @@ impl OAuth {
     /// request is refused. A person has as long as the [`Browser`] gives.
     ///
     /// # Errors
-    /// Why it could not be had.
+    /// Why it could not be had. After [`OAuthError::Store`] from saving it is in use all the same, and is not kept for later.
     pub async fn sign_in(&self) -> Result<(), OAuthError> {
-        let _turn = self.turn().await?;
+        let turn = self.turn().await?;
         if self.session().is_some_and(|it| it.tokens.is_fresh()) {
             return Ok(());
         }
-        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
-        let answer = self.web.post(&self.endpoint, ping.into(), BOTH).await;
-        // A server that does not say so here may still say it at its well-known paths.
-        let challenge = match answer {
-            Ok(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
-                Challenge::read(refused.headers())
-            }
-            _ => Challenge::default(),
-        };
-        self.authorize(&challenge).await
+        let challenge = self.challenge().await;
+        self.authorize(&challenge, &turn).await
     }
 
-    /// Forgets the token, in the store too, and the registration that it was made for.
+    /// Forgets the token, in the store too, and the registration that it was made for. While no token is in use, as in a
+    /// process that has just begun, the server is asked for its authorization server, to find what the store has.
     ///
     /// # Errors
-    /// [`OAuthError::Store`].
+    /// [`OAuthError::Store`], and why the authorization server could not be found: then the store has what it had.
     pub async fn sign_out(&self) -> Result<(), OAuthError> {
         let _turn = self.turn().await?;
         let session = self.state().session.take();
-        match session {
-            Some(session) => self.forget(&session).await,
-            None => Ok(()),
+        let key = match session {
+            Some(session) => session.key(),
+            None => self.find(&self.challenge().await).await?.key(),
+        };
+        self.forget(&key).await
+    }
+
+    /// What the server says to a request without a token.
+    async fn challenge(&self) -> Challenge {
+        let ping = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        match self.web.post(&self.endpoint, ping.into(), BOTH).await {
+            Ok(refused) if refused.status() == StatusCode::UNAUTHORIZED => {
+                Challenge::read(refused.headers())
+            }
+            // A server that does not say so here may still say it at its well-known paths.
+            _ => Challenge::default(),
         }
     }
 
     /// Renews a token that has run out, if that takes no person.
     async fn renew(&self, old: &Arc<Session>) {
-        let Ok(_turn) = self.turn().await else {
+        let Ok(turn) = self.turn().await else {
             return;
         };
         let is_old = self.session().is_some_and(|it| Arc::ptr_eq(&it, old));
-        if is_old && let Err(problem) = self.refresh(old).await {
-            tracing::debug!(%problem, "a token was not renewed before it ran out");
+        if is_old && let Err(problem) = self.refreshed(Arc::clone(old), &turn).await {
+            tracing::debug!(%problem, "a token was not renewed, or not kept, before it ran out");
         }
     }
 
@@ -236,7 +246,7 @@ impl OAuth {
             return Ok(());
         }
         let failures = self.state().failures;
-        let _turn = self.turn().await?;
+        let turn = self.turn().await?;
         {
             let state = self.state();
             let shown = state.session.as_ref().and_then(|it| it.shown());
@@ -259,7 +269,7 @@ impl OAuth {
                 refusal.url
             )));
         }
-        self.authorize(&challenge).await
+        self.authorize(&challenge, &turn).await
     }
 
     async fn shown(&self, method: &Method, url: &Uri) -> Result<HeaderMap, OAuthError> {
@@ -290,9 +300,10 @@ impl OAuth {
         Ok(headers)
     }
 
-    async fn turn(&self) -> Result<SemaphorePermit<'_>, OAuthError> {
-        let turn = self.turn.acquire().await;
-        turn.map_err(|closed| OAuthError::Server(closed.to_string()))
+    async fn turn(&self) -> Result<Turn, OAuthError> {
+        let turn = Arc::clone(&self.turn).acquire_owned().await;
+        let turn = turn.map_err(|closed| OAuthError::Server(closed.to_string()))?;
+        Ok(Arc::new(turn))
     }
 
     fn session(&self) -> Option<Arc<Session>> {

@@ -80,6 +80,8 @@ mod oauth_discovery;
 #[cfg(feature = "oauth")]
 mod oauth_grants;
 #[cfg(feature = "oauth")]
+mod oauth_kept;
+#[cfg(feature = "oauth")]
 mod oauth_tokens;
 mod observed;
 mod offered;

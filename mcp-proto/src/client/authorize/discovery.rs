@@ -6,6 +6,7 @@ use oauth2::url::Url;
 use super::challenge::Challenge;
 use super::documents::{ResourceDocument, ServerDocument, covers, lists};
 use super::error::OAuthError;
+use super::store::StoreKey;
 use super::web::Web;
 use crate::scopes::Scopes;
 
@@ -24,6 +25,16 @@ pub(super) struct Found {
     /// It takes no others.
     pub(super) wants_proofs: bool,
     pub(super) server: ServerDocument,
+}
+
+impl Found {
+    /// Where its tokens are kept.
+    pub(super) fn key(&self) -> StoreKey {
+        StoreKey {
+            issuer: self.server.issuer.clone(),
+            resource: Some(self.resource.clone()),
+        }
+    }
 }
 
 /// Finds the authorization server of an MCP server: the one named `only`, or the first that the server names.

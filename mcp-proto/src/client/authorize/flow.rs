@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use oauth2::RefreshToken;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -15,9 +14,9 @@ use super::grant::{Grant, IdentityProvider};
 use super::identity::{RegisteredClient, Registration, register};
 use super::key::SigningKey;
 use super::session::{Origin, Session};
-use super::store::StoreKey;
+use super::store::{self, StoreKey};
 use super::token::{self, Asking, Tokens};
-use super::{OAuth, Settings};
+use super::{OAuth, Settings, Turn};
 use crate::scopes::Scopes;
 
 /// The most bytes of scopes that are asked for, with the spaces between them.
@@ -31,45 +30,30 @@ const FOR_NOW: [&str; 2] = ["server_error", "temporarily_unavailable"];
 
 impl OAuth {
     /// Gets a token that answers the challenge. The caller has the turn.
-    pub(super) async fn authorize(&self, challenge: &Challenge) -> Result<(), OAuthError> {
-        let outcome = self.obtain(challenge).await;
-        let mut state = self.state();
-        match outcome {
-            Ok(session) => {
-                state.session = Some(Arc::new(session));
-                Ok(())
-            }
-            Err(error) => {
-                state.failures += 1;
-                state.failure = Some(error.clone());
-                Err(error)
-            }
+    pub(super) async fn authorize(
+        &self,
+        challenge: &Challenge,
+        turn: &Turn,
+    ) -> Result<(), OAuthError> {
+        let outcome = self.obtain(challenge, turn).await;
+        if let Err(error) = &outcome {
+            let mut state = self.state();
+            state.failures += 1;
+            state.failure = Some(error.clone());
         }
+        outcome
     }
 
-    /// Refreshes a token. The caller has the turn.
-    pub(super) async fn refresh(&self, old: &Session) -> Result<(), OAuthError> {
-        let tokens = self
-            .refreshed(&old.server, &old.client, &old.resource, &old.tokens)
-            .await?;
-        let Some(tokens) = tokens else { return Ok(()) };
-        let (server, client) = (old.server.clone(), old.client.clone());
-        let session = Session::new(
-            server,
-            client,
-            old.resource.clone(),
-            tokens,
-            Origin::Refreshed,
-        );
-        self.save(&session.key(), Some(&session.tokens)).await?;
-        self.state().session = Some(Arc::new(session));
-        Ok(())
+    /// What is to be found out about the MCP server.
+    pub(super) async fn find(&self, challenge: &Challenge) -> Result<Found, OAuthError> {
+        let only = self.settings.issuer.as_deref();
+        discovery::find(&self.web, &self.endpoint, challenge, only).await
     }
 
-    /// Forgets tokens and the registration that they were made for.
-    pub(super) async fn forget(&self, session: &Session) -> Result<(), OAuthError> {
-        self.save::<Tokens>(&session.key(), None).await?;
-        self.unregister(&session.key()).await
+    /// Forgets the tokens of this key and the registration that they were made for.
+    pub(super) async fn forget(&self, key: &StoreKey) -> Result<(), OAuthError> {
+        self.save::<Tokens>(key, None).await?;
+        self.unregister(key).await
     }
 
     /// Forgets the registration at the issuer of this key.
@@ -81,14 +65,9 @@ impl OAuth {
         self.save::<Registration>(&of_client, None).await
     }
 
-    async fn obtain(&self, challenge: &Challenge) -> Result<Session, OAuthError> {
-        let settings = &self.settings;
-        let only = settings.issuer.as_deref();
-        let found = discovery::find(&self.web, &self.endpoint, challenge, only).await?;
-        let tokens_key = StoreKey {
-            issuer: found.server.issuer.clone(),
-            resource: Some(found.resource.clone()),
-        };
+    async fn obtain(&self, challenge: &Challenge, turn: &Turn) -> Result<(), OAuthError> {
+        let found = self.find(challenge).await?;
+        let tokens_key = found.key();
         // Tokens of another authorization server, or for another resource, are of no use here.
         let session = self.session().filter(|it| it.key() == tokens_key);
         let kept: Option<Tokens> = match &session {
@@ -97,38 +76,48 @@ impl OAuth {
         };
         let mut client = self.client(&found.server).await?;
         let made = |client: &RegisteredClient, tokens, origin| {
+            let needs_proofs = self.needs_proofs(&found);
             let (server, resource) = (found.server.clone(), found.resource.clone());
-            Session::new(server, client.clone(), resource, tokens, origin)
+            let client = client.clone();
+            Arc::new(Session::new(
+                server,
+                client,
+                resource,
+                tokens,
+                needs_proofs,
+                origin,
+            ))
         };
-        let does = |it: &&Tokens| it.granted().contain(&challenge.scopes);
+        // Those that are bound to no key stay so when they are refreshed.
+        let does = |it: &&Tokens| {
+            it.granted().contain(&challenge.scopes) && (it.is_bound() || !self.needs_proofs(&found))
+        };
         if let Some(kept) = kept.as_ref().filter(does) {
             let fits = kept.is_bound() || !self.needs_key(&found);
             if session.is_none() && kept.is_fresh() && fits {
-                return Ok(made(&client, kept.clone(), Origin::Kept));
+                self.state().session = Some(made(&client, kept.clone(), Origin::Kept));
+                return Ok(());
             }
-            let (server, resource) = (&found.server, &found.resource);
+            let old = made(&client, kept.clone(), Origin::Kept);
             let refreshed = match session.is_none_or(|it| it.may_refresh()) {
-                true => self.refreshed(server, &client, resource, kept).await,
-                false => Ok(None),
+                true => self.refreshed(old, turn).await,
+                false => Ok(false),
             };
             match refreshed {
-                Ok(Some(tokens)) => {
-                    self.save(&tokens_key, Some(&tokens)).await?;
-                    return Ok(made(&client, tokens, Origin::Refreshed));
-                }
+                Ok(true) => return Ok(()),
                 // It was withdrawn, or has run out: a new grant takes its place.
-                Ok(None) => {}
+                Ok(false) => {}
                 Err(OAuthError::Refused { code, .. }) if !FOR_NOW.contains(&code.as_str()) => {
                     self.save::<Tokens>(&tokens_key, None).await?;
                     if code == UNKNOWN_CLIENT {
                         self.unregister(&tokens_key).await?;
-                        client = self.client(server).await?;
+                        client = self.client(&found.server).await?;
                     }
                 }
                 Err(other) => return Err(other),
             }
         }
-        let scopes = settings.scopes(&found, challenge, kept.as_ref())?;
+        let scopes = self.settings.scopes(&found, challenge, kept.as_ref())?;
         let granted = self.granted(&found, &client, &scopes).await;
         if let Err(OAuthError::Refused { code, .. }) = &granted
             && code == UNKNOWN_CLIENT
@@ -136,35 +125,10 @@ impl OAuth {
             // The next try registers again.
             self.unregister(&tokens_key).await?;
         }
-        let tokens = granted?;
-        self.save(&tokens_key, Some(&tokens)).await?;
-        Ok(made(&client, tokens, Origin::Granted))
-    }
-
-    /// Tokens by the refresh token; `None` without one.
-    async fn refreshed(
-        &self,
-        server: &ServerDocument,
-        client: &RegisteredClient,
-        resource: &str,
-        old: &Tokens,
-    ) -> Result<Option<Tokens>, OAuthError> {
-        let Some(refresh) = old.refresh.clone().map(RefreshToken::new) else {
-            return Ok(None);
-        };
-        let (key, granted) = (old.key(), old.granted());
-        let asking = Asking {
-            web: &self.web,
-            server,
-            client,
-            key: key.as_ref(),
-            resource,
-            scopes: &granted,
-        };
-        let mut tokens = asking.ask(token::Grant::Refresh(&refresh)).await?;
-        tokens.refresh = tokens.refresh.or_else(|| old.refresh.clone());
-        tokens.asked.clone_from(&old.asked);
-        Ok(Some(tokens))
+        let session = made(&client, granted?, Origin::Granted);
+        // In use before it is saved: what a person agreed to is not lost with a store that fails.
+        self.state().session = Some(Arc::clone(&session));
+        self.save(&tokens_key, Some(&session.tokens)).await
     }
 
     /// Tokens by the grant of the settings.
@@ -217,11 +181,7 @@ impl OAuth {
             let problem = "it gave a token that has run out already (expires_in)";
             return Err(OAuthError::fetched(&server.issuer, problem));
         }
-        if !tokens.is_bound() && (self.settings.needs_proofs || found.wants_proofs) {
-            let problem =
-                "it gave a token that is bound to no key, and one that is bound is needed (DPoP)";
-            return Err(OAuthError::fetched(&server.issuer, problem));
-        }
+        tokens.suit(server, self.needs_proofs(found))?;
         Ok(tokens)
     }
 
@@ -299,17 +259,20 @@ impl OAuth {
     /// The key to have a token bound to, if it is to be bound.
     fn key(&self, found: &Found) -> Result<Option<SigningKey>, OAuthError> {
         let issuer = &found.server.issuer;
-        let is_wanted = self.settings.needs_proofs || found.wants_proofs;
-        if is_wanted && !found.server.takes_proofs() {
+        if self.needs_proofs(found) && !found.server.takes_proofs() {
             let problem = "it must bind tokens to a key by ES256 (dpop_signing_alg_values_supported): the MCP server or the settings want that";
             return Err(OAuthError::fetched(issuer, problem));
         }
         self.needs_key(found).then(SigningKey::generate).transpose()
     }
 
+    /// Whether tokens must be bound to a key.
+    fn needs_proofs(&self, found: &Found) -> bool {
+        self.settings.needs_proofs || found.wants_proofs
+    }
+
     fn needs_key(&self, found: &Found) -> bool {
-        let resource = self.settings.needs_proofs || found.takes_proofs || found.wants_proofs;
-        resource && found.server.takes_proofs()
+        (self.needs_proofs(found) || found.takes_proofs) && found.server.takes_proofs()
     }
 
     /// What the store has; what it has and cannot be read counts as nothing.
@@ -324,10 +287,7 @@ impl OAuth {
         key: &StoreKey,
         value: Option<&T>,
     ) -> Result<(), OAuthError> {
-        let text = value.map(serde_json::to_string).transpose();
-        let text = text.map_err(|problem| OAuthError::Store(problem.to_string()))?;
-        let saved = self.settings.store.save(key, text).await;
-        saved.map_err(OAuthError::Store)
+        store::save(&*self.settings.store, key, value).await
     }
 }
 

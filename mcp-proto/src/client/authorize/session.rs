@@ -21,6 +21,8 @@ pub(super) struct Session {
     /// What the MCP server calls itself.
     pub(super) resource: String,
     pub(super) tokens: Tokens,
+    /// Tokens must be bound to a key.
+    pub(super) needs_proofs: bool,
     origin: Origin,
     /// The server has taken the token.
     has_worked: AtomicBool,
@@ -41,6 +43,7 @@ impl Session {
         client: RegisteredClient,
         resource: String,
         tokens: Tokens,
+        needs_proofs: bool,
         origin: Origin,
     ) -> Self {
         Self {
@@ -48,6 +51,7 @@ impl Session {
             client,
             resource,
             tokens,
+            needs_proofs,
             origin,
             has_worked: AtomicBool::new(false),
         }

@@ -5,6 +5,9 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use futures_util::future::BoxFuture;
+use serde::Serialize;
+
+use super::error::OAuthError;
 
 /// How many values a [`MemoryStore`] keeps; the first in order goes when there are more.
 pub const MAX_STORED: usize = 1_024;
@@ -35,6 +38,17 @@ pub trait TokenStore: fmt::Debug + Send + Sync {
         key: &'a StoreKey,
         text: Option<String>,
     ) -> BoxFuture<'a, Result<(), String>>;
+}
+
+/// Keeps a value as JSON; `None` forgets it.
+pub(super) async fn save<T: Serialize>(
+    store: &dyn TokenStore,
+    key: &StoreKey,
+    value: Option<&T>,
+) -> Result<(), OAuthError> {
+    let text = value.map(serde_json::to_string).transpose();
+    let text = text.map_err(|problem| OAuthError::Store(problem.to_string()))?;
+    store.save(key, text).await.map_err(OAuthError::Store)
 }
 
 /// Keeps them as long as the process runs: at most [`MAX_STORED`].

@@ -300,6 +300,20 @@ impl Tokens {
         self.is_bound
     }
 
+    /// Refuses tokens that are bound to no key, where they must be.
+    pub(super) fn suit(
+        &self,
+        server: &ServerDocument,
+        needs_proofs: bool,
+    ) -> Result<(), OAuthError> {
+        if self.is_bound || !needs_proofs {
+            return Ok(());
+        }
+        let problem =
+            "it gave a token that is bound to no key, and one that is bound is needed (DPoP)";
+        Err(OAuthError::fetched(&server.issuer, problem))
+    }
+
     /// The value of `Authorization`.
     pub(super) fn header(&self) -> Option<HeaderValue> {
         let scheme = if self.is_bound { "DPoP" } else { "Bearer" };
