@@ -117,7 +117,7 @@ impl Endpoint {
             let error = Server::unknown_method(&request.method, Era::Modern);
             return Err(Rejection::Message(StatusCode::NOT_FOUND, error));
         }
-        self.may(&request, &head.extensions)?;
+        self.may(&request, &mut head.extensions)?;
         let listens = request.method == "subscriptions/listen";
         if listens && !accepts.events {
             return Err(Rejection::NotAcceptable("text/event-stream"));

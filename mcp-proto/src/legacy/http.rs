@@ -147,7 +147,7 @@ impl Legacy {
             return Box::pin(self.initialize(head, accepts, &client, request)).await;
         }
         let session = session_id(head)?;
-        self.0.endpoint.may(&request, &head.extensions)?;
+        self.0.endpoint.may(&request, &mut head.extensions)?;
         // Before the session is looked up: whoever ends it after that finds the call.
         let entered = self.enter(&session, &request, &client);
         // What runs of a session is shown to its owner alone.

@@ -108,7 +108,9 @@ impl Needs {
         let wanted = match method {
             "tools/call" => text("name").map(|name| Wanted::Tool(name, arguments)),
             "prompts/get" => text("name").map(|name| Wanted::Prompt(name, arguments)),
-            "resources/read" | "resources/subscribe" => text("uri").map(Wanted::Resource),
+            "resources/read" | "resources/subscribe" | "skills/get" => {
+                text("uri").map(Wanted::Resource)
+            }
             "completion/complete" => Some(Wanted::Completion(params)),
             _ => None,
         };

@@ -1,6 +1,8 @@
 //! From the name of a method to what answers it.
 
 use std::future::{Future, ready};
+#[cfg(feature = "http")]
+use std::sync::Arc;
 
 use futures_util::TryFutureExt as _;
 use futures_util::future::{BoxFuture, Either};
@@ -8,7 +10,7 @@ use futures_util::future::{BoxFuture, Either};
 use http::Extensions;
 use serde_json::{Map, Value, json};
 
-use super::offered::Offered;
+use super::offered::{Judged, Offered};
 use super::run::ToolCall;
 use super::{Method, Server};
 use crate::context::Context;
@@ -64,6 +66,7 @@ impl Server {
             params,
         } = request;
         let era = context.era();
+        let judged = context.extensions.remove::<Judged>();
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
@@ -82,7 +85,7 @@ impl Server {
                 None => Err(Self::unknown_method(&method, era)).into(),
             };
         };
-        let offered = self.offered();
+        let offered = judged.map_or_else(|| self.offered(), |Judged(offered)| offered);
         if !method.may_ask()
             && (offered.needs.is_empty() || context.extension::<Scopes>().is_none())
             && let Some(ready) = self.ready(&offered, method, &params, context.protocol_version)
@@ -103,7 +106,7 @@ impl Server {
         }
         match method {
             Method::CallTool | Method::ReadResource | Method::GetPrompt => {
-                Dispatched::Later(Box::pin(self.in_rounds(method, params, context)))
+                Dispatched::Later(Box::pin(self.in_rounds(offered, method, params, context)))
             }
             Method::ListTools => self.list_tools(&offered, &params, &context).into(),
             Method::ListPrompts => self.list_prompts(&offered, &params, &context).into(),
@@ -210,10 +213,17 @@ impl Server {
         Method::parse(name, era).filter(|method| method.is_offered(&self.0.capabilities))
     }
 
-    /// The scopes that a request needs, if its caller has not all of them. Who observes requests is told of it.
+    /// The scopes that a request needs, if its caller has not all of them. Who observes requests is told of it. The caller's
+    /// extensions keep what was judged: the requests of a batch are judged by, and answered from, the same.
     #[cfg(feature = "http")]
-    pub(crate) fn missing_scopes(&self, request: &Request, caller: &Extensions) -> Option<Scopes> {
-        let offered = self.offered();
+    pub(crate) fn missing_scopes(
+        &self,
+        request: &Request,
+        caller: &mut Extensions,
+    ) -> Option<Scopes> {
+        caller.get::<Scopes>()?;
+        let judged = caller.get_or_insert_with(|| Judged(self.offered()));
+        let offered = Arc::clone(&judged.0);
         let needs = &offered.needs;
         let missing = needs.missing(&request.method, &request.params, caller)?;
         self.0.forbidden(request, caller);

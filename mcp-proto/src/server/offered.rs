@@ -4,6 +4,7 @@ mod check;
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -34,6 +35,15 @@ pub(crate) struct Offered {
     /// The whole results of lists that are one page and the same for everybody, in each revision.
     pub(super) ready: Vec<(Method, ProtocolVersion, Payload)>,
 }
+
+/// What was offered when the scopes of a request were judged, among its extensions: what answers the request is what its
+/// caller was allowed.
+#[derive(Debug, Clone)]
+#[cfg_attr(
+    not(feature = "http"),
+    expect(dead_code, reason = "scopes are judged over HTTP alone")
+)]
+pub(super) struct Judged(pub(super) Arc<Offered>);
 
 impl Offered {
     pub(super) fn tool<S, A, O, F, R>(

@@ -69,25 +69,27 @@ impl<'s> ToolCall<'s> {
 impl Server {
     pub(crate) async fn run(
         &self,
+        offered: &Offered,
         method: Method,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
         match method {
-            Method::ReadResource => Box::pin(self.read_resource(params, context)).await,
-            Method::GetPrompt => Box::pin(self.get_prompt(params, context)).await,
-            _ => self.start_tool(params, context)?.finish().await,
+            Method::ReadResource => Box::pin(self.read_resource(offered, params, context)).await,
+            Method::GetPrompt => Box::pin(self.get_prompt(offered, params, context)).await,
+            _ => self.start_tool(offered, params, context)?.finish().await,
         }
     }
 
     /// A call of a tool on its way: the arguments are judged, the handler waits to run.
-    fn start_tool(
-        &self,
+    fn start_tool<'s>(
+        &'s self,
+        offered: &Offered,
         params: Map<String, Value>,
         context: Context,
-    ) -> Result<ToolCall<'_>, ErrorObject> {
+    ) -> Result<ToolCall<'s>, ErrorObject> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let started = self.offered().tools.start(params, context)?;
+        let started = offered.tools.start(params, context)?;
         Ok(ToolCall::new(self, version, client, started))
     }
 
@@ -106,6 +108,7 @@ impl Server {
 
     async fn read_resource(
         &self,
+        offered: &Offered,
         mut params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
@@ -116,7 +119,7 @@ impl Server {
         let (era, client) = (context.era(), context.client.clone());
         let read = match self.read_skill(&uri) {
             Some(read) => read.map_err(|error| error.into_interrupt(era, Some(&uri)))?,
-            None => self.offered().resources.read(&uri, context).await?,
+            None => offered.resources.read(&uri, context).await?,
         };
         let size = read.size();
         let write =
@@ -129,11 +132,11 @@ impl Server {
 
     async fn get_prompt(
         &self,
+        offered: &Offered,
         params: Map<String, Value>,
         context: Context,
     ) -> Result<Payload, Interrupt> {
         let (version, client) = (context.protocol_version, context.client.clone());
-        let offered = self.offered();
         let prompt = offered.prompts.fill_in(params, context).await?;
         let size = prompt.size();
         let write = move |server: &Self| {

@@ -13,7 +13,8 @@ use crate::version::ProtocolVersion;
 impl Server {
     /// Hides tools from now on: they are not listed, and a call of one gets the answer for an unknown tool. Calls that run
     /// go on. Every client that listens hears `notifications/tools/list_changed`, if that changes anything. Tools that
-    /// clients should not see at first are hidden right after the server is built.
+    /// clients should not see at first are hidden right after the server is built. A tool that [`Server::update`] puts
+    /// under the name of a hidden one is hidden too, until [`Server::show_tools`] shows it.
     ///
     /// False, and nothing is hidden, if there is no tool of one of these names, or if the builder did not declare
     /// [`ServerBuilder::tools_list_changed`](crate::ServerBuilder::tools_list_changed): clients may then keep the list for

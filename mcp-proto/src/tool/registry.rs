@@ -1,6 +1,6 @@
 //! The tools of a server: looked up, checked, called.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -30,6 +30,9 @@ pub(crate) struct ToolRegistry {
     by_name: HashMap<String, usize>,
     /// The application's own words for arguments that do not fit.
     refuse: Option<Refuse>,
+    /// Names that were hidden, and hide what comes back under them; as many as the application ever hid at one time or
+    /// another and did not show again.
+    hidden: BTreeSet<String>,
     /// Tools that do not say that they only read are hidden, those too that are added later.
     only_reading: bool,
 }
@@ -147,7 +150,7 @@ impl ToolRegistry {
             return Err(SchemaError("another tool has the same name".to_owned()));
         }
         content::check_icons(&tool.icons).map_err(SchemaError)?;
-        let hidden = self.only_reading && !tool.only_reads();
+        let hidden = self.hidden.contains(name) || self.only_reading && !tool.only_reads();
         let name = name.clone();
         let registered = Arc::new(Registered::new(tool, nulls, handler)?);
         self.by_name.insert(name, self.tools.len());
@@ -193,6 +196,12 @@ impl ToolRegistry {
                 changed |= entry.hidden != hidden;
                 entry.hidden = hidden;
             }
+        }
+        for &name in names {
+            match hidden {
+                true => self.hidden.insert(name.to_owned()),
+                false => self.hidden.remove(name),
+            };
         }
         Some(changed)
     }

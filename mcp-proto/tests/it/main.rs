@@ -15,6 +15,7 @@ mod asking_common;
 mod asking_forms;
 mod asking_kinds;
 mod asking_legacy;
+mod asking_replaced;
 mod asking_state;
 mod asking_wire;
 mod authorize;

@@ -1,7 +1,7 @@
 //! What a server offers is changed while it runs: every client sees it, every listener hears of it, and nothing that is
 //! wrong gets in, over HTTP and stdio in both eras.
 
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use http::Method;
 use http_body_util::BodyExt as _;
@@ -9,7 +9,7 @@ use mcp_proto::http::ResponseBody;
 use mcp_proto::{
     BuildError, CallToolResult, Context, GetPromptResult, Guarded, Prompt, RequestError, Resource,
     ResourceContents, ResourceTemplate, ResourceUri, Scopes, Server, StreamableHttpService, Tool,
-    ToolAnnotations, Update,
+    ToolAnnotations, Update, Wanted,
 };
 use serde_json::{Map, Value, json};
 
@@ -371,6 +371,85 @@ async fn a_server_that_only_reads_hides_what_writes_and_is_added_later() {
     }
     drop(clients);
     served.ended().await;
+}
+
+#[tokio::test]
+async fn what_comes_under_the_name_of_a_hidden_tool_is_hidden() {
+    let server = changing();
+    let update = |update: Update<&'static str>| server.update(update).unwrap();
+    update(Update::new("one").raw_tool(tool("late"), told));
+    assert!(server.hide_tools(&["late"]));
+    let (clients, served) = every_client(&server).await;
+    let listed = async |wanted: &[&str]| {
+        for (name, client) in &clients {
+            let list = client.request("tools/list", json!({})).await.unwrap();
+            assert_eq!(names(&list, "tools", "name"), wanted, "{name}");
+            let called = client.request("tools/call", call("late")).await;
+            assert_eq!(called.is_ok(), wanted.contains(&"late"), "{name}");
+        }
+    };
+    let gone = || Update::new("two").without_tool("late");
+    update(gone().raw_tool(tool("late"), told));
+    listed(&["always"]).await;
+    update(gone());
+    update(Update::new("three").raw_tool(tool("late"), told));
+    listed(&["always"]).await;
+    assert!(server.show_tools(&["late"]));
+    listed(&["always", "late"]).await;
+    update(gone().raw_tool(tool("late"), told));
+    listed(&["always", "late"]).await;
+    drop(clients);
+    served.ended().await;
+}
+
+#[tokio::test]
+async fn what_answers_a_call_is_what_its_caller_was_allowed() {
+    let params = json!({"name": "always", "arguments": {}});
+    for way in ["modern", "legacy", "batch"] {
+        let judging = Arc::new(OnceLock::<Server>::new());
+        let judge = Arc::clone(&judging);
+        let server = Server::builder("s", "1", "old")
+            .raw_tool(tool("always"), told)
+            .tools_list_changed()
+            .scopes_by(move |wanted, _| {
+                // Another tool takes the name while the call is judged, and asks for more.
+                if let (Wanted::Tool(name, Some(_)), Some(server)) = (wanted, judge.get()) {
+                    let other = Update::new("new")
+                        .without_tool(name)
+                        .raw_tool(tool(name), told)
+                        .require_scopes(Guarded::Tool(name.to_owned()), Scopes::of(["write"]));
+                    server.update(other).unwrap();
+                }
+                None
+            })
+            .build()
+            .unwrap();
+        let service = StreamableHttpService::new(server.clone());
+        let opened = Raw::initialize("2025-03-26").send(&service).await;
+        let session = opened.header("mcp-session-id").unwrap();
+        judging.set(server).unwrap();
+        let one = |id| request(id, "tools/call", &params);
+        let raw = || match way {
+            "modern" => Raw::modern("tools/call", params.clone()),
+            "legacy" => Raw::legacy(session, "tools/call", &params),
+            _ => Raw::post(json!([one(1), one(2)]).to_string()).set("mcp-session-id", session),
+        };
+        let send = async || {
+            let mut request = raw().request();
+            request.extensions_mut().insert(Scopes::of(["read"]));
+            let body = service.handle(request).await.into_body();
+            let body = body.collect().await.unwrap().to_bytes();
+            String::from_utf8(body.to_vec()).unwrap()
+        };
+        let answer = send().await;
+        let calls = if way == "batch" { 2 } else { 1 };
+        assert_eq!(answer.matches("\"old\"").count(), calls, "{way}: {answer}");
+        let answer = send().await;
+        assert!(
+            !answer.contains("\"old\"") && !answer.contains("\"new\""),
+            "{way}: {answer}"
+        );
+    }
 }
 
 #[tokio::test]

@@ -24,6 +24,7 @@ use crate::version::Era;
 pub(super) struct Start {
     pub(super) entry: Arc<Entry>,
     pub(super) registration: AbortRegistration,
+    pub(super) offered: Arc<Offered>,
     pub(super) params: Map<String, Value>,
     pub(super) context: Context,
 }
@@ -46,6 +47,7 @@ impl Server {
         let Start {
             entry,
             registration,
+            offered,
             params,
             context,
         } = start;
@@ -62,7 +64,6 @@ impl Server {
             server: Arc::downgrade(&self.0),
             entry: Arc::clone(&entry),
         };
-        let offered = self.offered();
         // Boxed once, where every future around it would take its size again.
         let calls = Box::pin(in_rounds(offered, Arc::clone(&entry), params, context));
         let calls = Abortable::new(passing_on(calls, said, entry), registration);
