@@ -95,6 +95,8 @@ struct Inner {
     authorizing: Authorizing,
     /// One comes to terms with the server at a time.
     settling: Semaphore,
+    /// One subscribes or unsubscribes at a time.
+    subscribing: Semaphore,
     /// The turns of [`ClientConfig::max_calls`].
     calls: Semaphore,
     /// What a legacy session would forget with its server.
@@ -150,7 +152,8 @@ impl Client {
         match client.settle().await {
             Err(ClientError::Closed) if config.version.is_none() => {
                 let client = start(&mut command)?;
-                client.handshake(ProtocolVersion::LATEST_LEGACY).await?;
+                let terms = client.handshake(ProtocolVersion::LATEST_LEGACY).await?;
+                client.settled(terms);
                 Ok(client)
             }
             settled => settled.map(|()| client),
@@ -221,6 +224,7 @@ impl Client {
             hearing,
             speaking: watch::Sender::new(Arc::default()),
             settling: Semaphore::new(1),
+            subscribing: Semaphore::new(1),
             calls: Semaphore::new(config.max_calls.clamp(1, Semaphore::MAX_PERMITS)),
             wishes: Mutex::default(),
             stream: Owned::default(),
@@ -252,6 +256,7 @@ impl Client {
         if !self.0.config.get_stream
             || !is_useful
             || speaking.era() == Era::Modern
+            || self.is_closed()
             || self.0.stream.is_running()
         {
             return;
@@ -260,6 +265,9 @@ impl Client {
         let (link, weak) = (Arc::clone(link), WeakClient(Arc::downgrade(&self.0)));
         let listening = http::listen(link, weak, self.0.speaking.subscribe(), sender);
         self.0.stream.own(tokio::spawn(listening));
+        if self.is_closed() {
+            self.0.stream.end();
+        }
         // A server may keep the head of its answer back until it has something to tell.
         let _opened = tokio::time::timeout(OPENING, opened).await;
     }
@@ -307,6 +315,10 @@ impl Client {
                     .map_err(|_| ClientError::Timeout(limit))?
             }
         }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.0.is_closed.load(Ordering::Relaxed)
     }
 
     fn is_http(&self) -> bool {

@@ -140,13 +140,10 @@ impl Client {
             Some(task) => task.result().await?,
             None => result,
         };
-        let result: ToolResult = typed("tools/call", result)?;
-        if let Some(content) = result
-            .structured_content
-            .as_ref()
-            .filter(|_| !result.is_error)
-        {
-            self.0.hearing.listed.check(name, content)?;
+        let mut result: ToolResult = typed("tools/call", result)?;
+        if let (false, Some(content)) = (result.is_error, result.structured_content.take()) {
+            let checked = self.0.hearing.listed.check(name, content).await?;
+            result.structured_content = Some(checked);
         }
         Ok(result)
     }

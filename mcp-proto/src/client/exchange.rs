@@ -30,7 +30,8 @@ impl Client {
     ///
     /// It is made once more, with another id, where that cannot do anything twice: when the session is lost (after a new
     /// handshake), when the server turns out to speak another era than it did, and in the modern era when the connection
-    /// breaks before the answer of anything but `tools/call`.
+    /// breaks before the answer of what only reads (`server/discover`, `completion/complete`, `resources/read`,
+    /// `resources/directory/read` and all methods that end with `/list` or `/get`).
     ///
     /// # Errors
     /// [`ClientError`]; [`ClientError::Rpc`] is the server's own.
@@ -102,7 +103,7 @@ impl Client {
         let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
         let mut again = false;
         loop {
-            if self.0.is_closed.load(Ordering::Relaxed) {
+            if self.is_closed() {
                 return Err(ClientError::Closed);
             }
             let speaking = self.speaking();
@@ -203,11 +204,12 @@ impl Client {
             Ok(reply) => reply,
             // The request is lost with its stream (2026-07-28, "Streamable HTTP").
             Err(ClientError::Closed) => {
-                return Ok(is_modern && self.is_http() && method != "tools/call");
+                return Ok(is_modern && self.is_http() && only_reads(method));
             }
             Err(_) => return Ok(false),
         };
         let code = match &reply.outcome {
+            Ok(response) if response.outcome.is_ok() => return Ok(false),
             Ok(response) => response.outcome.as_ref().err().map(|error| error.code),
             Err(_) => None,
         };
@@ -262,6 +264,15 @@ impl Client {
         }
         params
     }
+}
+
+/// Whether a method changes nothing at the server, so that it may be called twice.
+fn only_reads(method: &str) -> bool {
+    matches!(
+        method,
+        "server/discover" | "completion/complete" | "resources/read" | "resources/directory/read"
+    ) || method.ends_with("/list")
+        || method.ends_with("/get")
 }
 
 /// Changes `_meta` of params, which are an object; it is put there if need be.

@@ -11,6 +11,7 @@ use tokio::sync::{broadcast, watch};
 
 use super::backoff::pause;
 use super::hearing::{Gaps, Own, Owned};
+use super::speaking::Speaking;
 use super::{Client, ClientError};
 use crate::jsonrpc::{Notification, Request, RequestId};
 use crate::lifecycle::META_SUBSCRIPTION_ID;
@@ -186,11 +187,10 @@ impl Client {
     }
 
     /// Brings a new session what the one before it was asked for.
-    pub(super) async fn restore(&self) -> Result<(), ClientError> {
-        if self.era() == Era::Modern {
+    pub(super) async fn restore(&self, speaking: &Speaking) -> Result<(), ClientError> {
+        if speaking.era() == Era::Modern {
             return Ok(());
         }
-        let speaking = self.speaking();
         let (level, uris) = {
             let wishes = self.wishes();
             let uris: Vec<_> = wishes.subscribed.keys().cloned().collect();
@@ -202,11 +202,22 @@ impl Client {
         for (method, params) in level.into_iter().chain(uris) {
             let request = Request::new(self.next_id(), method, params);
             let limit = self.0.config.timeout;
-            let asked = self.send_request(request, &speaking, None);
+            let asked = self.send_request(request, speaking, None);
             self.0.authorizing.within(limit, asked).await??;
         }
-        self.attend(false).await;
         Ok(())
+    }
+
+    /// Takes back what was subscribed to, unless it is wanted again.
+    async fn unsubscribe(self, uris: Vec<String>) {
+        for uri in uris {
+            let turn = self.0.subscribing.acquire().await;
+            if turn.is_err() || self.wishes().subscribed.contains_key(&uri) {
+                continue;
+            }
+            let params = json!({ "uri": uri });
+            let _told = self.request("resources/unsubscribe", params).await;
+        }
     }
 }
 
@@ -299,6 +310,11 @@ impl Listening {
         }
         let uris = std::mem::take(&mut self.interest.uris);
         for uri in uris {
+            let client = &self.client.0;
+            // Else an unsubscribe that is on its way could arrive behind this.
+            let turn = client.subscribing.acquire();
+            let turn = client.authorizing.within(client.config.timeout, turn);
+            let _turn = turn.await?.map_err(|_| ClientError::Closed)?;
             let is_first = !self.client.wishes().subscribed.contains_key(&uri);
             if is_first {
                 let params = json!({ "uri": uri });
@@ -341,13 +357,7 @@ impl Drop for Listening {
             return;
         };
         // Takes as long as these calls may take, and no longer.
-        let client = self.client.clone();
-        runtime.spawn(async move {
-            for uri in over {
-                let params = json!({ "uri": uri });
-                let _told = client.request("resources/unsubscribe", params).await;
-            }
-        });
+        runtime.spawn(self.client.clone().unsubscribe(over));
     }
 }
 

@@ -1,18 +1,19 @@
 //! The lists of a server, all their pages.
 
 use std::collections::HashMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use super::calls::typed;
 use super::{Client, ClientError, Link};
+use crate::apart::apart;
 use crate::content::Resource;
 use crate::jsonrpc::ErrorObject;
 use crate::prompt::Prompt;
 use crate::resource::ResourceTemplate;
-use crate::schema::check_once;
+use crate::schema::CompiledSchema;
 use crate::task::TaskSupport;
 use crate::tool::Tool;
 use crate::version::Era;
@@ -20,6 +21,12 @@ use crate::version::Era;
 /// The most pages of a list that are followed, and the most items that are taken from them.
 const MAX_PAGES: usize = 1_000;
 const MAX_ITEMS: usize = 100_000;
+
+/// The most bytes of all pages of a list, in messages of the largest size that is read.
+const MAX_MESSAGES: usize = 4;
+
+/// How long all pages of a list may take, in the time of one request.
+const MAX_TIMEOUTS: u32 = 10;
 
 /// The most tools that are remembered. Results of others are not checked.
 const MAX_TOOLS: usize = 10_000;
@@ -29,10 +36,19 @@ const MAX_TOOLS: usize = 10_000;
 pub(super) struct Listed(Mutex<HashMap<String, Said>>);
 
 /// What a list says of a tool.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 struct Said {
-    output_schema: Option<Value>,
+    output: Option<Arc<Output>>,
     needs_task: bool,
+}
+
+/// What a tool says of its structured content.
+#[derive(Debug)]
+struct Output {
+    schema: Value,
+    /// By the first result that is checked. A schema that is too large, that refers to itself without end or that is in
+    /// a dialect that is not known does not compile.
+    compiled: OnceLock<Result<CompiledSchema, String>>,
 }
 
 impl Client {
@@ -79,6 +95,7 @@ impl Client {
     }
 
     /// All pages of a list. When a cursor is refused, it changed under way, and is read once more from its beginning.
+    /// They may take ten times as long as one request, and be four times as large as one message.
     pub(super) async fn list<T: DeserializeOwned>(
         &self,
         method: &str,
@@ -89,6 +106,17 @@ impl Client {
 
     /// All pages of a list with these params.
     pub(super) async fn list_of<T: DeserializeOwned>(
+        &self,
+        method: &str,
+        member: &str,
+        params: Value,
+    ) -> Result<Vec<T>, ClientError> {
+        let limit = self.0.config.timeout.saturating_mul(MAX_TIMEOUTS);
+        let listed = self.read_list(method, member, params);
+        self.0.authorizing.within(limit, listed).await?
+    }
+
+    async fn read_list<T: DeserializeOwned>(
         &self,
         method: &str,
         member: &str,
@@ -113,11 +141,21 @@ impl Client {
         params: &Value,
         pages: &mut usize,
     ) -> Result<Vec<T>, ClientError> {
+        let max_bytes = self.0.config.max_message_bytes;
+        let max_bytes = max_bytes.saturating_mul(MAX_MESSAGES);
+        let mut bytes = 0_usize;
         let mut items = Vec::new();
+        let mut sent = None;
         let mut page_params = params.clone();
         while *pages < MAX_PAGES {
             let mut page = self.kept(method, page_params).await?;
             *pages += 1;
+            bytes = bytes.saturating_add(page.to_string().len());
+            if bytes > max_bytes {
+                return Err(ClientError::Protocol(format!(
+                    "{method} did not end after {pages} pages; all of them may have {max_bytes} bytes together"
+                )));
+            }
             let listed = page.get_mut(member).map(Value::take).unwrap_or_default();
             items.extend(typed::<Vec<T>>(method, listed)?);
             if items.len() > MAX_ITEMS {
@@ -125,6 +163,12 @@ impl Client {
             }
             match page.get_mut("nextCursor").map(Value::take) {
                 Some(cursor @ Value::String(_)) => {
+                    if sent.as_ref() == Some(&cursor) {
+                        return Err(ClientError::Protocol(format!(
+                            "the nextCursor of {method} is the cursor of the same page; it must lead to the next one"
+                        )));
+                    }
+                    sent = Some(cursor.clone());
                     page_params = params.clone();
                     if let Some(members) = page_params.as_object_mut() {
                         members.insert("cursor".to_owned(), cursor);
@@ -145,8 +189,14 @@ impl Listed {
         let mut table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         table.clear();
         for tool in tools.iter().take(MAX_TOOLS) {
+            let output = tool.output_schema.clone().map(|schema| {
+                Arc::new(Output {
+                    schema,
+                    compiled: OnceLock::new(),
+                })
+            });
             let said = Said {
-                output_schema: tool.output_schema.clone(),
+                output,
                 needs_task: tool.task_support == TaskSupport::Required,
             };
             table.insert(tool.name.clone(), said);
@@ -167,19 +217,38 @@ impl Listed {
             .clear();
     }
 
-    /// Checks structured content against what the tool says of it.
-    pub(super) fn check(&self, tool: &str, content: &Value) -> Result<(), ClientError> {
-        let schema = {
+    /// Checks structured content against what the tool says of it, and gives it back.
+    pub(super) async fn check(&self, tool: &str, content: Value) -> Result<Value, ClientError> {
+        let output = {
             let table = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            table.get(tool).and_then(|said| said.output_schema.clone())
+            table.get(tool).and_then(|said| said.output.clone())
         };
-        let Some(schema) = schema else {
-            return Ok(());
+        let Some(output) = output else {
+            return Ok(content);
         };
-        check_once(&schema, content).map_err(|problem| {
+        let checked = apart(move || output.check(&content).map(|()| content)).await;
+        let checked = checked.unwrap_or_else(|| Err("it could not be checked".to_owned()));
+        checked.map_err(|problem| {
             ClientError::Protocol(format!(
                 "the structured content of {tool} is not what its outputSchema says: {problem}"
             ))
+        })
+    }
+}
+
+impl Output {
+    /// Takes bounded work, but may take a while.
+    fn check(&self, content: &Value) -> Result<(), String> {
+        let compiled = self.compiled.get_or_init(|| {
+            CompiledSchema::of_results(self.schema.clone()).map_err(|problem| problem.to_string())
+        });
+        let schema = compiled.as_ref().map_err(Clone::clone)?;
+        schema.check(content).map_err(|findings| {
+            let first = findings.into_iter().next();
+            first.map_or_else(
+                || "it does not fit".to_owned(),
+                |finding| format!("at {:?}: {}", finding.path, finding.message),
+            )
         })
     }
 }

@@ -11,6 +11,9 @@ use crate::version::Era;
 /// How often one request is made again.
 const MAX_ROUNDS: usize = 32;
 
+/// The most questions of one result: each may be a dialog before a user. The library's own server asks 32 at most.
+const MAX_QUESTIONS: usize = 64;
+
 impl Client {
     /// [`Client::request`], and whatever it takes to get a result: where the server needs input, the callback of the
     /// configuration is asked, and the request made again with its
@@ -21,7 +24,7 @@ impl Client {
     ///
     /// # Errors
     /// As for [`Client::request`]; [`ClientError::Refused`] when the callback refuses, and [`ClientError::Protocol`] for a
-    /// server that still asks after 32 rounds.
+    /// server that still asks after 32 rounds, or more than 64 questions at once.
     pub async fn request_in_rounds(
         &self,
         method: &str,
@@ -79,6 +82,12 @@ impl Client {
         let mut round = Map::new();
         if let Some(requests) = result.get("inputRequests") {
             let requests = requests.as_object().ok_or_else(broken)?;
+            if requests.len() > MAX_QUESTIONS {
+                return Err(ClientError::Protocol(format!(
+                    "it asks {} questions at once; at most {MAX_QUESTIONS} are answered",
+                    requests.len()
+                )));
+            }
             let answered = requests.iter().map(|(key, question)| async move {
                 let method = question.get("method").and_then(Value::as_str);
                 let params = question.get("params").cloned().unwrap_or_else(|| json!({}));

@@ -4,7 +4,6 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use http::HeaderValue;
 use serde_json::{Value, json};
 
 use super::http::Reply;
@@ -53,48 +52,75 @@ impl Client {
 
     /// Comes to terms with the server for the first time.
     pub(super) async fn settle(&self) -> Result<(), ClientError> {
+        let terms = self.terms().await?;
+        self.settled(terms);
+        Ok(())
+    }
+
+    async fn terms(&self) -> Result<Speaking, ClientError> {
         match self.0.config.version {
-            Some(version) if version.era() == Era::Modern => {
-                self.settled(Some(version), None, None);
-                Ok(())
-            }
+            Some(version) if version.era() == Era::Modern => Ok(modern(version, None)),
             Some(version) => self.handshake(version).await,
             None => self.find_out().await,
         }
     }
 
-    /// Comes to terms once more, unless somebody else just did: after `generation`.
+    /// Comes to terms once more, unless somebody else just did: after `generation`. Others speak by the new terms when
+    /// the session has what the one before it had; a caller who gives up before leaves it to the next one.
     pub(super) fn settle_again(&self, generation: u64) -> BoxFuture<'_, Result<(), ClientError>> {
         // The stream of a session does so too, and is itself opened in the course of it.
         Box::pin(async move {
             let turn = self.0.settling.acquire().await;
             let _turn = turn.map_err(|_| ClientError::Closed)?;
+            if self.is_closed() {
+                return Err(ClientError::Closed);
+            }
             if self.speaking().generation != generation {
                 return Ok(());
             }
             self.0.hearing.missed();
-            self.settle().await?;
-            self.restore().await
+            let terms = self.terms().await?;
+            if let Err(error) = self.restore(&terms).await {
+                self.abandon(&terms).await;
+                return Err(error);
+            }
+            self.settled(terms);
+            // `close` may have ended the session before.
+            if self.is_closed() {
+                self.abandon(&self.speaking()).await;
+                return Err(ClientError::Closed);
+            }
+            self.attend(false).await;
+            Ok(())
         })
     }
 
-    fn settled(
-        &self,
-        version: Option<ProtocolVersion>,
-        session: Option<HeaderValue>,
-        server: Option<Arc<ServerInfo>>,
-    ) {
+    /// From here on the connection is spoken with like this.
+    pub(super) fn settled(&self, terms: Speaking) {
         self.0.speaking.send_modify(|speaking| {
+            let generation = speaking.generation + 1;
             *speaking = Arc::new(Speaking {
-                version,
-                session,
-                server,
-                generation: speaking.generation + 1,
+                generation,
+                ..terms
             });
         });
     }
 
-    async fn find_out(&self) -> Result<(), ClientError> {
+    /// Ends a session that is of no use, as far as the server lets it be ended.
+    async fn abandon(&self, terms: &Speaking) {
+        let Link::Http(link) = &self.0.link else {
+            return;
+        };
+        let ended = self.0.config.timeout;
+        if !matches!(
+            tokio::time::timeout(ended, link.close(terms)).await,
+            Ok(Ok(()))
+        ) {
+            tracing::debug!("a session that is of no use was not ended");
+        }
+    }
+
+    async fn find_out(&self) -> Result<Speaking, ClientError> {
         let limit = match self.0.link {
             Link::Http(_) => self.0.config.timeout,
             Link::Pipe(_) => self.0.config.probe.min(self.0.config.timeout),
@@ -105,10 +131,7 @@ impl Client {
             Err(_) => Probed::Silent,
         };
         let (version, was_silent) = match probed {
-            Probed::Modern(server) => {
-                self.settled(Some(ProtocolVersion::LATEST), None, server);
-                return Ok(());
-            }
+            Probed::Modern(server) => return Ok(modern(ProtocolVersion::LATEST, server)),
             Probed::Legacy(version) => (version, false),
             Probed::Silent => (ProtocolVersion::LATEST_LEGACY, true),
         };
@@ -118,8 +141,7 @@ impl Client {
             let limit = self.0.config.timeout;
             if let Ok(Ok(Probed::Modern(server))) = tokio::time::timeout(limit, self.probe()).await
             {
-                self.settled(Some(ProtocolVersion::LATEST), None, server);
-                return Ok(());
+                return Ok(modern(ProtocolVersion::LATEST, server));
             }
         }
         shaken
@@ -180,7 +202,10 @@ impl Client {
     }
 
     /// The handshake of the legacy era.
-    pub(super) async fn handshake(&self, version: ProtocolVersion) -> Result<(), ClientError> {
+    pub(super) async fn handshake(
+        &self,
+        version: ProtocolVersion,
+    ) -> Result<Speaking, ClientError> {
         let limit = self.0.config.timeout;
         let shaken = self.0.authorizing.within(limit, self.initialize(version));
         let reply = shaken.await??;
@@ -196,9 +221,15 @@ impl Client {
             .filter(|version| version.era() == Era::Legacy)
             .ok_or_else(|| ClientError::Protocol(format!("initialize answered {result}")))?;
         let server = ServerInfo::read(version, result.get("serverInfo"), &result);
-        self.settled(Some(version), reply.session, Some(server));
+        let terms = Speaking {
+            version: Some(version),
+            session: reply.session,
+            server: Some(server),
+            ..Speaking::default()
+        };
         let initialized = Notification::new("notifications/initialized", json!({}));
-        self.tell(&self.speaking(), initialized).await
+        self.tell(&terms, initialized).await?;
+        Ok(terms)
     }
 
     async fn initialize(&self, version: ProtocolVersion) -> Result<Reply, ClientError> {
@@ -237,6 +268,14 @@ impl Client {
              would do"
                 .to_owned(),
         )
+    }
+}
+
+fn modern(version: ProtocolVersion, server: Option<Arc<ServerInfo>>) -> Speaking {
+    Speaking {
+        version: Some(version),
+        server,
+        ..Speaking::default()
     }
 }
 

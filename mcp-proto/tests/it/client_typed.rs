@@ -269,8 +269,8 @@ async fn a_skill_that_is_not_what_was_listed_is_refused() {
 
 #[tokio::test]
 async fn a_list_that_never_ends_or_is_none_is_given_up() {
-    let fake = Fake::new(|seen, _| match seen.name() {
-        "prompts/list" => seen.result(json!({"prompts": [], "nextCursor": "again"})),
+    let fake = Fake::new(|seen, before| match seen.name() {
+        "prompts/list" => seen.result(json!({"prompts": [], "nextCursor": before.to_string()})),
         _ => seen.result(json!({"resources": "none"})),
     })
     .await;

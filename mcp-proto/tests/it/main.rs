@@ -36,12 +36,14 @@ mod caching;
 mod cancel;
 mod client;
 mod client_asked;
+mod client_bounds;
 mod client_cache;
 mod client_eras;
 mod client_fake;
 mod client_headers;
 #[cfg(unix)]
 mod client_pipe;
+mod client_returns;
 mod client_streams;
 #[cfg(feature = "tls")]
 mod client_tls;

@@ -33,6 +33,8 @@ pub(super) struct Place {
     pub(super) id: Option<String>,
     pub(super) retry: Option<Duration>,
     /// Connections in a row that brought no event.
+    pub(super) silent: u32,
+    /// Connections in a row that brought no message; an event may carry none.
     pub(super) failures: u32,
 }
 
@@ -71,12 +73,12 @@ impl HttpLink {
             let Some(id) = place.id.clone().filter(|_| speaking.era() == Era::Legacy) else {
                 break;
             };
-            place.failures += 1;
-            if place.failures > MAX_RESUMES {
+            place.silent += 1;
+            if place.silent > MAX_RESUMES {
                 break;
             }
             let again = async {
-                tokio::time::sleep(pause(place.retry, place.failures)).await;
+                tokio::time::sleep(pause(place.retry, place.silent)).await;
                 self.open(Some(&id), speaking).await
             };
             match answering.during(again).await {
@@ -127,12 +129,13 @@ impl HttpLink {
                 .push(data)
                 .map_err(|error| ClientError::Protocol(error.to_string()))?;
             for event in events {
-                place.failures = 0;
+                place.silent = 0;
                 place.id = event.id.or(place.id.take());
                 place.retry = event.retry.map(Duration::from_millis).or(place.retry);
                 if event.data.is_empty() {
                     continue;
                 }
+                place.failures = 0;
                 let message = Message::from_slice(event.data.as_bytes())
                     .map_err(|broken| ClientError::Protocol(broken.error.message))?;
                 match message {
