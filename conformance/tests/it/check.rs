@@ -5,6 +5,7 @@ mod command_line;
 pub(crate) mod correct;
 mod mutants;
 mod reports;
+mod unclear;
 
 use std::collections::BTreeSet;
 use std::time::Duration;

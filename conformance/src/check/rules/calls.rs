@@ -170,8 +170,11 @@ fn misfit(value: &Value, schema: &Value, path: &str, depth: usize) -> Option<Str
     });
     inner.or_else(|| {
         let items = schema.get("items")?;
+        // It is about those after the ones that `prefixItems` names.
+        let prefix = schema.get("prefixItems").and_then(Value::as_array);
         let values = value.as_array()?.iter().enumerate();
         values
+            .skip(prefix.map_or(0, Vec::len))
             .take(100)
             .find_map(|(index, value)| misfit(value, items, &format!("{path}/{index}"), depth + 1))
     })

@@ -31,7 +31,7 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.removed-methods",
         level: MUST,
         section: "2026-07-28, Changes",
-        title: "Methods that this revision no longer has are refused with −32601, initialize with any error",
+        title: "Methods that this revision no longer has are refused with −32601, initialize with any error, or taken in the newest older revision of the server",
         fix: "answer ping, logging/setLevel and resources/subscribe with −32601, and initialize with an error, if _meta names this revision",
         scope: MODERN,
         probe: |bench| removed(bench).boxed(),
@@ -109,19 +109,27 @@ async fn removed(bench: &mut Bench) -> Verdict {
         "capabilities": {},
         "clientInfo": {"name": "mcp-conformance", "version": "0"},
     });
+    // What takes a handshake may speak to an older client from then on.
+    let mut fresh = bench.fresh().await;
+    let exchange = fresh.ask("initialize", initialize).await;
+    fresh.join(exchange.header("mcp-session-id").map(str::to_owned));
+    fresh.end().await;
+    let result = exchange.result();
+    let version = result.and_then(|it| it.get("protocolVersion"));
+    let older = bench.spoken.iter().filter(|it| !it.is_modern()).max();
+    let is_taken =
+        older.is_some_and(|older| version.and_then(Value::as_str) == Some(older.as_str()));
+    // How a handshake is refused is free; best by an error that names the versions.
+    if exchange.code().is_none() && !is_taken {
+        return finding(format!("initialize: {}", exchange.outcome()), &exchange);
+    }
     for (method, params) in [
-        ("initialize", initialize),
         ("ping", json!({})),
         ("logging/setLevel", json!({"level": "info"})),
         ("resources/subscribe", json!({"uri": "test://one"})),
     ] {
         let exchange = bench.ask(method, params).await;
-        // How a handshake is refused is free; best by an error that names the versions.
-        let is_refused = match method {
-            "initialize" => exchange.code().is_some(),
-            _ => exchange.code() == Some(-32601),
-        };
-        if !is_refused {
+        if exchange.code() != Some(-32601) {
             return finding(format!("{method}: {}", exchange.outcome()), &exchange);
         }
     }

@@ -24,12 +24,13 @@ fn is_unknown_token(asked: &Asked) -> bool {
         .is_some_and(|it| it == "Bearer no-such-token")
 }
 
-/// Answers 401 to a token that nobody gave, with this challenge.
-fn refusing(challenge: Option<&'static str>) -> Fault {
+/// Answers so to a token that nobody gave, with this challenge, in which `HOST` is the server.
+fn refusing(status: u16, challenge: Option<&'static str>) -> Fault {
     instead(move |asked| {
-        let mut refusal = Answer::new(401, Value::Null);
+        let mut refusal = Answer::new(status, Value::Null);
         if let Some(challenge) = challenge {
-            let value = HeaderValue::from_static(challenge);
+            let host = asked.headers["host"].to_str().unwrap();
+            let value = challenge.replace("HOST", host).parse().unwrap();
             refusal.headers.insert("www-authenticate", value);
         }
         is_unknown_token(asked).then_some(refusal)
@@ -79,13 +80,15 @@ pub(super) fn heads() -> Vec<Mutant> {
                 }
             }),
         ),
-        legacy("access.challenge", refusing(Some("Basic"))),
-        modern("access.challenge", refusing(None)),
+        legacy("access.challenge", refusing(403, Some("Bearer"))),
+        modern("access.challenge", refusing(401, None)),
+        legacy("access.metadata", refusing(401, Some("Bearer"))),
         modern(
             "access.metadata",
-            refusing(Some(
-                "Bearer resource_metadata=\"http://127.0.0.1/nothing\"",
-            )),
+            refusing(
+                401,
+                Some("Bearer resource_metadata=\"http://HOST/nothing\""),
+            ),
         ),
         legacy(
             "http.accept",
