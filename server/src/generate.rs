@@ -1,5 +1,6 @@
 //! Universes made from a seed, as both dialects and the command line are asked for them.
 
+use mcp_proto::budget::Turn;
 use serde_json::Value;
 use universe_core::generate::Recipe;
 use universe_core::{Findings, State};
@@ -33,9 +34,14 @@ pub(crate) fn seed() -> String {
     seed
 }
 
-/// The universe of a recipe, made where it holds up nobody.
-pub(crate) async fn universe(recipe: Recipe) -> Result<State, NotDone> {
-    let made = offload::run(false, move || recipe.universe()).await?;
+/// The universe of a recipe, made where it holds up no other request, in its client's turn if clients are counted.
+pub(crate) async fn universe(recipe: Recipe, turn: Option<Turn>) -> Result<State, NotDone> {
+    let made = offload::run(false, move || {
+        // Its client may go away before it is made.
+        let _turn = turn;
+        recipe.universe()
+    });
+    let made = made.await?;
     made.map_err(|findings| {
         tracing::error!(%findings, "a generated universe is not what it should be");
         NotDone

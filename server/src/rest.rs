@@ -191,7 +191,7 @@ impl Rest {
             ("GET", Route::Universes) => self.list(head, reach).await,
             ("POST", Route::Universes) => {
                 let body = self.reading.body(head, body, client).await?;
-                self.create(head, body, reach).await
+                self.create(head, body, reach, client).await
             }
             ("GET", Route::Universe(id)) => self.get(head, &id).await,
             ("PUT", Route::Universe(id)) => {
@@ -209,7 +209,7 @@ impl Rest {
             }
             ("GET", Route::History(id)) => self.history(head, &id).await,
             ("GET", Route::Tree(id)) => self.tree(head, &id).await,
-            ("GET", Route::Picture(id, format)) => self.picture(head, &id, format).await,
+            ("GET", Route::Picture(id, format)) => self.picture(head, &id, format, client).await,
             ("GET", Route::Events(id)) => self.events(head, id, client).await,
             (_, route) => Err(Failure::method_not_allowed(self.methods(&route))),
         };

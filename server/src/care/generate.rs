@@ -12,7 +12,7 @@ use crate::generate;
 /// What a universe is made from, and what becomes of it.
 #[derive(Debug, Clone, Args)]
 pub struct Given {
-    /// Any text; digits alone are a number. A random one by default, which is told on stderr.
+    /// Any text; digits alone are a number, up to 4294967295 and without a zero in front. A random one by default, which is told on stderr.
     #[arg(long)]
     seed: Option<String>,
     /// How systems are built: classic (the default), compact, multiStarHeavy, moonRich, sparseOutpost, deepHierarchy.
@@ -60,8 +60,8 @@ impl Given {
     fn into_value(self) -> Value {
         // As it would be in JSON, where the same number is the same seed.
         let seed = self.seed.map(|seed| match seed.parse::<u32>() {
-            Ok(number) => json!(number),
-            Err(_) => json!(seed),
+            Ok(number) if number.to_string() == seed => json!(number),
+            _ => json!(seed),
         });
         let members = [
             ("seed", seed),

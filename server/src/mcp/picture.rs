@@ -129,9 +129,13 @@ async fn drawn<T: Send + 'static>(
     let service = scopes::within(&service, &context);
     let universe = find::universe(&service, uri.get("id").unwrap_or_default()).await?;
     let revision = universe.revision.0;
-    let _turn = context.turn().await?;
-    let drawn = offload::run(false, move || draw(&universe)).await;
-    let drawn = drawn.map_err(|_| RequestError::internal())?;
+    let turn = context.turn().await?;
+    let drawn = offload::run(false, move || {
+        // Its caller may go away before it is drawn.
+        let _turn = turn;
+        draw(&universe)
+    });
+    let drawn = drawn.await.map_err(|_| RequestError::internal())?;
     let drawn =
         drawn.map_err(|error| ErrorObject::new(ErrorObject::INTERNAL, error.to_string()))?;
     Ok((uri.uri, drawn, revision))

@@ -134,12 +134,17 @@ pub(super) async fn written(
     small: bool,
     make: impl FnOnce() -> Result<CallToolResult, ToolError> + Send + 'static,
 ) -> Result<CallToolResult, ToolError> {
-    let _turn = match small {
+    let turn = match small {
         true => None,
         false => context.turn().await?,
     };
-    let made = offload::run(small, make).await;
-    made.unwrap_or_else(|NotDone| Err(ToolError::internal()))
+    let made = offload::run(small, move || {
+        // Its caller may go away before the work is done.
+        let _turn = turn;
+        make()
+    });
+    made.await
+        .unwrap_or_else(|NotDone| Err(ToolError::internal()))
 }
 
 fn set_meta(result: &mut CallToolResult, name: &str, value: Value) {

@@ -8,7 +8,7 @@ use universe_core::State;
 
 use super::cells::{self, Shown};
 use super::labels::{Labels, Wanted, shortened};
-use super::regions;
+use super::regions::{self, Bands};
 use super::scene::{Scene, Shape, Size, Text};
 use super::view::Body;
 use super::{MAX_BODIES, Options, PictureError};
@@ -40,8 +40,10 @@ pub(super) fn draw(universe: &Universe, options: &Options) -> Result<Scene, Pict
     let shown = cells::shown(state, options.focus.as_deref(), area)?;
     let time = options.time.unwrap_or(state.time());
     let frame = [4.0, 4.0, width - 4.0, height - 4.0];
+    let bands = Bands::of(state);
     let mut painter = Painter {
         state,
+        bands: &bands,
         time,
         theme: options.theme,
         shapes: Vec::new(),

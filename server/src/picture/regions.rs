@@ -1,5 +1,7 @@
 //! Belts, fields and disks around bodies, and nebulae behind everything.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Deserialize;
 use universe_core::generate::{Random, Seed};
 use universe_core::{Record, State};
@@ -10,11 +12,14 @@ use super::labels::Wanted;
 use super::scene::{At, Color, Shape};
 use super::theme::Theme;
 
-/// The most belts, fields and disks that are looked through for one body, and the most nebulae of a picture.
-const MAX_LOOKED_AT: usize = 500;
+/// The most belts, fields and disks that a picture reads, of each, and its most nebulae.
+const MAX_READ: usize = 500;
 const MAX_NEBULAE: usize = 16;
 /// The most specks of a belt.
 const MAX_SPECKS: f64 = 220.0;
+
+/// The belts, fields and disks of a universe, by the body that they are around. Each is read once for a picture.
+pub(super) struct Bands(BTreeMap<String, Vec<Band>>);
 
 /// A belt, field or disk.
 pub(super) struct Band {
@@ -61,35 +66,39 @@ struct Position {
     z: Option<f64>,
 }
 
-/// What is around a body.
-pub(super) fn around(state: &State, host: &str) -> Vec<Band> {
-    let fields = state
-        .small_body_fields()
-        .take(MAX_LOOKED_AT)
-        .map(|it| (it, false));
-    let disks = state
-        .protoplanetary_disks()
-        .take(MAX_LOOKED_AT)
-        .map(|it| (it, true));
-    let belts = state.belts().take(MAX_LOOKED_AT).map(|it| (it, false));
-    let all = fields.chain(disks).chain(belts);
-    all.filter_map(|((id, record), is_disk)| band(id, record, host, is_disk))
-        .collect()
+impl Bands {
+    pub(super) fn of(state: &State) -> Self {
+        let fields = state.small_body_fields().take(MAX_READ);
+        let disks = state.protoplanetary_disks().take(MAX_READ);
+        let belts = state.belts().take(MAX_READ);
+        let all = fields.map(|it| (it, false));
+        let all = all.chain(disks.map(|it| (it, true)));
+        let all = all.chain(belts.map(|it| (it, false)));
+        let mut by_host = BTreeMap::<_, Vec<_>>::new();
+        for ((id, record), is_disk) in all {
+            if let Some((host, band)) = band(id, record, is_disk) {
+                by_host.entry(host).or_default().push(band);
+            }
+        }
+        Self(by_host)
+    }
+
+    /// What is around a body.
+    pub(super) fn around(&self, host: &str) -> &[Band] {
+        self.0.get(host).map_or(&[], Vec::as_slice)
+    }
 }
 
-fn band(id: &str, record: &Record, host: &str, is_disk: bool) -> Option<Band> {
+/// A record as it is drawn, and what it is around. `None` if it is not drawn.
+fn band(id: &str, record: &Record, is_disk: bool) -> Option<(String, Band)> {
     let it: Members = record.read()?;
-    let around = it.host_star_id.or(it.central_star_id).or(it.parent_id);
+    let host = it.host_star_id.or(it.central_star_id).or(it.parent_id)?;
     let (inner, outer) = (it.inner_radius?, it.outer_radius?);
-    if around.as_deref() != Some(host)
-        || it.visible == Some(false)
-        || inner >= outer
-        || outer <= 0.0
-    {
+    if it.visible == Some(false) || inner >= outer || outer <= 0.0 {
         return None;
     }
     let color = it.base_color.or(it.color);
-    Some(Band {
+    let band = Band {
         id: id.to_owned(),
         name: it.name.or(it.region_label).unwrap_or_default(),
         // From the middle on, on a logarithmic scale, would be endless.
@@ -98,7 +107,8 @@ fn band(id: &str, record: &Record, host: &str, is_disk: bool) -> Option<Band> {
         specks: Color::read(it.highlight_color.as_deref().or(color.as_deref())),
         color: Color::read(color.as_deref()),
         is_disk,
-    })
+    };
+    Some((host, band))
 }
 
 impl Painter<'_> {
@@ -179,16 +189,17 @@ pub(super) fn nebulae(
             continue;
         }
         let groups = nebula.associated_group_ids.unwrap_or_default();
-        let is_of = |at: usize| {
-            shown
-                .groups
-                .get(at)
-                .is_some_and(|group| groups.contains(&group.id))
-        };
+        let named: BTreeSet<_> = groups.iter().map(String::as_str).collect();
+        let own: Vec<_> = shown
+            .groups
+            .iter()
+            .map(|group| named.contains(group.id.as_str()))
+            .collect();
+        let is_own = |at: usize| own.get(at) == Some(&true);
         let cells = shown
             .cells
             .iter()
-            .filter(|cell| cell.group.is_some_and(is_of));
+            .filter(|cell| cell.group.is_some_and(is_own));
         let places: Vec<At> = cells.map(|cell| cell.at).collect();
         let count = places.len() as f64;
         let aside = f64::from(n) * 2.4;

@@ -4,6 +4,7 @@ use http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, ETAG, HeaderValue, IF_NONE_MATCH, X_CONTENT_TYPE_OPTIONS,
 };
 use http::{Method, Response, StatusCode, request};
+use mcp_proto::budget::Client;
 use mcp_proto::http::Encoding;
 
 use super::Rest;
@@ -46,6 +47,7 @@ impl Rest {
         head: &request::Parts,
         id: &UniverseId,
         format: Format,
+        client: &Client,
     ) -> Result<Response<RestBody>, Failure> {
         let options = Options::read(|name| read::query(head, name));
         let options = options.map_err(|findings| Failure::findings("picture", &findings))?;
@@ -58,10 +60,14 @@ impl Rest {
         } else if head.method == Method::HEAD {
             (StatusCode::OK, Vec::new())
         } else {
-            let small = offload::is_small(&universe.state) && format == Format::Svg;
-            let drawn = offload::run(small, move || match format {
-                Format::Svg => picture::svg(&universe, &options).map(String::into_bytes),
-                Format::Png => picture::png(&universe, &options),
+            let turn = client.turn().await;
+            let drawn = offload::run(false, move || {
+                // The client may go away before it is drawn.
+                let _turn = turn;
+                match format {
+                    Format::Svg => picture::svg(&universe, &options).map(String::into_bytes),
+                    Format::Png => picture::png(&universe, &options),
+                }
             });
             let drawn = drawn.await.map_err(|error| Failure::internal(&error))?;
             let drawn = drawn.map_err(|error| match error {

@@ -2,6 +2,7 @@
 
 use http::header::{ETAG, HeaderValue, LINK, LOCATION};
 use http::{Method, Response, StatusCode, request};
+use mcp_proto::budget::Client;
 use mcp_proto::json::Meter;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::Value;
@@ -115,6 +116,7 @@ impl Rest {
         head: &request::Parts,
         body: Received,
         reach: Reach,
+        client: &Client,
     ) -> Result<Response<RestBody>, Failure> {
         let key = read::idempotency_key(head)?;
         let service = self.service.within(reach);
@@ -170,7 +172,7 @@ impl Rest {
         };
         let state = match recipe.clone() {
             Some(recipe) => {
-                let made = generate::universe(recipe).await;
+                let made = generate::universe(recipe, Some(client.turn().await)).await;
                 Some(made.map_err(|error| Failure::internal(&error))?)
             }
             None => given.state,

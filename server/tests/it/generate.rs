@@ -210,6 +210,12 @@ async fn the_command_line_says_what_is_wrong_and_draws_a_seed() {
     let numbers = ["generate", "--seed", "42", "--systems", "1"].map(str::to_owned);
     let told = verb(dir.path(), &numbers.each_ref().map(String::as_str)).await;
     assert!(told.stderr.contains("\"seed\":42"), "{}", told.stderr);
+    // What JSON does not write as this number is a text.
+    for text in ["007", "+42", "4294967296"] {
+        let told = verb(dir.path(), &["generate", "--seed", text, "--systems", "1"]).await;
+        let expected = format!("\"seed\":\"{text}\"");
+        assert!(told.stderr.contains(&expected), "{}", told.stderr);
+    }
     let drawn = verb(dir.path(), &["generate", "--systems", "1"]).await;
     let (_, told) = drawn.stderr.split_once("made from ").unwrap();
     let recipe: Value = serde_json::from_str(told.trim()).unwrap();

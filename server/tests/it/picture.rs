@@ -225,6 +225,40 @@ async fn an_empty_universe_a_crowd_and_a_deep_one_are_drawn_in_bounds() {
 }
 
 #[tokio::test]
+async fn belts_are_around_their_own_bodies_and_are_read_once() {
+    let server = Local::start().await;
+    let client = server.client;
+    let star = |id: &str| {
+        json!({ "id": id, "name": id, "mass": 1, "radius": 1, "color": "#888888", "parentId": null, "children": [],
+        "orbitalDistance": 0, "orbitalSpeed": 0, "orbitalPhase": 0 })
+    };
+    let field = |id: &str, member: &str, host: &str| json!({ "id": id, "name": format!("belt {id}"), member: host, "innerRadius": 10, "outerRadius": 20 });
+    let state = json!({
+        "stars": { "a": star("a"), "b": star("b") },
+        "rootIds": ["a", "b"],
+        "smallBodyFields": { "f": field("f", "hostStarId", "a") },
+        "protoplanetaryDisks": { "d": field("d", "centralStarId", "b") },
+    });
+    let id = client.create("Two", state).await;
+    let draw = async |query: &str| text(&client.get(&format!("/universes/{id}.svg?{query}")).await);
+    let names = |svg: String| ["belt f", "belt d"].map(|name| svg.contains(name));
+    assert_eq!(names(draw("").await), [true, true]);
+    assert_eq!(names(draw("focus=a").await), [true, false]);
+    assert_eq!(names(draw("focus=b").await), [false, true]);
+
+    // Many of both: each body does not read all of them again.
+    let ids: Vec<_> = (0..2_000).map(|n| format!("s{n}")).collect();
+    let stars = ids.iter().map(|id| (id.clone(), star(id)));
+    let stars: serde_json::Map<_, _> = stars.collect();
+    let fields = (0..500).map(|n| (format!("f{n}"), field(&format!("f{n}"), "hostStarId", "s7")));
+    let fields: serde_json::Map<_, _> = fields.collect();
+    let state = json!({ "stars": stars, "rootIds": ids, "smallBodyFields": fields });
+    let many = client.create("Many", state).await;
+    let svg = text(&client.get(&format!("/universes/{many}.svg")).await);
+    assert!(svg.contains("2000 bodies"), "{}", svg.len());
+}
+
+#[tokio::test]
 async fn models_look_at_it_by_resources_and_by_a_tool() {
     let mut ways = Ways::start(&["--extra-tools"]).await;
     let client = ways.client;

@@ -11,6 +11,7 @@ mod extent;
 mod findings;
 mod generate;
 mod ids;
+mod nearest;
 mod orbit;
 mod properties;
 mod quirks;

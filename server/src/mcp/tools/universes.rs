@@ -203,7 +203,7 @@ pub(super) async fn list(
 pub(super) async fn create(
     service: CommandService,
     given: Map<String, Value>,
-    _context: Context,
+    context: Context,
 ) -> Result<CallToolResult, ToolError> {
     let given: Arguments = arguments::read(given)?;
     let invalid = |problem: &str| arguments::invalid(None, "INVALID_ARGUMENTS", problem);
@@ -243,7 +243,8 @@ pub(super) async fn create(
         (_, _, Some("sol")) => (sol()?, Findings::default()),
         _ => match recipe.clone() {
             Some(recipe) => {
-                let made = generate::universe(recipe).await;
+                let turn = context.turn().await?;
+                let made = generate::universe(recipe, turn).await;
                 let state = made.map_err(|_| ToolError::internal())?;
                 (state, Findings::default())
             }

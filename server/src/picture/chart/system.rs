@@ -6,7 +6,7 @@ use universe_core::State;
 
 use super::super::cells::Cell;
 use super::super::labels::{Labels, shortened};
-use super::super::regions;
+use super::super::regions::Bands;
 use super::super::scene::{At, Color, Shape, Size, Text};
 use super::super::theme::Theme;
 use super::super::view::{Body, Kind};
@@ -24,6 +24,7 @@ const NAMED_ROOM: f64 = 120.0;
 /// What a picture is painted with.
 pub(in crate::picture) struct Painter<'u> {
     pub(in crate::picture) state: &'u State,
+    pub(in crate::picture) bands: &'u Bands,
     pub(in crate::picture) time: f64,
     pub(in crate::picture) theme: Theme,
     pub(in crate::picture) shapes: Vec<Shape>,
@@ -129,15 +130,16 @@ impl Painter<'_> {
         let around: Vec<_> = bodies
             .map(|body| Around::of(body, self.time, if measured { points } else { 0 }))
             .collect();
-        let mut bands = regions::around(self.state, &centre.id);
+        let bands = self.bands.around(&centre.id);
         let mut extents: Vec<_> = around.iter().map(|it| (it.nearest, it.farthest)).collect();
         extents.extend(bands.iter().map(|band| (band.inner, band.outer)));
         let Some(scale) = Scale::fitting(&extents, centre.reach, centre.radius) else {
             return Vec::new();
         };
-        bands.retain(|_| centre.reach > 20.0);
-        for band in &bands {
-            self.band(band, centre.at, &scale);
+        if centre.reach > 20.0 {
+            for band in bands {
+                self.band(band, centre.at, &scale);
+            }
         }
         if drawn {
             for it in &around {
