@@ -232,7 +232,12 @@ async fn belts_are_around_their_own_bodies_and_are_read_once() {
         json!({ "id": id, "name": id, "mass": 1, "radius": 1, "color": "#888888", "parentId": null, "children": [],
         "orbitalDistance": 0, "orbitalSpeed": 0, "orbitalPhase": 0 })
     };
-    let field = |id: &str, member: &str, host: &str| json!({ "id": id, "name": format!("belt {id}"), member: host, "innerRadius": 10, "outerRadius": 20 });
+    let field = |id: &str, member: &str, host: &str| {
+        json!({ "id": id, "name": format!("belt {id}"), "systemId": host, member: host, "innerRadius": 10,
+        "outerRadius": 20, "thickness": 1, "particleCount": 9, "baseColor": "#888888", "highlightColor": "#ffffff",
+        "opacity": 1, "brightness": 1, "clumpiness": 0, "rotationSpeedMultiplier": 1, "beltType": "main",
+        "regionLabel": format!("belt {id}"), "isIcy": false, "seed": 1, "style": "thin" })
+    };
     let state = json!({
         "stars": { "a": star("a"), "b": star("b") },
         "rootIds": ["a", "b"],
