@@ -17,44 +17,61 @@ const keyOf = (ref: Ref) => `${ref.family}/${ref.id}`;
 interface Node { ref: Ref; name: string; kind: string; color: string; below: () => Node[] }
 
 function nodes(world: World): Node[] {
-  const { state, bodies, byId } = world;
-  const seen = new Set<string>();
+  const { state, bodies } = world;
+  const matterOf = new Map<Body, Node[]>(), hosted = new Set<unknown>();
+  for (const { it, family, host } of world.matter) {
+    const node: Node = {
+      ref: { family, id: it.id }, name: it.name || it.regionLabel || it.id, kind: family, color: it.baseColor, below: () => [],
+    };
+    const about = matterOf.get(host);
+    if (about) about.push(node); else matterOf.set(host, [node]);
+    hosted.add(it);
+  }
   const ofBody = (body: Body): Node => ({
     ref: { family: 'stars', id: body.star.id }, name: body.star.name || body.star.id, kind: body.kind, color: body.star.color,
-    below: () => [
-      ...body.children.map((child) => ofBody(bodies[child]!)),
-      ...world.matter.filter(({ host }) => host === body).map(({ it, family }): Node => ({
-        ref: { family, id: it.id }, name: it.name || it.regionLabel || it.id, kind: family, color: it.baseColor, below: () => [],
-      })),
-    ],
+    below: () => [...body.children.map((child) => ofBody(bodies[child]!)), ...(matterOf.get(body) ?? [])],
   });
   const inGroups = new Set<string>();
   for (const id in state.groups) {
     for (const child of state.groups[id]!.children ?? []) if (child.type === 'system') inGroups.add(child.id);
   }
-  const ofGroup = (id: string): Node[] => {
-    const group = state.groups[id];
-    if (!group || seen.has(id)) return [];
-    seen.add(id);
-    const below = (group.children ?? []).flatMap((child) => {
-      if (child.type === 'group') return ofGroup(child.id);
-      const body = byId.get(child.id);
-      return body ? [ofBody(body)] : [];
-    });
-    return [{ ref: { family: 'groups', id }, name: group.name || id, kind: 'groups', color: group.color ?? '#8a8f98', below: () => below }];
-  };
   const hostless = (['smallBodyFields', 'protoplanetaryDisks'] as const).flatMap((family) =>
-    Object.values(state[family] ?? {}).filter((it) => !world.matter.some((other) => other.it === it)).map((it): Node => ({
+    Object.values(state[family] ?? {}).filter((it) => !hosted.has(it)).map((it): Node => ({
       ref: { family, id: it.id }, name: it.name || it.id, kind: family, color: it.baseColor, below: () => [],
     })));
   return [
-    ...(state.rootGroupIds ?? []).flatMap(ofGroup),
+    ...groupNodes(world, ofBody),
     ...world.roots.filter((root) => !inGroups.has(bodies[root]!.star.id)).map((root) => ofBody(bodies[root]!)),
     ...hostless,
     ...Object.values(state.nebulae ?? {}).map((it): Node => ({
       ref: { family: 'nebulae', id: it.id }, name: it.name || it.id, kind: 'nebulae', color: it.baseColor, below: () => [],
     })),
   ];
+}
+
+/** The groups, each where it is met first, and what is in them. By a stack of its own: groups may lie in each other very deep. */
+function groupNodes({ state, byId }: World, ofBody: (body: Body) => Node): Node[] {
+  const top: Node[] = [], seen = new Set<string>();
+  const waiting: { id: string; type: string; into: Node[] }[] = [];
+  const put = (list: { id: string; type: string }[], into: Node[]) => {
+    for (let n = list.length - 1; n >= 0; n -= 1) waiting.push({ id: list[n]!.id, type: list[n]!.type, into });
+  };
+  put((state.rootGroupIds ?? []).map((id) => ({ id, type: 'group' })), top);
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { id, type, into } = next;
+    if (type !== 'group') {
+      const body = byId.get(id);
+      if (body) into.push(ofBody(body));
+      continue;
+    }
+    const group = state.groups[id];
+    if (!group || seen.has(id)) continue;
+    seen.add(id);
+    const below: Node[] = [];
+    into.push({ ref: { family: 'groups', id }, name: group.name || id, kind: 'groups', color: group.color ?? '#8a8f98', below: () => below });
+    put(group.children ?? [], below);
+  }
+  return top;
 }
 
 /** The rows that are open; those named in `flipped` differ from what they are at first: groups and roots open, else closed. */
