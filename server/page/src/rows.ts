@@ -14,14 +14,14 @@ export const KINDS: Record<string, string> = {
 };
 
 const keyOf = (ref: Ref) => `${ref.family}/${ref.id}`;
-interface Node { ref: Ref; name: string; kind: string; color: string; below: () => Node[] }
+interface Node { ref: Ref; name: string; kind: string; color: string; count: number; below: () => Node[] }
 
 function nodes(world: World): Node[] {
   const { state, bodies } = world;
   const matterOf = new Map<Body, Node[]>(), hosted = new Set<unknown>();
   for (const { it, family, host } of world.matter) {
     const node: Node = {
-      ref: { family, id: it.id }, name: it.name || it.regionLabel || it.id, kind: family, color: it.baseColor, below: () => [],
+      ref: { family, id: it.id }, name: it.name || it.regionLabel || it.id, kind: family, color: it.baseColor, count: 0, below: () => [],
     };
     const about = matterOf.get(host);
     if (about) about.push(node); else matterOf.set(host, [node]);
@@ -29,6 +29,7 @@ function nodes(world: World): Node[] {
   }
   const ofBody = (body: Body): Node => ({
     ref: { family: 'stars', id: body.star.id }, name: body.star.name || body.star.id, kind: body.kind, color: body.star.color,
+    count: body.children.length + (matterOf.get(body)?.length ?? 0),
     below: () => [...body.children.map((child) => ofBody(bodies[child]!)), ...(matterOf.get(body) ?? [])],
   });
   const inGroups = new Set<string>();
@@ -37,14 +38,14 @@ function nodes(world: World): Node[] {
   }
   const hostless = (['smallBodyFields', 'protoplanetaryDisks'] as const).flatMap((family) =>
     Object.values(state[family] ?? {}).filter((it) => !hosted.has(it)).map((it): Node => ({
-      ref: { family, id: it.id }, name: it.name || it.id, kind: family, color: it.baseColor, below: () => [],
+      ref: { family, id: it.id }, name: it.name || it.id, kind: family, color: it.baseColor, count: 0, below: () => [],
     })));
   return [
     ...groupNodes(world, ofBody),
     ...world.roots.filter((root) => !inGroups.has(bodies[root]!.star.id)).map((root) => ofBody(bodies[root]!)),
     ...hostless,
     ...Object.values(state.nebulae ?? {}).map((it): Node => ({
-      ref: { family: 'nebulae', id: it.id }, name: it.name || it.id, kind: 'nebulae', color: it.baseColor, below: () => [],
+      ref: { family: 'nebulae', id: it.id }, name: it.name || it.id, kind: 'nebulae', color: it.baseColor, count: 0, below: () => [],
     })),
   ];
 }
@@ -68,7 +69,8 @@ function groupNodes({ state, byId }: World, ofBody: (body: Body) => Node): Node[
     if (!group || seen.has(id)) continue;
     seen.add(id);
     const below: Node[] = [];
-    into.push({ ref: { family: 'groups', id }, name: group.name || id, kind: 'groups', color: group.color ?? '#8a8f98', below: () => below });
+    into.push({ ref: { family: 'groups', id }, name: group.name || id, kind: 'groups', color: group.color ?? '#8a8f98',
+      get count() { return below.length; }, below: () => below });
     put(group.children ?? [], below);
   }
   return top;
@@ -84,11 +86,11 @@ export function rowsOf(world: World, flipped: Set<string>): Row[] {
   put(nodes(world), 1);
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, level, size, position } = next;
-    const key = keyOf(node.ref), below = node.below();
+    const key = keyOf(node.ref), { count } = node;
     const first = node.kind === 'groups' || (node.ref.family === 'stars' && world.byId.get(node.ref.id)!.depth === 0 && world.roots.length < 12);
-    const open = below.length ? first !== flipped.has(key) : null;
-    rows.push({ key, ref: node.ref, name: node.name, kind: node.kind, color: node.color, level, open, size, position, count: below.length });
-    if (open) put(below, level + 1);
+    const open = count ? first !== flipped.has(key) : null;
+    rows.push({ key, ref: node.ref, name: node.name, kind: node.kind, color: node.color, level, open, size, position, count });
+    if (open) put(node.below(), level + 1);
   }
   return rows;
 }
