@@ -30,7 +30,7 @@ pub(crate) struct Arguments {
     /// Keep the pictures that the tests take in this folder.
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
-    /// The one part to run: positions, actions, others, access, look or figures; by default all.
+    /// The one part to run: positions, apart, actions, others, access, look or figures; by default all.
     #[arg(long, value_name = "NAME")]
     only: Option<String>,
     /// Fail when something cannot be installed, instead of skipping; and install Chromium, where that may be done.

@@ -30,7 +30,8 @@ export function setToken(value: string | null): void {
 export const authorized = (headers: Record<string, string> = {}): Record<string, string> =>
   kept ? { ...headers, authorization: `Bearer ${kept}` } : headers;
 
-export const pathOf = (id: string) => `/universes/${encodeURIComponent(id)}`;
+/** Dots are written as escapes, too: what ends in `.svg` or `.png` would be the picture of another universe. */
+export const pathOf = (id: string) => `/universes/${encodeURIComponent(id).replaceAll('.', '%2E')}`;
 
 export async function request(method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<Response> {
   let response: Response;
@@ -82,17 +83,26 @@ export async function getUniverse(id: string): Promise<{ universe: Universe; wri
   return { universe: await response.json() as Universe, write: allowed(response, 'PUT'), remove: allowed(response, 'DELETE') };
 }
 
-export async function send(id: string, command: Command | Command[]): Promise<Finding[]> {
+/** The revision that an answer is of, or null. Its tag names the encoding, too: `"7-gzip"`. */
+const revisionOf = (response: Response): number | null => {
+  const digits = /^(?:W\/)?"(\d+)/.exec(response.headers.get('etag') ?? '')?.[1];
+  return digits === undefined ? null : Number(digits);
+};
+
+/** Sends a command. What is odd in it, and the revision that it made, if the answer says so. */
+export async function send(id: string, command: Command): Promise<{ warnings: Finding[]; revision: number | null }> {
   const response = await request('POST', `${pathOf(id)}/commands?result=events`, command);
-  return (await response.json() as { warnings?: Finding[] }).warnings ?? [];
+  const { warnings } = await response.json() as { warnings?: Finding[] };
+  return { warnings: warnings ?? [], revision: revisionOf(response) };
 }
 
 export const create = async (body: unknown) => await (await request('POST', '/universes', body)).json() as Universe;
 export const rename = (id: string, name: string) => request('PUT', pathOf(id), { name });
 export const remove = (id: string) => request('DELETE', pathOf(id));
-/** Goes back to a revision, if the universe is still at `present`: nothing that was not seen is undone. */
-export const undo = (id: string, revision: number, present: number) =>
-  request('POST', `${pathOf(id)}/undo`, { revision }, { 'if-match': `"${present}"` });
+/** Goes back to a revision, if the universe is still at `present`: nothing that was not seen is undone. Gives the revision that
+ * this made, if the answer says so. */
+export const undo = async (id: string, revision: number, present: number) =>
+  ({ revision: revisionOf(await request('POST', `${pathOf(id)}/undo`, { revision }, { 'if-match': `"${present}"` })) });
 
 /** Up to 100 entries after a revision, the oldest first. */
 export async function history(id: string, after: number): Promise<Entry[]> {

@@ -34,6 +34,8 @@ export const spoken = signal('');
 /** The most entries of the log that are kept. */
 const MAX_LOG = 500;
 let stop = () => {};
+/** Counts what was asked to be open: of several, the last is meant. */
+let asked = 0;
 let reading = false;
 let seen = 0;
 
@@ -110,8 +112,10 @@ export async function useToken(token: string): Promise<void> {
 
 export async function openUniverse(id: string): Promise<void> {
   stop();
+  const own = (asked += 1);
   opening.value = id;
   const got = await attempt(() => api.getUniverse(id));
+  if (own !== asked) return;
   opening.value = null;
   if (!got) { if (!asking.value) close(); return; }
   const { universe, write, remove } = got;
@@ -137,8 +141,10 @@ export async function openUniverse(id: string): Promise<void> {
 
 export function close(): void {
   stop();
+  asked += 1;
   batch(() => {
     open.value = null;
+    opening.value = null;
     structure.value = null;
     selected.value = null;
     link.value = 'ended';
@@ -197,7 +203,9 @@ async function reread(): Promise<void> {
     while (open.value && open.value.revision < seen) {
       const { id } = open.value;
       const got = await attempt(() => api.getUniverse(id));
-      if (!got || open.value?.id !== id) return;
+      // Another universe is open by now: it may have to be read itself.
+      if (open.value?.id !== id) continue;
+      if (!got) return;
       seen = Math.max(seen, got.universe.revision);
       batch(() => {
         take(got.universe);
@@ -228,21 +236,30 @@ export async function olderLog(): Promise<void> {
 }
 
 /** Sends a command; the feed brings what it did. The warnings of the server, or null if it was refused. */
-export async function command(body: api.Command | api.Command[], done?: string): Promise<api.Finding[] | null> {
+export async function command(body: api.Command, done?: string): Promise<api.Finding[] | null> {
   const now = open.value;
   if (!now?.write) return null;
-  const warnings = await attempt(() => api.send(now.id, body));
-  if (warnings && done) say(done, false, { label: 'Undo', run: () => void undoTo(now.revision) });
-  return warnings;
+  const sent = await attempt(() => api.send(now.id, body));
+  if (sent && done) sayDone(done, now.id, sent.revision);
+  return sent && sent.warnings;
 }
 
+/** Says what a command did, and offers to undo this alone: not what others did before it, and nothing once others went on. */
+export function sayDone(text: string, id: string, made: number | null): void {
+  say(text, false, made === null ? undefined : { label: 'Undo', run: () => void revert(id, made - 1, made) });
+}
+
+/** Goes back from the revision that is shown. */
 export async function undoTo(revision: number): Promise<void> {
   const now = open.value;
-  if (!now?.write || revision < 0 || revision >= Math.max(seen, now.revision)) return;
-  const before = Math.max(seen, now.revision);
-  if (await attempt(() => api.undo(now.id, revision, before))) {
-    say(`As it was at revision ${revision}.`, false, { label: 'Redo', run: () => void undoTo(before) });
-  }
+  if (now?.write && revision >= 0 && revision < now.revision) await revert(now.id, revision, now.revision);
+}
+
+async function revert(id: string, revision: number, present: number): Promise<void> {
+  const undone = await attempt(() => api.undo(id, revision, present));
+  if (!undone) return;
+  const made = undone.revision;
+  say(`As it was at revision ${revision}.`, false, made === null ? undefined : { label: 'Redo', run: () => void revert(id, present, made) });
 }
 
 export function select(ref: Ref | null): void {

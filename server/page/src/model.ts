@@ -74,7 +74,6 @@ export function worldOf(state: State): World {
     const body: Body = {
       index: bodies.length, star, kind: kindOf(star, depth), parent: parent ? parent.index : -1, depth, children: [],
       orbit: orbitOf(star), matter: [],
-      group: parent?.group, groupColor: parent?.groupColor,
     };
     bodies.push(body);
     byId.set(id, body);
@@ -96,13 +95,15 @@ export function worldOf(state: State): World {
     grow(from);
   }
   markGroups(state, bodies, byId);
-  const matter: World['matter'] = [];
+  const matter: World['matter'] = [], paces = new Map<Body, ReturnType<typeof pacesOf>>();
   const take = (map: Record<string, Matter>, family: Family, hostOf: (it: Matter) => string | undefined) => {
     for (const id in map) {
       const it = map[id]!, host = byId.get(hostOf(it) ?? '');
       if (!host) continue;
       host.matter.push(it);
-      matter.push({ it, family, host, speed: turning(it, host, bodies) });
+      let near = paces.get(host);
+      if (!near) paces.set(host, near = pacesOf(host, bodies));
+      matter.push({ it, family, host, speed: turning(it, near) });
     }
   };
   take(state.smallBodyFields ?? {}, 'smallBodyFields', (it) => it.hostStarId);
@@ -110,30 +111,40 @@ export function worldOf(state: State): World {
   return { state, bodies, roots, byId, matter };
 }
 
+/** Gives each body its group: the one that names it, else that of what it circles. */
 function markGroups(state: State, bodies: Body[], byId: Map<string, Body>): void {
+  const named = new Map<Body, Group>();
   for (const id in state.groups) {
     const group = state.groups[id]!;
     for (const child of group.children ?? []) {
       const body = child.type === 'system' ? byId.get(child.id) : undefined;
-      if (!body) continue;
-      const waiting = [body.index];
-      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-        const member = bodies[next]!;
-        member.group = group;
-        member.groupColor = group.color;
-        waiting.push(...member.children);
-      }
+      if (body) named.set(body, group);
     }
+  }
+  // Parents come before their children, so that one pass is enough.
+  for (const body of bodies) {
+    body.group = named.get(body) ?? bodies[body.parent]?.group;
+    body.groupColor = body.group?.color;
   }
 }
 
+/** The satellites of a body that a belt can turn like, the nearest first. */
+function pacesOf(host: Body, bodies: Body[]): { a: number; speed: number }[] {
+  const orbits = host.children.map((index) => bodies[index]!.orbit).filter(({ a, speed }) => a > 0 && speed);
+  return orbits.sort((one, other) => one.a - other.a);
+}
+
 /** Degrees per second in the middle of a belt: as of the host's satellite nearest to it, by Kepler's third law. */
-function turning(it: Matter, host: Body, bodies: Body[]): number {
+function turning(it: Matter, paces: { a: number; speed: number }[]): number {
   const middle = (it.innerRadius + it.outerRadius) / 2;
+  let low = 0, high = paces.length;
+  while (low < high) {
+    const at = (low + high) >> 1;
+    if (paces[at]!.a < middle) low = at + 1; else high = at;
+  }
   let best = 0, nearest = Infinity;
-  for (const index of host.children) {
-    const { a, speed } = bodies[index]!.orbit;
-    const distance = a > 0 && speed ? Math.abs(Math.log(a / middle)) : Infinity;
+  for (const { a, speed } of paces.slice(Math.max(low - 1, 0), low + 1)) {
+    const distance = Math.abs(Math.log(a / middle));
     if (distance < nearest) {
       nearest = distance;
       best = speed * (a / middle) ** 1.5;

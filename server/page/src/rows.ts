@@ -14,47 +14,66 @@ export const KINDS: Record<string, string> = {
 };
 
 const keyOf = (ref: Ref) => `${ref.family}/${ref.id}`;
-interface Node { ref: Ref; name: string; kind: string; color: string; below: () => Node[] }
+interface Node { ref: Ref; name: string; kind: string; color: string; count: number; below: () => Node[] }
 
 function nodes(world: World): Node[] {
-  const { state, bodies, byId } = world;
-  const seen = new Set<string>();
+  const { state, bodies } = world;
+  const matterOf = new Map<Body, Node[]>(), hosted = new Set<unknown>();
+  for (const { it, family, host } of world.matter) {
+    const node: Node = {
+      ref: { family, id: it.id }, name: it.name || it.regionLabel || it.id, kind: family, color: it.baseColor, count: 0, below: () => [],
+    };
+    const about = matterOf.get(host);
+    if (about) about.push(node); else matterOf.set(host, [node]);
+    hosted.add(it);
+  }
   const ofBody = (body: Body): Node => ({
     ref: { family: 'stars', id: body.star.id }, name: body.star.name || body.star.id, kind: body.kind, color: body.star.color,
-    below: () => [
-      ...body.children.map((child) => ofBody(bodies[child]!)),
-      ...world.matter.filter(({ host }) => host === body).map(({ it, family }): Node => ({
-        ref: { family, id: it.id }, name: it.name || it.regionLabel || it.id, kind: family, color: it.baseColor, below: () => [],
-      })),
-    ],
+    count: body.children.length + (matterOf.get(body)?.length ?? 0),
+    below: () => [...body.children.map((child) => ofBody(bodies[child]!)), ...(matterOf.get(body) ?? [])],
   });
   const inGroups = new Set<string>();
   for (const id in state.groups) {
     for (const child of state.groups[id]!.children ?? []) if (child.type === 'system') inGroups.add(child.id);
   }
-  const ofGroup = (id: string): Node[] => {
-    const group = state.groups[id];
-    if (!group || seen.has(id)) return [];
-    seen.add(id);
-    const below = (group.children ?? []).flatMap((child) => {
-      if (child.type === 'group') return ofGroup(child.id);
-      const body = byId.get(child.id);
-      return body ? [ofBody(body)] : [];
-    });
-    return [{ ref: { family: 'groups', id }, name: group.name || id, kind: 'groups', color: group.color ?? '#8a8f98', below: () => below }];
-  };
   const hostless = (['smallBodyFields', 'protoplanetaryDisks'] as const).flatMap((family) =>
-    Object.values(state[family] ?? {}).filter((it) => !world.matter.some((other) => other.it === it)).map((it): Node => ({
-      ref: { family, id: it.id }, name: it.name || it.id, kind: family, color: it.baseColor, below: () => [],
+    Object.values(state[family] ?? {}).filter((it) => !hosted.has(it)).map((it): Node => ({
+      ref: { family, id: it.id }, name: it.name || it.id, kind: family, color: it.baseColor, count: 0, below: () => [],
     })));
   return [
-    ...(state.rootGroupIds ?? []).flatMap(ofGroup),
+    ...groupNodes(world, ofBody),
     ...world.roots.filter((root) => !inGroups.has(bodies[root]!.star.id)).map((root) => ofBody(bodies[root]!)),
     ...hostless,
     ...Object.values(state.nebulae ?? {}).map((it): Node => ({
-      ref: { family: 'nebulae', id: it.id }, name: it.name || it.id, kind: 'nebulae', color: it.baseColor, below: () => [],
+      ref: { family: 'nebulae', id: it.id }, name: it.name || it.id, kind: 'nebulae', color: it.baseColor, count: 0, below: () => [],
     })),
   ];
+}
+
+/** The groups, each where it is met first, and what is in them. By a stack of its own: groups may lie in each other very deep. */
+function groupNodes({ state, byId }: World, ofBody: (body: Body) => Node): Node[] {
+  const top: Node[] = [], seen = new Set<string>();
+  const waiting: { id: string; type: string; into: Node[] }[] = [];
+  const put = (list: { id: string; type: string }[], into: Node[]) => {
+    for (let n = list.length - 1; n >= 0; n -= 1) waiting.push({ id: list[n]!.id, type: list[n]!.type, into });
+  };
+  put((state.rootGroupIds ?? []).map((id) => ({ id, type: 'group' })), top);
+  for (let next = waiting.pop(); next; next = waiting.pop()) {
+    const { id, type, into } = next;
+    if (type !== 'group') {
+      const body = byId.get(id);
+      if (body) into.push(ofBody(body));
+      continue;
+    }
+    const group = state.groups[id];
+    if (!group || seen.has(id)) continue;
+    seen.add(id);
+    const below: Node[] = [];
+    into.push({ ref: { family: 'groups', id }, name: group.name || id, kind: 'groups', color: group.color ?? '#8a8f98',
+      get count() { return below.length; }, below: () => below });
+    put(group.children ?? [], below);
+  }
+  return top;
 }
 
 /** The rows that are open; those named in `flipped` differ from what they are at first: groups and roots open, else closed. */
@@ -67,11 +86,11 @@ export function rowsOf(world: World, flipped: Set<string>): Row[] {
   put(nodes(world), 1);
   for (let next = waiting.pop(); next; next = waiting.pop()) {
     const { node, level, size, position } = next;
-    const key = keyOf(node.ref), below = node.below();
+    const key = keyOf(node.ref), { count } = node;
     const first = node.kind === 'groups' || (node.ref.family === 'stars' && world.byId.get(node.ref.id)!.depth === 0 && world.roots.length < 12);
-    const open = below.length ? first !== flipped.has(key) : null;
-    rows.push({ key, ref: node.ref, name: node.name, kind: node.kind, color: node.color, level, open, size, position, count: below.length });
-    if (open) put(below, level + 1);
+    const open = count ? first !== flipped.has(key) : null;
+    rows.push({ key, ref: node.ref, name: node.name, kind: node.kind, color: node.color, level, open, size, position, count });
+    if (open) put(node.below(), level + 1);
   }
   return rows;
 }

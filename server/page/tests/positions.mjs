@@ -8,7 +8,8 @@ import { build } from 'esbuild';
 import { VECTORS, equal, ok } from './harness.mjs';
 
 const source = join(dirname(fileURLToPath(import.meta.url)), '../src');
-async function module(name) {
+/** A module of the page, on its own. */
+export async function module(name) {
   const { outputFiles: [{ text }] } = await build({ entryPoints: [join(source, name)], bundle: true, format: 'esm', write: false });
   return import(`data:text/javascript,${encodeURIComponent(text)}`);
 }

@@ -3,6 +3,7 @@
 import { useSignal } from '@preact/signals';
 import * as api from '../api';
 import * as app from '../app';
+import { seedOf } from '../seed';
 import { shut } from './Dialogs';
 
 const PRESETS: [string, string][] = [
@@ -47,7 +48,7 @@ export function Create() {
       const body: Record<string, unknown> = { name: called };
       if (kind.value === 'empty') body.state = {};
       if (kind.value === 'sol') body.state = await (await api.request('GET', '/page/sol.json')).json();
-      if (kind.value === 'generate') body.generate = { seed: seed.value, preset: preset.value, style: style.value };
+      if (kind.value === 'generate') body.generate = { seed: seedOf(seed.value), preset: preset.value, style: style.value };
       if (kind.value === 'file') {
         if (!file.value) throw new Error('choose a file first');
         body.state = file.value.state;

@@ -105,9 +105,9 @@ function AddBody({ parent }: { parent: string | null }) {
       };
       const open = app.open.value!;
       try {
-        await api.send(open.id, { type: 'addStar', id, payload });
+        const { revision } = await api.send(open.id, { type: 'addStar', id, payload });
         shut();
-        app.say(`${payload.name} is added.`, false, { label: 'Undo', run: () => void app.undoTo(open.revision) });
+        app.sayDone(`${payload.name} is added.`, open.id, revision);
         selectSoon(id);
       } catch (error) {
         wrong.value = error instanceof Error ? error.message : String(error);

@@ -33,7 +33,7 @@ export function Inspector({ focus }: { focus(ref: Ref): void }) {
     const open = app.open.value;
     if (!open) return 'No universe is open.';
     try {
-      const found = await api.send(open.id, command);
+      const { warnings: found } = await api.send(open.id, command);
       if (same(ref, app.selected.value)) warnings.value = found;
       if (found.length) app.spoken.value = `Taken with ${found.length} warnings`;
       return null;
