@@ -13,6 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
+use tokio::sync::Barrier;
 use tokio::task::JoinHandle;
 
 pub(crate) type Answer = Response<UnsyncBoxBody<Bytes, Infallible>>;
@@ -84,6 +85,12 @@ pub(crate) fn answer(status: u16, message: &Value) -> Answer {
 pub(crate) fn status(status: u16) -> Answer {
     let mut answer = Response::new(Full::default().boxed_unsync());
     *answer.status_mut() = StatusCode::from_u16(status).unwrap();
+    answer
+}
+
+/// The answer, held back until as many others wait at the barrier as it is for.
+pub(crate) fn together(mut answer: Answer, all: &Arc<Barrier>) -> Answer {
+    answer.extensions_mut().insert(Arc::clone(all));
     answer
 }
 
@@ -186,5 +193,9 @@ async fn taken(
         kept.push(seen.clone());
         before
     };
-    answers(&seen, before)
+    let mut answer = answers(&seen, before);
+    if let Some(all) = answer.extensions_mut().remove::<Arc<Barrier>>() {
+        all.wait().await;
+    }
+    answer
 }

@@ -1,7 +1,7 @@
 //! When the client comes back to a server by itself, and when it must not: lost sessions, streams that end, calls that may
 //! have been done, connections that are closed.
 
-use std::sync::{Arc, Barrier};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
@@ -9,8 +9,9 @@ use http::{HeaderMap, Method, Uri};
 use mcp_proto::Era;
 use mcp_proto::client::{Client, ClientConfig, ClientError, Credentials, Interest, Refusal};
 use serde_json::json;
+use tokio::sync::Barrier;
 
-use crate::client_fake::{Answer, Fake, Seen, answer, events, open_events, status};
+use crate::client_fake::{Answer, Fake, Seen, answer, events, open_events, status, together};
 use crate::common::PATIENCE;
 
 /// What a legacy server with sessions says; `other` says the rest.
@@ -103,19 +104,13 @@ async fn a_stream_that_is_refused_to_the_caller_asks_for_no_second_login() {
     assert_eq!(count(&fake, "GET"), 1);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+#[tokio::test]
 async fn a_call_that_finds_its_session_gone_opens_none_behind_close() {
     // The call is answered once the session is being ended.
     let both = Arc::new(Barrier::new(2));
     let fake = Fake::new(move |seen, before| match seen.name() {
-        "tools/call" => {
-            both.wait();
-            status(404)
-        }
-        "DELETE" => {
-            both.wait();
-            status(202)
-        }
+        "tools/call" => together(status(404), &both),
+        "DELETE" => together(status(202), &both),
         _ => legacy(seen, before, |_| status(405)),
     })
     .await;
