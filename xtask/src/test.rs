@@ -2,7 +2,7 @@
 
 use std::process::Command;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use clap::Args;
 
@@ -10,8 +10,8 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, app, interop, lean, oracle, page, renames, root, say, semantic, siege, soak, suites,
-    wrappers,
+    Result, app, interop, lean, oracle, page, process, renames, root, say, semantic, siege, soak,
+    suites, wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -30,6 +30,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     full: bool,
 }
+
+/// How long a step of cargo may take where nobody watches: several times as long as it does on two cores.
+const DEADLINE: Duration = Duration::from_secs(30 * 60);
 
 /// One step of the test; the first that fails ends it.
 struct Step {
@@ -206,7 +209,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         if step.name == TESTS {
             command.envs(semantic::model(ci)?);
         }
-        if !timed(step.name, || Ok(command.status()?.success()))? {
+        let succeeded = || match ci {
+            true => process::shown(&mut command, DEADLINE),
+            // Its user ends it with the keyboard.
+            false => Ok(command.status()?.success()),
+        };
+        if !timed(step.name, succeeded)? {
             return Ok(false);
         }
     }
