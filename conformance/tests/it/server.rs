@@ -153,28 +153,33 @@ impl UniverseLog for FailingStore {
 
 /// The server's binary with the demo universe, built if need be, on a free port. It ends when the child is dropped.
 pub(crate) async fn binary() -> (Child, String) {
-    let program = built(&["--package", "universe-server", "--bin", "universe-server"]).await;
+    let program = built("universe-server").await;
     let mut command = Command::new(program);
     command.args(["--listen", "127.0.0.1:0", "--store", "memory", "--demo"]);
     listening(&mut command).await
 }
 
-/// The path of what cargo builds, if need be, for these arguments.
-pub(crate) async fn built(what: &[&str]) -> String {
+/// The path of one of the programs that tests of the workspace come with, built if need be: all of them in one way, that of
+/// `cargo test --workspace`. Asked for alone, cargo would compile it once more, with other features.
+pub(crate) async fn built(program: &str) -> String {
     let built = Command::new(env!("CARGO"))
-        .args(["build", "--quiet"])
-        .args(what)
+        .args(["build", "--quiet", "--workspace"])
+        .args(["--bin", "universe-server", "--example", "everything"])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .stderr(Stdio::inherit())
         .output()
         .await
         .unwrap();
-    assert!(built.status.success(), "the server does not build");
+    assert!(built.status.success(), "{program} does not build");
     let built = String::from_utf8(built.stdout).unwrap();
     let executable = built.lines().find_map(|line| {
         let message: serde_json::Value = serde_json::from_str(line).ok()?;
-        message["executable"].as_str().map(str::to_owned)
+        let is_it = message["target"]["name"] == program;
+        message["executable"]
+            .as_str()
+            .filter(|_| is_it)
+            .map(str::to_owned)
     });
     executable.unwrap()
 }

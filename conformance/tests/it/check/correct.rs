@@ -54,7 +54,7 @@ pub(crate) fn correct() -> Target {
 
 /// The path of the example, built if need be.
 pub(crate) async fn everything() -> String {
-    server::built(&["--package", "mcp-proto", "--example", "everything"]).await
+    server::built("everything").await
 }
 
 /// The example, listening on a free port.
