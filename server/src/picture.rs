@@ -19,7 +19,7 @@ mod view;
 use universe_core::State;
 
 use crate::commands::Universe;
-pub(crate) use options::{Options, PARAMETERS};
+pub(crate) use options::{MAX_TIME, Options, PARAMETERS, SIDES, THEMES};
 pub(crate) use scene::Scene;
 
 /// The most bodies of a picture; of those beyond, the picture tells the number.

@@ -10,6 +10,7 @@ mod events;
 mod given;
 mod history;
 mod metrics;
+mod openapi;
 mod picture;
 mod read;
 mod tree;
@@ -84,6 +85,7 @@ enum Route {
     Ready,
     Version,
     Metrics,
+    Description,
     Universes,
     Universe(UniverseId),
     Commands(UniverseId),
@@ -188,6 +190,7 @@ impl Rest {
             ("GET", Route::Ready) => self.ready().await,
             ("GET", Route::Version) => Ok(answer::version()),
             ("GET", Route::Metrics) => self.metrics().await,
+            ("GET", Route::Description) => Ok(openapi::answer()),
             ("GET", Route::Universes) => self.list(head, reach).await,
             ("POST", Route::Universes) => {
                 let body = self.reading.body(head, body, client).await?;
@@ -250,6 +253,7 @@ pub(crate) fn route_name(path: &str) -> &'static str {
         Ok(Route::Ready) => "/readyz",
         Ok(Route::Version) => "/version",
         Ok(Route::Metrics) => "/metrics",
+        Ok(Route::Description) => openapi::PATH,
         Ok(Route::Universes) => "/universes",
         Ok(Route::Universe(_)) => "/universes/{id}",
         Ok(Route::Commands(_)) => "/universes/{id}/commands",
@@ -268,7 +272,12 @@ impl Route {
     fn parameters(&self, method: &Method) -> Option<&'static [&'static str]> {
         let reads = method == Method::GET || method == Method::HEAD;
         match self {
-            Self::Health | Self::Live | Self::Ready | Self::Version | Self::Metrics => None,
+            Self::Health
+            | Self::Live
+            | Self::Ready
+            | Self::Version
+            | Self::Metrics
+            | Self::Description => None,
             _ if method == Method::OPTIONS => None,
             Self::Universes if reads => Some(&["limit", "cursor", "view"]),
             Self::Universe(_) if reads => Some(&["revision"]),
@@ -295,6 +304,7 @@ impl Route {
             | Self::Ready
             | Self::Version
             | Self::Metrics
+            | Self::Description
             | Self::Events(_)
             | Self::History(_)
             | Self::Tree(_)
@@ -324,6 +334,7 @@ fn route(path: &str) -> Result<Route, Failure> {
         (Some("readyz"), None, ..) => Route::Ready,
         (Some("version"), None, ..) => Route::Version,
         (Some("metrics"), None, ..) => Route::Metrics,
+        (Some("openapi.json"), None, ..) => Route::Description,
         (Some("universes"), None, ..) => Route::Universes,
         (Some("universes"), Some(id), None, _) => match Format::split(id) {
             // An id that ends so is written with `%2E`.

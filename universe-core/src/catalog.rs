@@ -55,6 +55,12 @@ impl CommandSpec {
     pub fn schema(&self) -> Value {
         schema::command(self, Detail::Full)
     }
+
+    /// The same, exact: with null and unions of types wherever [`Command::from_value`](crate::Command::from_value) takes
+    /// them. Not every client of MCP understands it.
+    pub fn exact_schema(&self) -> Value {
+        schema::command(self, Detail::Exact)
+    }
 }
 
 /// The ten categories, in the order people meet them.

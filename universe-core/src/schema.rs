@@ -11,6 +11,8 @@ use crate::member::{Kind, Member, Mode, Table};
 /// How much a schema tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Detail {
+    /// As [`Full`](Self::Full), and exact: with null and unions of types wherever they are taken.
+    Exact,
     /// Every known member with its meaning, those of objects inside entities, too.
     Full,
     /// The members of what is new, with their meaning; of bodies and what is inside them the types; of all other objects
@@ -47,6 +49,12 @@ pub(crate) fn command(spec: &CommandSpec, detail: Detail) -> Value {
     Value::Object(schema)
 }
 
+impl Detail {
+    fn is_full(self) -> bool {
+        matches!(self, Self::Exact | Self::Full)
+    }
+}
+
 /// What an object is inside of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inside {
@@ -63,7 +71,13 @@ fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<Stri
         .filter(|member| member.is_settable(mode));
     let properties: Map<_, _> = members
         .clone()
-        .map(|member| (member.name.to_owned(), property(member, detail, inside)))
+        .map(|member| {
+            let mut schema = property(member, detail, inside);
+            if detail == Detail::Exact && member.may_be_null(mode) {
+                allow_null(&mut schema);
+            }
+            (member.name.to_owned(), schema)
+        })
         .collect();
     let required: Vec<_> = members
         .filter(|member| member.is_required(mode))
@@ -78,11 +92,27 @@ fn object(table: &Table, mode: Mode, detail: Detail, inside: Inside) -> Map<Stri
     schema
 }
 
+fn allow_null(schema: &mut Value) {
+    let Some(members) = schema.as_object_mut() else {
+        return;
+    };
+    if let Some(Value::Array(choices)) = members.get_mut("enum") {
+        choices.push(Value::Null);
+    }
+    if let Some(kind) = members.get_mut("type").filter(|kind| kind.is_string()) {
+        *kind = json!([kind.take(), "null"]);
+    } else if let Some(Value::Array(kinds)) = members.get_mut("type") {
+        kinds.push("null".into());
+    }
+}
+
 fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     let mut schema = match member.kind {
         Kind::Text | Kind::Color => typed("string"),
         Kind::Number => typed("number"),
         Kind::Flag => typed("boolean"),
+        Kind::Seed if detail == Detail::Exact => union(["string", "number"]),
+        Kind::IdOrNull if detail == Detail::Exact => union(["string", "null"]),
         // Either of two types: a union is not plain, so the description says it.
         Kind::Seed | Kind::IdOrNull => Map::new(),
         Kind::Choice(choices) => {
@@ -99,7 +129,7 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
         Kind::Object(table, mode) if is_told(mode, detail, inside) => {
             object(table, mode, detail, Inside::Entity)
         }
-        Kind::Map(table) if detail == Detail::Full => {
+        Kind::Map(table) if detail.is_full() => {
             let mut schema = typed("object");
             let entity = object(table, Mode::Whole, detail, Inside::Entity);
             schema.insert("additionalProperties".to_owned(), entity.into());
@@ -109,7 +139,7 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
     };
     // What an id in a command is of, its name says.
     let is_id = matches!(member.kind, Kind::Text) && inside == Inside::Command;
-    if detail == Detail::Full || (detail == Detail::Compact && !is_id) {
+    if detail.is_full() || (detail == Detail::Compact && !is_id) {
         schema.insert(
             "description".to_owned(),
             description(member, detail, inside).into(),
@@ -120,7 +150,7 @@ fn property(member: &Member, detail: Detail, inside: Inside) -> Value {
 
 /// Whether the members of an object are told, not only named.
 fn is_told(mode: Mode, detail: Detail, inside: Inside) -> bool {
-    detail == Detail::Full || (inside == Inside::Command && mode != Mode::Part)
+    detail.is_full() || (inside == Inside::Command && mode != Mode::Part)
 }
 
 /// Whether the types of an object's members are told: of a body or ring to be changed, of a new disk, and of the ring and
@@ -161,6 +191,10 @@ fn description(member: &Member, detail: Detail, inside: Inside) -> String {
 fn join<'a>(members: impl Iterator<Item = &'a Member>) -> String {
     let names: Vec<_> = members.map(|member| member.name).collect();
     names.join(", ")
+}
+
+fn union(kinds: [&str; 2]) -> Map<String, Value> {
+    Map::from_iter([("type".to_owned(), json!(kinds))])
 }
 
 fn typed(name: &str) -> Map<String, Value> {

@@ -1,5 +1,6 @@
 //! The project's own chores: `cargo xtask --help`.
 
+mod api;
 mod app;
 mod bench;
 mod chromium;
@@ -40,6 +41,8 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
+    /// Holds the REST side of the universe server against its OpenAPI document, by schemathesis.
+    Api(api::Arguments),
     /// Shows the view of the universe server in Chromium, inside the official host's side of MCP Apps.
     App(app::Arguments),
     /// Counts the instructions of one call, beside plain hyper and serde_json doing the same bytes.
@@ -71,6 +74,7 @@ enum Chore {
 
 fn main() -> ExitCode {
     let passed = match Arguments::parse().chore {
+        Chore::Api(arguments) => api::run(&arguments),
         Chore::App(arguments) => app::run(&arguments),
         Chore::Bench(arguments) => bench::run(&arguments),
         Chore::Interop(arguments) => interop::run(&arguments),

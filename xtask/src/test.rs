@@ -10,8 +10,8 @@ use crate::install::{self, Toolbox};
 use crate::programs::{self, cargo, judged};
 use crate::servers::{SERVERS, Shown};
 use crate::{
-    Result, app, interop, lean, oracle, page, process, renames, root, say, semantic, siege, soak,
-    suites, wrappers,
+    Result, api, app, interop, lean, oracle, page, process, renames, root, say, semantic, siege,
+    soak, suites, wrappers,
 };
 
 // Its group would have the name of the one it contains.
@@ -107,10 +107,11 @@ const QUICK: Step = Step {
 };
 
 /// What is installed while cargo compiles: both take their time, and hardly disturb each other.
-const INSTALLED: [(Toolbox, &str); 6] = [
+const INSTALLED: [(Toolbox, &str); 7] = [
     (Toolbox::Python, semantic::SOURCE),
     (Toolbox::Node, suites::SOURCE),
     (Toolbox::Node, oracle::SOURCE),
+    (Toolbox::Python, api::SOURCE),
     (Toolbox::Node, app::SOURCE),
     (Toolbox::Node, interop::SOURCE),
     (Toolbox::Python, interop::SOURCE),
@@ -230,6 +231,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
         oracle::run(&oracle::Arguments::whole(ci))
     })?;
     passed &= timed("packages of npm and PyPI", wrappers::whole)?;
+    passed &= timed("REST, beside its description", || {
+        api::run(&api::Arguments::whole(ci))
+    })?;
     passed &= timed("the live page, in a browser", || {
         page::run(&page::Arguments::whole(ci))
     })?;

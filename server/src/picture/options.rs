@@ -9,11 +9,11 @@ use crate::store::Revision;
 /// The query parameters of pictures.
 pub(crate) const PARAMETERS: [&str; 5] = ["width", "height", "time", "theme", "focus"];
 
-const THEMES: [&str; 2] = ["dark", "light"];
+pub(crate) const THEMES: [&str; 2] = ["dark", "light"];
 /// The least and the greatest width and height, pixels.
-const SIDES: (u32, u32) = (64, 2_048);
+pub(crate) const SIDES: (u32, u32) = (64, 2_048);
 /// A time whose digits count, seconds: beyond it angles are noise.
-const MAX_TIME: f64 = 1e15;
+pub(crate) const MAX_TIME: f64 = 1e15;
 
 /// How a picture is to be.
 #[derive(Debug, Clone, PartialEq)]

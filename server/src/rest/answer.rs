@@ -339,7 +339,7 @@ impl Failure {
         Self::new(
             StatusCode::NOT_FOUND,
             format!(
-                "nothing is at {shown}; there are / (the page), /health, /livez, /readyz, /version, /metrics, /universes, /universes/{{id}}, /universes/{{id}}.svg, /universes/{{id}}.png, /universes/{{id}}/commands, \
+                "nothing is at {shown}; there are / (the page), /health, /livez, /readyz, /version, /metrics, /openapi.json, /universes, /universes/{{id}}, /universes/{{id}}.svg, /universes/{{id}}.png, /universes/{{id}}/commands, \
                  /universes/{{id}}/events, /universes/{{id}}/history, /universes/{{id}}/tree, /universes/{{id}}/undo and /mcp"
             ),
         )

@@ -47,7 +47,9 @@ impl Rest {
             _ => Access::Write,
         };
         let missing = match route {
-            Route::Health | Route::Live | Route::Ready | Route::Version => None,
+            Route::Health | Route::Live | Route::Ready | Route::Version | Route::Description => {
+                None
+            }
             Route::Universes if reads => reach.missing_somewhere(access),
             Route::Universes | Route::Metrics => reach.missing(access, None),
             Route::Universe(id)
@@ -116,11 +118,11 @@ fn is_safe(method: &Method) -> bool {
 }
 
 impl Route {
-    /// Whether nobody is asked for a token: it says how the server is, and nothing of what is in it.
+    /// Whether nobody is asked for a token: it says how the server is and what it takes, and nothing of what is in it.
     fn is_open(&self) -> bool {
         matches!(
             self,
-            Self::Health | Self::Live | Self::Ready | Self::Version
+            Self::Health | Self::Live | Self::Ready | Self::Version | Self::Description
         )
     }
 }

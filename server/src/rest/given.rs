@@ -47,7 +47,7 @@ fn read_fork(fork: &Value) -> Result<(UniverseId, Option<Revision>), Failure> {
     let id = fork.get("id").and_then(Value::as_str).ok_or_else(wrong)?;
     let revision = match fork.get("revision") {
         None => None,
-        Some(revision) => Some(Revision(revision.as_u64().ok_or_else(wrong)?)),
+        Some(revision) => Some(read::revision(revision).ok_or_else(wrong)?),
     };
     let id = UniverseId::new(id).map_err(|_| Failure::not_found(id))?;
     Ok((id, revision))

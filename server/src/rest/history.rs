@@ -2,13 +2,12 @@
 
 use http::header::{HeaderValue, LINK};
 use http::{Response, StatusCode, request};
-use serde_json::Value;
 use universe_core::{Findings, nearest};
 
 use super::Rest;
 use super::answer::{self, Failure, RestBody};
 use super::read::{self, Received};
-use crate::store::{Revision, UniverseId};
+use crate::store::UniverseId;
 use crate::view::history::{DEFAULT_LIMIT, PageError, page};
 
 impl Rest {
@@ -54,11 +53,11 @@ impl Rest {
                 "{name:?} is not a member of the body, which must be {{\"revision\": N}}{hint}"
             )));
         }
-        let revision = given.get("revision").and_then(Value::as_u64);
+        let revision = given.get("revision").and_then(read::revision);
         let revision = revision.ok_or_else(|| {
             Failure::bad_request("the body must be {\"revision\": N}, the revision to go back to")
         })?;
-        let universe = self.service.undo(id, Revision(revision), expected).await?;
+        let universe = self.service.undo(id, revision, expected).await?;
         answer::universe(StatusCode::OK, universe, Findings::default()).await
     }
 }

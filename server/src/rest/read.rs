@@ -289,6 +289,14 @@ pub(super) fn if_none_match(head: &request::Parts, revision: Revision) -> Option
     })
 }
 
+/// A revision in a body: a whole number, however JSON writes it.
+pub(super) fn revision(value: &Value) -> Option<Revision> {
+    // Larger ones are not whole as a double.
+    let whole = |number: &f64| number.fract() == 0.0 && (0.0..9e15).contains(number);
+    let number = || value.as_f64().filter(whole).map(|number| number as u64);
+    value.as_u64().or_else(number).map(Revision)
+}
+
 /// A query parameter that must be a whole number, if it is there.
 pub(super) fn number(head: &request::Parts, name: &str) -> Result<Option<u64>, Failure> {
     let given = query(head, name).map(|text| text.parse());

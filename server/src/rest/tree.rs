@@ -12,9 +12,9 @@ use crate::store::{Revision, UniverseId};
 use crate::view::tree::tree;
 
 /// How many entities a page has, unless it is asked for otherwise.
-const DEFAULT_LIMIT: u64 = 500;
+pub(super) const DEFAULT_LIMIT: u64 = 500;
 /// The most entities of one page.
-const MAX_LIMIT: u64 = 10_000;
+pub(super) const MAX_LIMIT: u64 = 10_000;
 
 impl Rest {
     /// The outline as text, with `limit` and `cursor`. All pages are of the revision that the first one had.

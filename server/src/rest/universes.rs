@@ -20,9 +20,9 @@ use crate::store::{Page, Position, Revision, UniverseId};
 use crate::view::ResultForm;
 
 /// How many universes a page of the list has, unless it is asked for otherwise.
-const DEFAULT_LIMIT: usize = 100;
+pub(super) const DEFAULT_LIMIT: usize = 100;
 /// The most universes of one page.
-const MAX_LIMIT: usize = 500;
+pub(super) const MAX_LIMIT: usize = 500;
 /// The bytes after which a page ends, however few universes it has; its `Link` goes on from there.
 const PAGE_BYTES: usize = 8 << 20;
 

@@ -9,7 +9,7 @@ use crate::store::{Entry, Revision, TailError, Timestamp, UniverseId};
 
 /// How many entries a page has by default, and at the most.
 pub(crate) const DEFAULT_LIMIT: u64 = 20;
-const MAX_LIMIT: u64 = 100;
+pub(crate) const MAX_LIMIT: u64 = 100;
 /// The bytes after which a page ends, however few entries it has; `next` goes on from there.
 const PAGE_BYTES: usize = 256 * 1024;
 

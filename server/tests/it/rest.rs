@@ -2,6 +2,7 @@
 
 mod bodies;
 mod conditions;
+mod described;
 mod doors;
 mod encodings;
 mod pages;

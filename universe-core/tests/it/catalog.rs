@@ -224,12 +224,16 @@ fn without_nulls(object: &mut Map<String, Value>, table: &Table, mode: Mode) {
     }
 }
 
-/// Checks that a command is valid by both schemas if the checker takes it. False if it does not.
+/// Checks that a command is valid by all schemas if the checker takes it, by the exact one as it is. False if it does not.
 fn is_looser(schema: &jsonschema::Validator, mut given: Value) -> bool {
     let Ok(read) = Command::from_value(given.clone()) else {
         return false;
     };
     let spec = command(read.kind().name()).unwrap();
+    let exact = jsonschema::validator_for(&spec.exact_schema()).unwrap();
+    if let Err(error) = exact.validate(&given) {
+        panic!("{given}: {error} at {}", error.instance_path());
+    }
     without_nulls(given.as_object_mut().unwrap(), spec.fields, Mode::New);
     if let Err(error) = schema.validate(&given) {
         panic!("{given}: {error}");
@@ -268,6 +272,31 @@ fn what_the_checker_accepts_is_valid_by_the_published_schema() {
     ] {
         assert!(!schema.is_valid(&given), "{given}");
     }
+}
+
+#[test]
+fn the_exact_schema_refuses_what_the_checker_refuses_but_for_ids_and_keys() {
+    let malformed = cases("malformed")
+        .into_iter()
+        .flat_map(|case| case.commands);
+    let mut refused = 0;
+    for given in malformed {
+        let Err(error) = Command::from_value(given.clone()) else {
+            continue;
+        };
+        let Some(spec) = given["type"].as_str().and_then(command) else {
+            continue;
+        };
+        let exact = jsonschema::validator_for(&spec.exact_schema()).unwrap();
+        let told = error.to_string();
+        // What no schema says: a relation between two members, and what cannot be changed.
+        let is_beyond = ["must equal", "cannot"]
+            .iter()
+            .any(|word| told.contains(word));
+        assert!(is_beyond || !exact.is_valid(&given), "{given}: {told}");
+        refused += 1;
+    }
+    assert!(refused > 20, "only {refused}");
 }
 
 fn any_scalar() -> impl Strategy<Value = Value> {

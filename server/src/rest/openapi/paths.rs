@@ -1,0 +1,365 @@
+//! The paths and what each does.
+
+use serde_json::{Map, Value, json};
+
+use super::super::{tree, universes};
+use super::parts::{part, revision, schema};
+use crate::picture;
+use crate::view::history;
+
+pub(super) fn all() -> Value {
+    json!({
+        "/health": { "get": get("getHealth", "How long the server has been up.", "Ok") },
+        "/livez": { "get": get("isAlive", "Whether the server runs.", "Ok") },
+        "/readyz": { "get": get("isReady", "Whether its store answers; else 503.", "Ok") },
+        "/version": { "get": get("getVersion", "The program, and the revisions of MCP that it speaks.", "Version") },
+        "/metrics": { "get": metrics() },
+        super::PATH: { "get": described() },
+        "/universes": { "get": list(), "post": create() },
+        "/universes/{id}": { "parameters": id(), "get": read(), "put": replace(), "delete": delete() },
+        "/universes/{id}.svg": { "parameters": id(), "get": drawn("drawSvg", "image/svg+xml") },
+        "/universes/{id}.png": { "parameters": id(), "get": drawn("drawPng", "image/png") },
+        "/universes/{id}/commands": { "parameters": id(), "post": command() },
+        "/universes/{id}/events": { "parameters": id(), "get": feed() },
+        "/universes/{id}/history": { "parameters": id(), "get": past() },
+        "/universes/{id}/tree": { "parameters": id(), "get": outline() },
+        "/universes/{id}/undo": { "parameters": id(), "post": undo() },
+    })
+}
+
+/// An operation being described.
+struct Operation(Map<String, Value>);
+
+impl Operation {
+    fn new(id: &str, summary: &str) -> Self {
+        let operation = json!({ "operationId": id, "summary": summary, "responses": {} });
+        let members = operation.as_object().cloned().unwrap_or_default();
+        let operation = Self(members);
+        operation.failing(&[("default", "Otherwise")])
+    }
+
+    fn with(mut self, member: &str, value: Value) -> Self {
+        self.0.insert(member.to_owned(), value);
+        self
+    }
+
+    fn taking(self, parameters: &[Value]) -> Self {
+        self.with("parameters", parameters.into())
+    }
+
+    /// With a body that must be there.
+    fn sending(self, name: &str) -> Self {
+        let content = json!({ "application/json": { "schema": schema(name) } });
+        self.with(
+            "requestBody",
+            json!({ "required": true, "content": content }),
+        )
+    }
+
+    fn answering(mut self, status: &str, response: Value) -> Self {
+        if let Some(Value::Object(responses)) = self.0.get_mut("responses") {
+            responses.insert(status.to_owned(), response);
+        }
+        self
+    }
+
+    /// Answers of JSON with headers.
+    fn giving(self, status: &str, what: &str, body: &Value, headers: &[&str]) -> Self {
+        let content = json!({ "application/json": { "schema": body } });
+        self.answering(status, response(what, &content, headers))
+    }
+
+    fn done(self) -> Value {
+        self.0.into()
+    }
+
+    fn failing(self, failures: &[(&str, &str)]) -> Self {
+        failures.iter().fold(self, |operation, (status, name)| {
+            operation.answering(status, part("responses", name))
+        })
+    }
+}
+
+fn response(description: &str, content: &Value, headers: &[&str]) -> Value {
+    let headers: Map<_, _> = headers
+        .iter()
+        .map(|name| ((*name).to_owned(), part("headers", name)))
+        .collect();
+    json!({ "description": description, "content": content, "headers": headers })
+}
+
+fn id() -> Value {
+    json!([part("parameters", "id")])
+}
+
+fn query(name: &str, schema: &Value, description: &str) -> Value {
+    json!({ "name": name, "in": "query", "schema": schema, "description": description })
+}
+
+fn count(name: &str, default: u64, most: u64, of: &str) -> Value {
+    let schema = json!({ "type": "integer", "minimum": 1, "maximum": most, "default": default });
+    query(name, &schema, of)
+}
+
+fn cursor() -> Value {
+    query(
+        "cursor",
+        &json!({ "type": "string" }),
+        "The one of the Link header of the page before.",
+    )
+}
+
+fn number(name: &str, description: &str) -> Value {
+    query(name, &revision(), description)
+}
+
+fn get(id: &str, summary: &str, body: &str) -> Value {
+    let operation = Operation::new(id, summary);
+    operation.giving("200", summary, &schema(body), &[]).done()
+}
+
+fn metrics() -> Value {
+    let content = json!({ "application/openmetrics-text": { "schema": { "type": "string" } } });
+    Operation::new("getMetrics", "The figures of the server, for Prometheus.")
+        .answering("200", response("Figures.", &content, &[]))
+        .done()
+}
+
+fn described() -> Value {
+    Operation::new("describe", "This document.")
+        .giving("200", "This document.", &json!({ "type": "object" }), &[])
+        .done()
+}
+
+fn list() -> Value {
+    let view = json!({ "enum": ["full", "summary"], "default": "full" });
+    let body = json!({ "type": "array", "items": schema("Universe") });
+    Operation::new(
+        "listUniverses",
+        "The universes, the newest first, a page at a time.",
+    )
+    .taking(&[
+        count(
+            "limit",
+            universes::DEFAULT_LIMIT as u64,
+            universes::MAX_LIMIT as u64,
+            "Universes of a page.",
+        ),
+        cursor(),
+        query("view", &view, "`summary` leaves the states out."),
+    ])
+    .giving("200", "A page.", &body, &["Link"])
+    .failing(&[("400", "Malformed")])
+    .done()
+}
+
+fn create() -> Value {
+    Operation::new("createUniverse", "Makes a universe.")
+        .taking(&[part("parameters", "idempotencyKey")])
+        .sending("NewUniverse")
+        .giving(
+            "201",
+            "The universe.",
+            &schema("Universe"),
+            &["ETag", "Location"],
+        )
+        .failing(&WRITING)
+        .failing(&[("404", "NotFound"), ("410", "Gone"), ("422", "Refused")])
+        .done()
+}
+
+fn read() -> Value {
+    Operation::new("getUniverse", "A universe with its state.")
+        .taking(&[
+            number("revision", "As it was at this revision."),
+            part("parameters", "ifNoneMatch"),
+        ])
+        .giving("200", "The universe.", &schema("Universe"), &["ETag"])
+        .answering("304", unchanged())
+        .failing(&OF_ONE)
+        .failing(&[("410", "Gone")])
+        .done()
+}
+
+fn replace() -> Value {
+    Operation::new(
+        "replaceUniverse",
+        "Gives a universe another name, another state, or both.",
+    )
+    .taking(&[part("parameters", "ifMatch")])
+    .sending("Replacement")
+    .giving("200", "The universe.", &schema("Universe"), &["ETag"])
+    .failing(&OF_ONE)
+    .failing(&WRITING)
+    .failing(&[("412", "Stale")])
+    .done()
+}
+
+fn delete() -> Value {
+    Operation::new(
+        "deleteUniverse",
+        "Deletes a universe with its history, for good.",
+    )
+    .taking(&[part("parameters", "ifMatch")])
+    .answering("204", json!({ "description": "It is gone." }))
+    .failing(&OF_ONE)
+    .failing(&[("412", "Stale")])
+    .done()
+}
+
+fn drawn(id: &str, media: &str) -> Value {
+    let (least, most) = picture::SIDES;
+    let side = json!({ "type": "integer", "minimum": least, "maximum": most });
+    let most = picture::MAX_TIME;
+    let time = json!({ "type": "number", "minimum": -most, "maximum": most });
+    let content = json!({ media: { "schema": {} } });
+    Operation::new(id, "A chart of the systems of a universe, seen from above.")
+        .taking(&[
+            query("width", &side, "Pixels."),
+            query("height", &side, "Pixels."),
+            query(
+                "time",
+                &time,
+                "Simulated seconds; the universe's own by default.",
+            ),
+            query("theme", &json!({ "enum": picture::THEMES }), "Colours."),
+            query(
+                "focus",
+                &json!({ "type": "string" }),
+                "The id of a body or group that is shown with what is below it.",
+            ),
+            part("parameters", "ifNoneMatch"),
+        ])
+        .answering("200", response("The picture.", &content, &["ETag"]))
+        .answering("304", unchanged())
+        .failing(&OF_ONE)
+        .done()
+}
+
+fn command() -> Value {
+    Operation::new(
+        "sendCommand",
+        "Changes a universe by one command, or by a list of them.",
+    )
+    .taking(&[
+        part("parameters", "result"),
+        part("parameters", "ifMatch"),
+        part("parameters", "idempotencyKey"),
+    ])
+    .sending("Commands")
+    .giving(
+        "200",
+        "What is different now.",
+        &schema("CommandAnswer"),
+        &["ETag"],
+    )
+    .failing(&OF_ONE)
+    .failing(&WRITING)
+    .failing(&[("412", "Stale"), ("422", "Refused")])
+    .done()
+}
+
+fn feed() -> Value {
+    let content = json!({ "text/event-stream": { "schema": { "type": "string" } } });
+    let last = json!({
+        "name": "Last-Event-ID", "in": "header", "schema": revision(),
+        "description": "The revision after which the feed goes on.",
+    });
+    Operation::new(
+        "watchUniverse",
+        "Each command as it happens, as server-sent events; the id of each is its revision.",
+    )
+    .taking(&[last])
+    .answering(
+        "200",
+        response("The feed, which does not end.", &content, &[]),
+    )
+    .failing(&OF_ONE)
+    .done()
+}
+
+fn past() -> Value {
+    Operation::new(
+        "getHistory",
+        "Commands with their events, the oldest first, a page at a time.",
+    )
+    .taking(&[
+        number("after", "Those after this revision; the latest by default."),
+        count(
+            "limit",
+            history::DEFAULT_LIMIT,
+            history::MAX_LIMIT,
+            "Entries of a page.",
+        ),
+    ])
+    .giving("200", "A page.", &schema("History"), &["Link"])
+    .failing(&OF_ONE)
+    .failing(&[("410", "Gone")])
+    .done()
+}
+
+fn outline() -> Value {
+    let content = json!({ "text/plain": { "schema": { "type": "string" } } });
+    Operation::new(
+        "getTree",
+        "What orbits what, and what is in which group, as indented text, a page at a time.",
+    )
+    .taking(&[
+        count(
+            "limit",
+            tree::DEFAULT_LIMIT,
+            tree::MAX_LIMIT,
+            "Entities of a page.",
+        ),
+        cursor(),
+    ])
+    .answering(
+        "200",
+        response(
+            "A page; all pages are of one revision.",
+            &content,
+            &["ETag", "Link"],
+        ),
+    )
+    .failing(&OF_ONE)
+    .failing(&[("410", "Gone")])
+    .done()
+}
+
+fn undo() -> Value {
+    let body = json!({
+        "type": "object",
+        "properties": { "revision": revision() },
+        "required": ["revision"],
+        "additionalProperties": false,
+    });
+    let content = json!({ "application/json": { "schema": body } });
+    Operation::new(
+        "undo",
+        "Sets the state back to that of a revision, as a new one.",
+    )
+    .taking(&[part("parameters", "ifMatch")])
+    .with(
+        "requestBody",
+        json!({ "required": true, "content": content }),
+    )
+    .giving("200", "The universe.", &schema("Universe"), &["ETag"])
+    .failing(&OF_ONE)
+    .failing(&WRITING)
+    .failing(&[("410", "Gone"), ("412", "Stale")])
+    .done()
+}
+
+/// What can be wrong with a request about one universe.
+const OF_ONE: [(&str, &str); 2] = [("400", "Malformed"), ("404", "NotFound")];
+
+/// What can be wrong with a body.
+const WRITING: [(&str, &str); 3] = [
+    ("400", "Malformed"),
+    ("413", "TooLarge"),
+    ("415", "NotJson"),
+];
+
+fn unchanged() -> Value {
+    json!({ "description": "It is as the client has it.", "headers": { "ETag": part("headers", "ETag") } })
+}

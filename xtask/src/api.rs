@@ -1,0 +1,87 @@
+//! The universe server's REST side, held against its own description (`/openapi.json`) by schemathesis: requests of every
+//! kind that the document allows, and of kinds that it does not.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use clap::Args;
+
+use crate::install::{self, Toolbox};
+use crate::process::{self, Server};
+use crate::{Result, interop, programs, say};
+
+/// Where the lock file of the tool is, and what it is to know of the server, below `xtask`.
+pub(crate) const SOURCE: &str = "api";
+
+const DEADLINE: Duration = Duration::from_secs(600);
+
+/// The same requests on every machine.
+const SEED: &str = "20260728";
+
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// The universe server to test; by default it is built.
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+    /// How many requests are made of each operation, at least; more take longer.
+    #[arg(long, value_name = "COUNT", default_value_t = 10)]
+    examples: u32,
+    /// Fail when the tool cannot be installed, instead of skipping.
+    #[arg(long, env = "CI", default_value = "false", value_parser = interop::is_true, action = clap::ArgAction::Set)]
+    ci: bool,
+}
+
+impl Arguments {
+    /// As a step of the whole test.
+    pub(crate) fn whole(ci: bool) -> Self {
+        Self {
+            server: None,
+            examples: 10,
+            ci,
+        }
+    }
+}
+
+/// Makes the requests. `true` when every answer was as described.
+pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
+    let installed = match install::install(Toolbox::Python, SOURCE) {
+        Ok(installed) => installed,
+        Err(missing) if arguments.ci => {
+            say(&format!("the API was NOT tested: {missing}"))?;
+            return Ok(false);
+        }
+        Err(missing) => {
+            say(&format!(
+                "API skipped: {missing} (set CI=true to make this a failure)"
+            ))?;
+            return Ok(true);
+        }
+    };
+    let binary = match &arguments.server {
+        Some(binary) => std::path::absolute(binary)?,
+        None => {
+            programs::build_judged()?;
+            programs::judged("universe-server")
+        }
+    };
+    let words = ["--demo", "--store", "memory", "--listen", "127.0.0.1:0"];
+    let server = Server::start(&binary, &words.map(Into::into))?;
+    let described = server.url().replace("/mcp", "/openapi.json");
+    let config = installed.folder().join("schemathesis.toml");
+    let mut command = Command::new(installed.interpreter());
+    command
+        .args(["-m", "schemathesis.cli"])
+        .current_dir(installed.folder())
+        .arg("--config-file")
+        .arg(config)
+        .args(["run", &described, "--seed", SEED])
+        .args(["--max-examples", &arguments.examples.to_string()])
+        .args(["--generation-database", "none", "--no-color"]);
+    let finished = process::run(&mut command, DEADLINE)?;
+    say(finished.stdout.trim_end())?;
+    if !finished.success {
+        say(finished.stderr.trim_end())?;
+    }
+    Ok(finished.success)
+}
