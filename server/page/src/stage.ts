@@ -174,6 +174,7 @@ export class Stage {
     dataset.renderer = this.renderer.name;
     dataset.took = took.toFixed(1);
     dataset.detail = String(this.detail);
+    dataset.distance = this.camera.distance.toPrecision(6);
     clearTimeout(this.rest);
     if (this.detail < 1) {
       this.rest = window.setTimeout(() => { const kept = this.detail; this.detail = 1; this.draw(performance.now()); this.detail = kept; clearTimeout(this.rest); }, 400);

@@ -14,6 +14,7 @@ export default async function actions() {
   await goesBack(server, page);
   await filesGoInAndOut(server, page);
   await removes(server, page);
+  await fingers(server);
   equal(faults.filter((it) => !it.includes('422')), [], 'nothing goes wrong in the browser but what the server refused');
   equal(faults.length, 1, 'and that was one command');
 }
@@ -252,4 +253,36 @@ async function removes(server, page) {
   await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
   await until(async () => (await fetch(`${server.url}/universes/${id}`)).status === 404, 'a universe is deleted');
   await page.getByRole('heading', { level: 1, name: 'Universes' }).waitFor();
+}
+
+/** What fingers do on a phone. */
+async function fingers(server) {
+  const { context, page, faults } = await browse(`${server.url}/#sol`, { width: 390, height: 844, touch: true, ratio: 2 });
+  await drawn(page);
+  const screen = await context.newCDPSession(page);
+  const box = await page.locator('.canvas').boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const touch = (type, points) => screen.send('Input.dispatchTouchEvent', { type, touchPoints: points.map(([px, py], id) => ({ x: px, y: py, id })) });
+  /** Fingers go from `from` to `to` in four steps. */
+  const go = async (from, to) => {
+    await touch('touchStart', from);
+    for (let step = 1; step <= 4; step += 1) await touch('touchMove', from.map(([px, py], at) => [px + (to[at][0] - px) * step / 4, py + (to[at][1] - py) * step / 4]));
+    await touch('touchEnd', []);
+  };
+  const distance = async () => Number((await stage(page)).distance);
+  const apart = (by) => [[x - by, y], [x + by, y]];
+  const whole = await distance();
+  const near = (wanted) => async () => Math.abs(await distance() / wanted - 1) < 0.02;
+  await go(apart(40), apart(80));
+  await until(near(whole / 2), 'a pinch that opens to twice its width zooms in to half the distance');
+  await go(apart(80), apart(40));
+  await until(near(whole), 'a pinch that closes zooms out again');
+  const picture = () => page.locator('.canvas').screenshot().then((it) => it.toString('base64'));
+  for (const [from, to, what] of [[[[x, y]], [[x + 60, y + 30]], 'one finger turns'], [apart(40), apart(40).map(([px, py]) => [px, py + 60]), 'two fingers move']]) {
+    const before = await picture();
+    await go(from, to);
+    await until(async () => await picture() !== before, what);
+    await until(near(whole), `${what} and does not zoom`);
+  }
+  equal(faults, [], 'nothing goes wrong in the browser of a phone');
 }

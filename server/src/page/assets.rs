@@ -5,9 +5,9 @@ use super::Asset;
 /// All of them.
 pub(super) const ASSETS: [Asset; 5] = [
     Asset {
-        path: "/page/page-30c22689e964.js",
+        path: "/page/page-1ef0bb0e33f4.js",
         content_type: "text/javascript; charset=utf-8",
-        tag: "30c22689e964",
+        tag: "1ef0bb0e33f4",
         text: include_bytes!("../../page/dist/page.js"),
         gzip: include_bytes!("../../page/dist/page.js.gz"),
     },
@@ -28,7 +28,7 @@ pub(super) const ASSETS: [Asset; 5] = [
     Asset {
         path: "/",
         content_type: "text/html; charset=utf-8",
-        tag: "9e0d83bede4c",
+        tag: "883123d88aa5",
         text: include_bytes!("../../page/dist/index.html"),
         gzip: include_bytes!("../../page/dist/index.html.gz"),
     },
