@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
 
 /// Where the programs to measure are.
 struct Programs {
-    release: PathBuf,
+    built: PathBuf,
     server: PathBuf,
 }
 
@@ -57,11 +57,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     process::succeed(valgrind.arg("--version"), Duration::from_secs(20))
         .map_err(|_| "valgrind is not installed: it counts the instructions")?;
     build()?;
-    let release = target().join("release");
+    let built = target().join("dist");
     let server = arguments.server.clone();
     let programs = Programs {
-        server: server.unwrap_or_else(|| release.join("universe-server")),
-        release,
+        server: server.unwrap_or_else(|| built.join("universe-server")),
+        built,
     };
     say("| case | answer bytes | instructions per call | × floor |")?;
     say("|---|---|---|---|")?;
@@ -102,11 +102,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
     Ok(within)
 }
 
-/// Builds the two examples as they are measured: in release form.
+/// Builds the two examples as they are measured: as packages carry them.
 fn build() -> Result<()> {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
     cargo
-        .args(["build", "--quiet", "--release", "--package", "mcp-proto"])
+        .args([
+            "build",
+            "--quiet",
+            "--profile",
+            "dist",
+            "--package",
+            "mcp-proto",
+        ])
         .args(["--example", "floor", "--example", "echo"])
         .current_dir(root());
     process::succeed(&mut cargo, BUILD_DEADLINE)
@@ -115,8 +122,8 @@ fn build() -> Result<()> {
 impl Programs {
     fn path(&self, program: Program) -> PathBuf {
         match program {
-            Program::Floor => self.release.join("examples").join("floor"),
-            Program::Echo => self.release.join("examples").join("echo"),
+            Program::Floor => self.built.join("examples").join("floor"),
+            Program::Echo => self.built.join("examples").join("echo"),
             Program::Universe => self.server.clone(),
         }
     }

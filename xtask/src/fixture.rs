@@ -15,13 +15,13 @@ pub(crate) struct Fixtures {
     pub(crate) client: PathBuf,
 }
 
-/// Builds the server as it is measured, in release, and tells where it is.
+/// Builds the server as it is measured, as packages carry it, and tells where it is.
 ///
 /// # Errors
 /// When it does not build.
 pub(crate) fn build() -> Result<PathBuf> {
-    build_with(&["--release", "-p", "mcp-proto", "--example", SERVER])?;
-    Ok(built("release", SERVER))
+    build_with(&["--profile", "dist", "-p", "mcp-proto", "--example", SERVER])?;
+    Ok(built("dist", SERVER))
 }
 
 /// Builds both as `cargo test --workspace` does, which makes it nothing to do after that, and tells where they are.

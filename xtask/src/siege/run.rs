@@ -134,12 +134,12 @@ impl Built {
     }
 }
 
-/// Builds the universe server as it is shipped.
+/// Builds the universe server as packages carry it.
 fn universe_server() -> Result<PathBuf> {
     let shown = Shown::first("universe-server")?;
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--release", "-p"])
+        .args(["build", "--quiet", "--locked", "--profile", "dist", "-p"])
         .arg(shown.program)
         .current_dir(root())
         .status()?;
@@ -147,7 +147,7 @@ fn universe_server() -> Result<PathBuf> {
         return Err(format!("{} does not build", shown.program).into());
     }
     let file = format!("{}{}", shown.program, std::env::consts::EXE_SUFFIX);
-    Ok(target().join("release").join(file))
+    Ok(target().join("dist").join(file))
 }
 
 fn ended(attacker: Part) -> Option<String> {
