@@ -33,7 +33,7 @@ def weight(mode, start, end):
 
 def main():
     [path] = sys.argv[1:]
-    command = ["cargo", "run", "--release", "--quiet", "-p", "starmap-server", "--example", "figures", "--", "--json", path]
+    command = ["cargo", "run", "--release", "--quiet", "-p", "starmap-server", "--example", "query_times", "--", "--json", path]
     data = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
     security, gates = data["security"], data["gates"]
     directed = igraph.Graph(n=len(security), edges=gates, directed=True)

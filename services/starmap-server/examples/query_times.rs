@@ -1,4 +1,4 @@
-//! How long each question takes: `cargo run --release -p starmap-server --example figures -- MAP [KIND]`, with a part of
+//! How long each question takes: `cargo run --release -p starmap-server --example query_times -- MAP [KIND]`, with a part of
 //! their names only questions of this kind.
 //!
 //! Prints a table in Markdown. Each question is asked three times, and the shortest time counts. With `--json` it prints
