@@ -19,7 +19,8 @@ use std::time::Duration;
 use clap::Args;
 
 use self::case::{CASES, Program};
-use crate::{Result, process, root, say, target};
+use crate::programs::cargo;
+use crate::{Result, process, say, target};
 
 /// The most instructions of a call, as a multiple of the floor's.
 const LIMIT: f64 = 1.75;
@@ -104,18 +105,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 
 /// Builds the two examples as they are measured: as packages carry them.
 fn build() -> Result<()> {
-    let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    cargo
-        .args([
-            "build",
-            "--quiet",
-            "--profile",
-            "dist",
-            "--package",
-            "mcp-proto",
-        ])
-        .args(["--example", "floor", "--example", "echo"])
-        .current_dir(root());
+    let mut cargo = cargo(&["build", "--quiet", "--profile", "dist", "-p", "mcp-proto"]);
+    cargo.args(["--example", "floor", "--example", "echo"]);
     process::succeed(&mut cargo, BUILD_DEADLINE)
 }
 

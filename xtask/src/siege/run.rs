@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,8 +14,9 @@ use super::part::{Orders, Part};
 use super::report::{self, Outcome};
 use super::target::Kind;
 use crate::process::Server;
+use crate::programs::cargo;
 use crate::servers::Shown;
-use crate::{Result, fixture, root, target};
+use crate::{Result, fixture, target};
 
 /// What ends an attack early, in MiB of the server's resident memory.
 pub(super) const MEMORY_CAP: u64 = 3_072;
@@ -137,12 +137,8 @@ impl Built {
 /// Builds the universe server as packages carry it.
 fn universe_server() -> Result<PathBuf> {
     let shown = Shown::first("universe-server")?;
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let built = Command::new(cargo)
-        .args(["build", "--quiet", "--locked", "--profile", "dist", "-p"])
-        .arg(shown.program)
-        .current_dir(root())
-        .status()?;
+    let build = ["build", "--quiet", "--locked", "--profile", "dist", "-p"];
+    let built = cargo(&build).arg(shown.program).status()?;
     if !built.success() {
         return Err(format!("{} does not build", shown.program).into());
     }
