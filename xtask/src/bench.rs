@@ -107,6 +107,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<bool> {
 fn build() -> Result<()> {
     let mut cargo = cargo(&["build", "--quiet", "--profile", "dist", "-p", "mcp-proto"]);
     cargo.args(["--example", "floor", "--example", "echo"]);
+    // The profiles that are left say what it is that costs.
+    cargo.env("CARGO_PROFILE_DIST_STRIP", "none");
     process::succeed(&mut cargo, BUILD_DEADLINE)
 }
 

@@ -70,13 +70,14 @@ impl Server {
         if self.0.capabilities.logging.is_none() {
             context.log_level = None;
         }
-        if era == Era::Legacy
-            && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
-        {
-            let answer = async move { legacy::answer(self, method, &params, &context).await };
-            return Dispatched::Later(Box::pin(answer));
-        }
         let Some(method) = self.method(&method, era) else {
+            // No method is both: the names of the older era are looked at for what is called most rarely.
+            if era == Era::Legacy
+                && let Some(method) = LegacyMethod::find(&method, &self.0.capabilities)
+            {
+                let answer = async move { legacy::answer(self, method, &params, &context).await };
+                return Dispatched::Later(Box::pin(answer));
+            }
             return match self.0.methods.get(&method) {
                 Some(requested) => {
                     let answer = self.answer_extension(requested, params, context);
