@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use crate::harness::client::Headers;
-use crate::harness::{Client, Era, Feed, Local, Mcp, Reply, add_star, tick};
+use crate::harness::{Client, Era, Feed, Local, Reply, Wire, add_star, tick};
 
 /// A universe whose JSON has some 100 kB.
 async fn large(client: Client) -> String {
@@ -146,7 +146,7 @@ async fn mcp_answers_are_compressed_in_both_eras() {
     let client = server.client;
     let id = large(client).await;
     for era in Era::BOTH {
-        let mcp = Mcp::new(client, era).await;
+        let mcp = Wire::new(client, era).await;
         let params = json!({"name": "get_universe_state", "arguments": {"universeId": id}});
         let plain = mcp.send(&json!(1), "tools/call", params.clone()).await;
         assert_eq!(plain.header("content-encoding"), "");
