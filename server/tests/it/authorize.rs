@@ -209,11 +209,10 @@ async fn a_scope_is_enough_for_its_work_and_no_more() {
             assert_eq!(has("send_universe_command"), may_write, "{token} {era:?}");
             assert_eq!(has("create_universe"), may_write, "{token} {era:?}");
             assert!(!has("delete_universe"), "{token} {era:?}");
-            let call = json!({"name": "send_universe_command", "arguments": {"universeId": "sol", "command": command}});
-            let reply = wire.send(&json!(1), "tools/call", call).await;
+            let reply = wire.command("sol", &command).await;
             assert_eq!(reply.status, write, "{token} {era:?} {reply:?}");
-            let call = json!({"name": "delete_universe", "arguments": {"universeId": "sol"}});
-            let reply = wire.send(&json!(1), "tools/call", call).await;
+            let sol = json!({"universeId": "sol"});
+            let reply = wire.call("delete_universe", sol).await;
             assert_eq!(reply.status, 403, "{reply:?}");
             assert!(reply.header("www-authenticate").contains("scope=\"admin\""));
             let reply = wire

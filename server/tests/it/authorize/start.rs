@@ -244,8 +244,7 @@ async fn who_wrote_is_in_the_log_and_not_what() {
     for era in Era::BOTH {
         let mcp = Wire::with_token(client, era, "bob").await;
         mcp.send(&json!(1), "tools/list", json!({})).await;
-        let call = json!({"name": "send_universe_command", "arguments": {"universeId": "sol", "command": tick()}});
-        let refused = mcp.send(&json!(1), "tools/call", call).await;
+        let refused = mcp.command("sol", &tick()).await;
         assert_eq!(refused.status, 403, "{refused:?}");
     }
     signal(child.id().unwrap(), "TERM").await;

@@ -33,13 +33,6 @@ impl Mcp {
         tools.map(|tool| tool.name).collect()
     }
 
-    pub(crate) fn era(&self) -> Era {
-        match self.0.era() {
-            mcp_proto::Era::Legacy => Era::Legacy,
-            mcp_proto::Era::Modern => Era::Modern,
-        }
-    }
-
     /// The error of a request that must have one.
     pub(crate) async fn error(&self, method: &str, params: Value) -> Value {
         match self.0.request(method, params).await {
@@ -70,7 +63,7 @@ impl Mcp {
             .iter()
             .fold(Interest::new().resources(), |all, uri| all.resource(*uri));
         let heard = self.listen(interest).await;
-        if self.era() == Era::Modern {
+        if self.0.era() == mcp_proto::Era::Modern {
             let mut sorted = uris.to_vec();
             sorted.sort_unstable();
             let agreed = json!({"resourceSubscriptions": sorted, "resourcesListChanged": true});

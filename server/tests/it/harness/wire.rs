@@ -1,9 +1,9 @@
 //! The one raw writer and reader of MCP over HTTP, for what the library's client hides: statuses and headers of answers,
-//! ids of sessions, encodings, requests of many clients with the same id, and how far a killed server answered.
+//! ids of sessions, encodings, requests of many clients with the same id, how many requests there are, and how far a killed
+//! server answered.
 
 use serde_json::{Value, json};
 
-use super::client::Headers;
 use super::{Client, Connection, Reply};
 
 pub(crate) const LEGACY: &str = "2025-11-25";
@@ -22,10 +22,11 @@ pub(crate) enum Era {
 #[derive(Debug, Clone)]
 pub(crate) struct Wire {
     client: Client,
+    era: Era,
     /// `None` in the modern era.
     pub(crate) session: Option<String>,
-    /// Its `Accept-Encoding` or `Authorization`.
-    more: Vec<(&'static str, String)>,
+    /// Of every request.
+    headers: Vec<(&'static str, String)>,
 }
 
 impl Era {
@@ -69,23 +70,29 @@ impl Wire {
         Self::with(client, era, more).await
     }
 
-    async fn with(client: Client, era: Era, more: Vec<(&'static str, String)>) -> Self {
-        let mut wire = Self {
-            client,
-            session: None,
-            more,
+    async fn with(client: Client, era: Era, mut headers: Vec<(&'static str, String)>) -> Self {
+        let mut session = None;
+        let version = match era {
+            Era::Legacy => {
+                let id = opened(&mut client.connect().await, &headers).await;
+                headers.push(("mcp-session-id", id.clone()));
+                session = Some(id);
+                LEGACY
+            }
+            Era::Modern => MODERN,
         };
-        if era == Era::Legacy {
-            let mut headers = vec![ACCEPT];
-            headers.extend(wire.more());
-            wire.session = Some(opened(&mut client.connect().await, &headers).await);
+        headers.push(("mcp-protocol-version", version.to_owned()));
+        Self {
+            client,
+            era,
+            session,
+            headers,
         }
-        wire
     }
 
     /// The same, which takes answers in an encoding.
     pub(crate) fn accepting(mut self, encoding: &str) -> Self {
-        self.more.push(("accept-encoding", encoding.to_owned()));
+        self.headers.push(("accept-encoding", encoding.to_owned()));
         self
     }
 
@@ -96,6 +103,18 @@ impl Wire {
         reply.expect("the server answers")
     }
 
+    /// The answer to a call of a tool.
+    pub(crate) async fn call(&self, name: &str, arguments: Value) -> Reply {
+        let params = json!({"name": name, "arguments": arguments});
+        self.send(&json!(1), "tools/call", params).await
+    }
+
+    /// The answer to a command for a universe.
+    pub(crate) async fn command(&self, universe: &str, command: &Value) -> Reply {
+        let arguments = json!({"universeId": universe, "command": command});
+        self.call("send_universe_command", arguments).await
+    }
+
     /// `None` when the server goes before it has answered.
     pub(crate) async fn try_send(
         &self,
@@ -104,54 +123,32 @@ impl Wire {
         method: &str,
         params: Value,
     ) -> Option<Reply> {
-        let era = match self.session {
-            Some(_) => Era::Legacy,
-            None => Era::Modern,
-        };
-        let body = era.request(id, method, params);
-        let headers = self.headers(method, &body["params"]);
+        let body = self.era.request(id, method, params);
+        let mut headers = all(&self.headers);
+        if self.era == Era::Modern {
+            let params = &body["params"];
+            let named = params["name"].as_str().or(params["uri"].as_str());
+            headers.push(("mcp-method", method));
+            headers.extend(named.map(|name| ("mcp-name", name)));
+        }
         connection.try_call("POST", "/mcp", &headers, &body).await
     }
+}
 
-    fn more(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.more
-            .iter()
-            .map(|(name, value)| (*name, value.as_str()))
-    }
-
-    /// The headers of a request.
-    fn headers<'h>(&'h self, method: &'h str, params: &'h Value) -> Vec<(&'h str, &'h str)> {
-        let named = match method {
-            "tools/call" | "prompts/get" => &params["name"],
-            "resources/read" => &params["uri"],
-            _ => &Value::Null,
-        };
-        let mut headers = vec![ACCEPT];
-        headers.extend(self.more());
-        match &self.session {
-            Some(session) => {
-                headers.extend([
-                    ("mcp-session-id", session.as_str()),
-                    ("mcp-protocol-version", LEGACY),
-                ]);
-            }
-            None => {
-                headers.extend([("mcp-protocol-version", MODERN), ("mcp-method", method)]);
-                headers.extend(named.as_str().map(|name| ("mcp-name", name)));
-            }
-        }
-        headers
-    }
+fn all(headers: &[(&'static str, String)]) -> Vec<(&'static str, &str)> {
+    let own = headers.iter().map(|(name, value)| (*name, value.as_str()));
+    std::iter::once(ACCEPT).chain(own).collect()
 }
 
 /// Opens a legacy session and gives its id.
 pub(crate) async fn open_session(connection: &mut Connection) -> String {
-    opened(connection, &[ACCEPT]).await
+    opened(connection, &[]).await
 }
 
-async fn opened(connection: &mut Connection, headers: Headers<'_>) -> String {
+async fn opened(connection: &mut Connection, headers: &[(&'static str, String)]) -> String {
+    let headers = all(headers);
     let reply = connection
-        .call("POST", "/mcp", headers, &initialize())
+        .call("POST", "/mcp", &headers, &initialize())
         .await;
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.header("mcp-session-id").to_owned()

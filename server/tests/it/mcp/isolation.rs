@@ -28,8 +28,8 @@ async fn a_thousand_calls_with_the_same_id_get_a_thousand_answers() {
                 } else {
                     Wire::new(client, era).await
                 };
-                let params = json!({"name": "get_universe_state", "arguments": {"universeId": id}});
-                let answer = mcp.send(&json!(1), "tools/call", params).await.json();
+                let universe = json!({"universeId": id});
+                let answer = mcp.call("get_universe_state", universe).await.json();
                 assert_eq!(answer["id"], 1, "{answer}");
                 let time = answer["result"]["structuredContent"]["time"].as_f64();
                 assert_eq!(time, Some((n % 50) as f64), "{answer}");

@@ -147,12 +147,12 @@ async fn mcp_answers_are_compressed_in_both_eras() {
     let id = large(client).await;
     for era in Era::BOTH {
         let mcp = Wire::new(client, era).await;
-        let params = json!({"name": "get_universe_state", "arguments": {"universeId": id}});
-        let plain = mcp.send(&json!(1), "tools/call", params.clone()).await;
+        let universe = json!({"universeId": id});
+        let plain = mcp.call("get_universe_state", universe.clone()).await;
         assert_eq!(plain.header("content-encoding"), "");
         for encoding in ["gzip", "zstd"] {
             let mcp = mcp.clone().accepting(encoding);
-            let reply = mcp.send(&json!(1), "tools/call", params.clone()).await;
+            let reply = mcp.call("get_universe_state", universe.clone()).await;
             assert_eq!(reply.header("content-encoding"), encoding);
             assert!(varies(&reply) && reply.body.len() * 4 < plain.body.len());
             assert_eq!(decoded(&reply), plain.body, "{era:?} {encoding}");
