@@ -7,6 +7,7 @@
 #[path = "peers/steps.rs"]
 mod steps;
 
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::{env, fs};
 
@@ -62,7 +63,7 @@ async fn main() -> Result<(), Error> {
         }
     }
     fs::remove_dir_all(root)?;
-    println!("| {} |", cells.join(" | "));
+    writeln!(io::stdout(), "| {} |", cells.join(" | "))?;
     std::process::exit(i32::from(has_failed));
 }
 
@@ -91,7 +92,8 @@ fn answer(asked: &Elicitation) -> ElicitResult {
     let ElicitationKind::Form { schema } = &asked.kind else {
         return ElicitResult::decline();
     };
-    let required = schema["required"].as_array().into_iter().flatten();
+    let required = schema.get("required").and_then(Value::as_array);
+    let required = required.into_iter().flatten();
     let fields = required.filter_map(Value::as_str).map(|field| {
         let choice = schema.pointer(&format!("/properties/{field}/oneOf/0/const"));
         (

@@ -32,7 +32,7 @@ impl Peer {
         let said = self.client.run_tool(tool, json!({})).await?.text();
         for time in 1..=times {
             match listening.next().await {
-                Some(Heard::Notification(told)) if told.params["uri"] == json!(uri) => {}
+                Some(Heard::Notification(told)) if told.params.get("uri") == Some(&json!(uri)) => {}
                 other => return Err(format!("heard {other:?} as number {time}").into()),
             }
         }
@@ -42,7 +42,7 @@ impl Peer {
                 .request("resources/read", json!({ "uri": uri }))
                 .await?;
             return check(
-                read["contents"][0]["text"] == json!(said),
+                read.pointer("/contents/0/text") == Some(&json!(said)),
                 &read.to_string(),
             );
         }

@@ -16,9 +16,10 @@ use rmcp::{ErrorData, Peer, RoleServer, ServerHandler, ServiceExt};
 use serde_json::{Value, json};
 
 const COUNTER: &str = "peer://counter";
-const TOOLS: [&str; 9] = [
+const TOOLS: [&str; 10] = [
     "echo",
     "count",
+    "log",
     "touch",
     "grow",
     "slow",
@@ -113,6 +114,7 @@ impl Small {
 impl ServerHandler for Small {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
+            .enable_logging()
             .enable_tools()
             .enable_tool_list_changed()
             .enable_resources()
@@ -168,6 +170,14 @@ impl ServerHandler for Small {
         context: RequestContext<RoleServer>,
     ) -> Answer<()> {
         *self.0.sessions.lock().expect("sessions") = vec![context.peer];
+        Ok(())
+    }
+
+    async fn set_level(
+        &self,
+        _: SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Answer<()> {
         Ok(())
     }
 
@@ -237,6 +247,18 @@ impl ServerHandler for Small {
                     self.progress(&context, step).await?;
                 }
                 Ok(text("counted to 3"))
+            }
+            "log" => {
+                let told = LoggingMessageNotificationParam::new(
+                    LoggingLevel::Warning,
+                    json!("logged by the small server"),
+                );
+                context
+                    .peer
+                    .notify_logging_message(told)
+                    .await
+                    .map_err(internal)?;
+                Ok(text("logged"))
             }
             "touch" => {
                 for _ in 0..5 {
