@@ -135,7 +135,7 @@ impl Wire {
     }
 }
 
-fn all(headers: &[(&'static str, String)]) -> Vec<(&'static str, &str)> {
+fn all<'a>(headers: &'a [(&'static str, String)]) -> Vec<(&'a str, &'a str)> {
     let own = headers.iter().map(|(name, value)| (*name, value.as_str()));
     std::iter::once(ACCEPT).chain(own).collect()
 }
