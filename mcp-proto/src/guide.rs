@@ -10,6 +10,9 @@ pub mod authorizing {}
 #[cfg(feature = "client")]
 #[doc = include_str!("../docs/client.md")]
 pub mod client {}
+#[cfg(feature = "client")]
+#[doc = include_str!("../docs/peers.md")]
+pub mod peers {}
 #[doc = include_str!("../docs/axum.md")]
 pub mod axum {}
 #[doc = include_str!("../docs/completion.md")]

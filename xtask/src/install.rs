@@ -244,6 +244,7 @@ mod tests {
             "xtask/app",
             "xtask/interop",
             "xtask/oracle",
+            "xtask/peers/typescript",
             "xtask/suites",
             "server/page",
         ] {

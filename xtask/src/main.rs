@@ -10,6 +10,7 @@ mod interop;
 mod lean;
 mod oracle;
 mod page;
+mod peers;
 mod process;
 mod programs;
 mod renames;
@@ -54,6 +55,8 @@ enum Chore {
     Oracle(oracle::Arguments),
     /// Compares the live page of the universe server with its source, and tests it in Chromium.
     Page(page::Arguments),
+    /// Tries the client of `mcp-proto` on servers that others wrote, over HTTP and stdio, in each era that they speak.
+    Peers(peers::Arguments),
     /// Tests spec-server with search by sense, on a model that is installed for it, and tells how good search is.
     Semantic(semantic::Arguments),
     /// Attacks the universe server and the fixture in two dozen ways and tells whether another client notices (Linux).
@@ -80,6 +83,7 @@ fn main() -> ExitCode {
         Chore::Interop(arguments) => interop::run(&arguments),
         Chore::Oracle(arguments) => oracle::run(&arguments),
         Chore::Page(arguments) => page::run(&arguments),
+        Chore::Peers(arguments) => peers::run(&arguments),
         Chore::Semantic(arguments) => semantic::run(&arguments),
         Chore::Siege(arguments) => siege::run(&arguments),
         Chore::Soak(arguments) => soak::run(&arguments),

@@ -143,10 +143,13 @@ impl HttpLink {
         };
         given_up.is_answered();
         if let Ok(answer) = &outcome {
-            // A refusal may come without the id that it could not read.
-            if answer.id.as_ref().is_some_and(|id| *id != request.id)
-                || (answer.id.is_none() && answer.outcome.is_ok())
-            {
+            // A refusal may come without the id that it could not read. Where HTTP refuses too, some servers put an id of
+            // their own into it; its body can be about nothing else.
+            let is_foreign = match (&answer.id, &answer.outcome) {
+                (Some(id), outcome) => *id != request.id && (outcome.is_ok() || status < 400),
+                (None, outcome) => outcome.is_ok(),
+            };
+            if is_foreign {
                 return Err(ClientError::Protocol(format!(
                     "the answer to {} has the id {:?}",
                     request.id, answer.id

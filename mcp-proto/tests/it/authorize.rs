@@ -222,6 +222,8 @@ async fn scopes_say_what_a_caller_sees_and_calls() {
                 continue;
             }
             assert_eq!(reply.refusal(), (403, -32600, Some(7.into())));
+            let told = reply.message();
+            assert!(told.ends_with(": it needs the scope write"), "{told}");
             let wanted = "Bearer error=\"insufficient_scope\"";
             assert!(
                 challenge(&reply).starts_with(wanted),

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
 use tokio::process::Command;
 
-use crate::client_fake::{Answer, Fake, Seen, events, status};
+use crate::client_fake::{Answer, Fake, Seen, events, refusal, status};
 use crate::common::{Served, server};
 
 /// What a legacy server says.
@@ -65,13 +65,15 @@ async fn the_own_server_is_spoken_with_in_the_modern_era_over_every_transport() 
 #[tokio::test]
 async fn over_http_whatever_is_no_answer_of_the_modern_era_means_the_handshake() {
     type Refused = fn(&Seen) -> Answer;
-    let answers: [(&str, Refused); 9] = [
+    let answers: [(&str, Refused); 10] = [
         ("400 without a body", |_| status(400)),
         ("404 without a body", |_| status(404)),
         ("405", |_| status(405)),
         ("422", |_| status(422)),
         ("400 -32000", |seen| seen.error(400, -32_000, json!({}))),
         ("400 -32600", |seen| seen.error(400, -32_600, json!({}))),
+        // FastMCP of the Python SDK 1 has an id of its own in what it refuses by status.
+        ("400 with another id", |_| refusal(400)),
         ("200 -32601", |seen| seen.error(200, -32_601, json!({}))),
         ("a result of something else", |seen| seen.result(json!({}))),
         ("-32022 for legacy versions alone", |seen| {

@@ -88,6 +88,15 @@ pub(crate) fn status(status: u16) -> Answer {
     answer
 }
 
+/// A refusal whose id is none of the client's.
+pub(crate) fn refusal(status: u16) -> Answer {
+    let error = json!({"code": -32_600, "message": "no"});
+    answer(
+        status,
+        &json!({"jsonrpc": "2.0", "id": "server-error", "error": error}),
+    )
+}
+
 /// The answer, held back until as many others wait at the barrier as it is for.
 pub(crate) fn together(mut answer: Answer, all: &Arc<Barrier>) -> Answer {
     answer.extensions_mut().insert(Arc::clone(all));

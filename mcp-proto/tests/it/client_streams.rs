@@ -6,7 +6,7 @@ use mcp_proto::client::{Client, ClientConfig, ClientError, Heard, Interest, List
 use mcp_proto::{Change, Era, Resource, ResourceContents, Server};
 use serde_json::{Value, json};
 
-use crate::client_fake::{Fake, Seen, events, open_events, status};
+use crate::client_fake::{Fake, Seen, events, open_events, refusal, status};
 use crate::common::{PATIENCE, every_client};
 
 /// The next notification, by its method, and `missed` for a gap.
@@ -176,7 +176,7 @@ async fn a_stream_that_is_gone_is_not_asked_for_without_end() {
 async fn a_lost_session_is_opened_again_once_and_has_what_the_first_one_had() {
     let fake = Fake::new(|seen, before| match seen.name() {
         "tools/list" if seen.header("mcp-session-id") == "s0" => status(404),
-        "tools/call" => status(404),
+        "tools/call" => refusal(404),
         "resources/subscribe" | "logging/setLevel" => seen.result(json!({})),
         _ => legacy(seen, before, |_, _| open_events("")),
     })
@@ -204,10 +204,7 @@ async fn a_lost_session_is_opened_again_once_and_has_what_the_first_one_had() {
     assert_eq!(next(&mut listening).await, "missed");
     // One that stays lost is the caller's to know.
     let error = client.call_tool("t", json!({})).await.unwrap_err();
-    assert!(
-        matches!(error, ClientError::Http { status: 404, .. }),
-        "{error}"
-    );
+    assert_eq!(error.code(), Some(-32_600), "{error}");
     let calls = fake.names();
     assert_eq!(calls.iter().filter(|name| *name == "tools/call").count(), 2);
 }

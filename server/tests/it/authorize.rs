@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
-use crate::harness::mcp::initialize;
 use crate::harness::process::verb;
-use crate::harness::{Client, Era, Mcp, Reply, Server, Stdio, add_star, tick};
+use crate::harness::wire::initialize;
+use crate::harness::{Client, Era, Mcp, Reply, Server, Stdio, Wire, add_star, tick};
 
 /// A server with these callers, each of whom has the token that is its name, and the universes `sol` and `other`.
 struct Asking {
@@ -202,20 +202,20 @@ async fn a_scope_is_enough_for_its_work_and_no_more() {
         );
         for era in Era::BOTH {
             let mcp = Mcp::with_token(asking.client(), era, token).await;
+            let wire = Wire::with_token(asking.client(), era, token).await;
             let tools = mcp.tools().await;
             let has = |name: &str| tools.iter().any(|tool| tool == name);
             assert_eq!(has("get_universe_state"), may_read, "{token} {era:?}");
             assert_eq!(has("send_universe_command"), may_write, "{token} {era:?}");
             assert_eq!(has("create_universe"), may_write, "{token} {era:?}");
             assert!(!has("delete_universe"), "{token} {era:?}");
-            let call = json!({"name": "send_universe_command", "arguments": {"universeId": "sol", "command": command}});
-            let reply = mcp.send(&json!(1), "tools/call", call).await;
+            let reply = wire.command("sol", &command).await;
             assert_eq!(reply.status, write, "{token} {era:?} {reply:?}");
-            let call = json!({"name": "delete_universe", "arguments": {"universeId": "sol"}});
-            let reply = mcp.send(&json!(1), "tools/call", call).await;
+            let sol = json!({"universeId": "sol"});
+            let reply = wire.call("delete_universe", sol).await;
             assert_eq!(reply.status, 403, "{reply:?}");
             assert!(reply.header("www-authenticate").contains("scope=\"admin\""));
-            let reply = mcp
+            let reply = wire
                 .send(
                     &json!(1),
                     "resources/read",

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::Semaphore;
 
-use crate::harness::{Client, Connection, Era, Mcp, Reply, Server, scatter};
+use crate::harness::{Client, Connection, Era, Reply, Server, Wire, scatter};
 
 const KILLS: u64 = 20;
 const UNIVERSES: usize = 3;
@@ -80,15 +80,15 @@ struct Writer {
     universe: String,
     connection: Connection,
     /// `None` for REST.
-    mcp: Option<Mcp>,
+    mcp: Option<Wire>,
 }
 
 impl Writer {
     async fn new(client: Client, universe: String, n: usize) -> Self {
         let mcp = match n % 3 {
             0 => None,
-            1 => Some(Mcp::new(client, Era::Legacy).await),
-            _ => Some(Mcp::new(client, Era::Modern).await),
+            1 => Some(Wire::new(client, Era::Legacy).await),
+            _ => Some(Wire::new(client, Era::Modern).await),
         };
         let connection = client.connect().await;
         Self {

@@ -8,6 +8,7 @@ pub(crate) mod mcp;
 pub(crate) mod process;
 pub(crate) mod stdio;
 pub(crate) mod ways;
+pub(crate) mod wire;
 
 use std::time::Duration;
 
@@ -16,10 +17,11 @@ use serde_json::{Value, json};
 pub(crate) use client::{Client, Connection, Reply};
 pub(crate) use feed::{Event, Feed};
 pub(crate) use local::Local;
-pub(crate) use mcp::{Era, Mcp};
+pub(crate) use mcp::Mcp;
 pub(crate) use process::Server;
 pub(crate) use stdio::Stdio;
 pub(crate) use ways::Ways;
+pub(crate) use wire::{Era, Wire};
 
 /// Long enough that only what hangs exceeds it.
 pub(crate) const HANG: Duration = Duration::from_secs(60);

@@ -14,7 +14,7 @@ use tokio::net::TcpStream;
 use tokio::process::{Child, ChildStderr};
 
 use crate::harness::process::{binary, done, signal};
-use crate::harness::{Client, Era, Mcp, Server, add_star, soon, tick};
+use crate::harness::{Client, Era, Server, Wire, add_star, soon, tick};
 
 #[tokio::test]
 async fn probes_and_the_version_are_answered() {
@@ -86,16 +86,12 @@ async fn figures_are_counted_over_rest_and_mcp() {
     client.get("/secret-path").await;
     client.call("SECRET", "/universes", &[], &Value::Null).await;
     for era in Era::BOTH {
-        let mcp = Mcp::new(client, era).await;
-        mcp.command("sol", &tick()).await;
-        mcp.refusal("get_universe_state", json!({"universeId": "secret-id"}))
-            .await;
-        mcp.error(
-            "tools/call",
-            json!({"name": "secret-tool", "arguments": {}}),
-        )
-        .await;
-        mcp.error("secret/method", json!({})).await;
+        let wire = Wire::new(client, era).await;
+        wire.command("sol", &tick()).await;
+        let unknown = json!({"universeId": "secret-id"});
+        wire.call("get_universe_state", unknown).await;
+        wire.call("secret-tool", json!({})).await;
+        wire.send(&json!(1), "secret/method", json!({})).await;
     }
     let feed = client.feed("sol", None).await;
     let reply = client.get("/metrics").await;
@@ -275,7 +271,7 @@ async fn each_request_over_http_is_a_line_without_its_contents() {
     let id = client.create("secret-name", json!({})).await;
     client.command(&id, &add_star("secret-star")).await;
     for era in Era::BOTH {
-        Mcp::new(client, era).await.command(&id, &tick()).await;
+        Wire::new(client, era).await.command(&id, &tick()).await;
     }
     client.get("/universes/none").await;
     client.get("/nowhere/secret-path").await;

@@ -318,8 +318,7 @@ async fn models_look_at_it_by_resources_and_by_a_tool() {
         let unknown = mcp
             .error(
                 "resources/read",
-                mcp.era()
-                    .params(json!({ "uri": "universe://none/picture.png" })),
+                json!({ "uri": "universe://none/picture.png" }),
             )
             .await;
         assert!(

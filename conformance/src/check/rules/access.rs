@@ -40,7 +40,7 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// What a token that nobody gave is answered.
+/// What a made-up token is answered.
 async fn refused(bench: &mut Bench) -> Exchange {
     let message = bench.message(known(bench), json!({}));
     let raw = bench.framed(&message);

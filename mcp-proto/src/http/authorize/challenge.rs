@@ -80,7 +80,8 @@ impl Denied {
             Self::Invalid(problem) => format!("the token is not accepted: {problem}"),
             Self::Proof(problem) => format!("the DPoP proof is not accepted: {problem}"),
             Self::Insufficient(scopes) => {
-                format!("the token does not allow this: it needs the scopes {scopes}")
+                let scope = if scopes.iter().count() == 1 { "scope" } else { "scopes" };
+                format!("the token does not allow this: it needs the {scope} {scopes}")
             }
         }
     }

@@ -9,7 +9,7 @@ use ring::signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, KeyPair as 
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::mcp::initialize;
+use crate::harness::wire::initialize;
 use crate::harness::{Era, Server, tick};
 
 const ISSUER: &str = "https://login.example";

@@ -5,13 +5,13 @@ use mcp_proto::budget::{Bound, BudgetConfig};
 use serde_json::{Value, json};
 
 use super::{Asking, tokens};
-use crate::harness::mcp::MODERN;
-use crate::harness::{Client, Era, Local, Mcp, Reply, soon};
+use crate::harness::wire::MODERN;
+use crate::harness::{Client, Era, Local, Reply, Wire, soon};
 
 #[tokio::test]
 async fn a_session_is_nothing_to_others() {
     let asking = Asking::new(&["ada admin", "bob admin"], &[]).await;
-    let ada = Mcp::with_token(asking.client(), Era::Legacy, "ada").await;
+    let ada = Wire::with_token(asking.client(), Era::Legacy, "ada").await;
     let session = ada.session.clone().unwrap();
     let body = Era::Legacy.request(&json!(1), "tools/list", json!({}));
     for (token, known) in [("Bearer bob", false), ("Bearer ada", true)] {

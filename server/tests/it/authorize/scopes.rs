@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::Asking;
-use crate::harness::{Era, Mcp, tick};
+use crate::harness::{Era, Mcp, Wire, tick};
 
 #[tokio::test]
 async fn what_a_caller_may_not_read_is_not_listed_over_rest() {
@@ -74,6 +74,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
     let other = asking.create("solar").await;
     for era in Era::BOTH {
         let mcp = Mcp::with_token(asking.client(), era, "ada").await;
+        let wire = Wire::with_token(asking.client(), era, "ada").await;
         let tools = mcp.tools().await;
         assert!(tools.iter().any(|it| it == "delete_universe"), "{tools:?}");
         assert!(!tools.iter().any(|it| it == "create_universe"), "{tools:?}");
@@ -132,7 +133,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             ),
             ("completion/complete", entities),
         ] {
-            let reply = mcp.send(&json!(1), method, params).await;
+            let reply = wire.send(&json!(1), method, params).await;
             assert_eq!(reply.status, 403, "{method} {reply:?}");
             assert!(
                 reply.header("www-authenticate").contains(&needed),
@@ -141,12 +142,12 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
         }
         let hearing = match era {
             Era::Legacy => {
-                mcp.send(&json!(1), "resources/subscribe", json!({"uri": uri}))
+                wire.send(&json!(1), "resources/subscribe", json!({"uri": uri}))
                     .await
             }
             Era::Modern => {
                 let wanted = json!({"notifications": {"resourceSubscriptions": [uri]}});
-                mcp.send(&json!(1), "subscriptions/listen", wanted).await
+                wire.send(&json!(1), "subscriptions/listen", wanted).await
             }
         };
         assert_eq!(hearing.status, 403, "{hearing:?}");
@@ -156,7 +157,7 @@ async fn what_a_caller_may_not_read_is_not_listed_over_mcp() {
             format!("universe://{other}?x"),
             format!("{uri}/{{x}}"),
         ] {
-            let reply = mcp
+            let reply = wire
                 .send(&json!(1), "resources/read", json!({"uri": odd}))
                 .await;
             assert_ne!(reply.status, 200, "{odd} {reply:?}");

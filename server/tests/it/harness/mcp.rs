@@ -1,176 +1,44 @@
-//! MCP over HTTP as raw JSON-RPC, in both eras.
+//! MCP over HTTP by the library's client, in both eras.
 
-use hyper::body::Incoming;
+use mcp_proto::client::{
+    Client as Calls, ClientConfig, ClientError, Heard as Told, Interest, Listening,
+};
 use serde_json::{Value, json};
 
-use super::{Client, Connection, Feed, Reply};
-
-pub(crate) const LEGACY: &str = "2025-11-25";
-pub(crate) const MODERN: &str = "2026-07-28";
-
-/// How a client speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Era {
-    Legacy,
-    Modern,
-}
+use super::{Client, Era, HANG, soon};
 
 /// A client of one server.
 #[derive(Debug, Clone)]
-pub(crate) struct Mcp {
-    client: Client,
-    /// `None` in the modern era.
-    pub(crate) session: Option<String>,
-    /// Its `Accept-Encoding`.
-    encoding: Option<&'static str>,
-    /// Its `Authorization`.
-    authorization: Option<String>,
-}
-
-impl Era {
-    pub(crate) const BOTH: [Self; 2] = [Self::Legacy, Self::Modern];
-
-    /// Parameters with what this era puts into every request.
-    pub(crate) fn params(self, mut params: Value) -> Value {
-        if self == Self::Modern {
-            params["_meta"] = json!({
-                "io.modelcontextprotocol/protocolVersion": MODERN,
-                "io.modelcontextprotocol/clientCapabilities": {},
-                "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "0"},
-            });
-        }
-        params
-    }
-
-    pub(crate) fn request(self, id: &Value, method: &str, params: Value) -> Value {
-        json!({"jsonrpc": "2.0", "id": id, "method": method, "params": self.params(params)})
-    }
-}
-
-/// The request that opens a legacy session.
-pub(crate) fn initialize() -> Value {
-    Era::Legacy.request(
-        &json!(0),
-        "initialize",
-        json!({"protocolVersion": LEGACY, "capabilities": {}, "clientInfo": {"name": "test", "version": "0"}}),
-    )
-}
+pub(crate) struct Mcp(Calls);
 
 impl Mcp {
     /// A client that has introduced itself, if its era does that.
     pub(crate) async fn new(client: Client, era: Era) -> Self {
-        let session = match era {
-            Era::Modern => None,
-            Era::Legacy => Some(open_session(&mut client.connect().await).await),
-        };
-        Self {
-            client,
-            session,
-            encoding: None,
-            authorization: None,
-        }
+        Self::with(client, config(era)).await
     }
 
     /// A client that shows a token.
     pub(crate) async fn with_token(client: Client, era: Era, token: &str) -> Self {
-        let mut mcp = Self {
-            client,
-            session: None,
-            encoding: None,
-            authorization: Some(format!("Bearer {token}")),
-        };
-        if era == Era::Legacy {
-            let authorization = mcp.authorization.as_deref().unwrap_or_default();
-            let headers = [
-                ("accept", "application/json, text/event-stream"),
-                ("authorization", authorization),
-            ];
-            let reply = client.call("POST", "/mcp", &headers, &initialize()).await;
-            assert_eq!(reply.status, 200, "{reply:?}");
-            mcp.session = Some(reply.header("mcp-session-id").to_owned());
-        }
-        mcp
+        Self::with(client, config(era).with_bearer(token).unwrap()).await
+    }
+
+    async fn with(client: Client, config: ClientConfig) -> Self {
+        let url = format!("http://{}/mcp", client.0);
+        Self(Calls::http(&url, config).await.unwrap())
     }
 
     /// What its tools are called.
     pub(crate) async fn tools(&self) -> Vec<String> {
-        let listed = self.result("tools/list", json!({})).await;
-        let tools = listed["tools"].as_array().unwrap().iter();
-        tools
-            .map(|tool| tool["name"].as_str().unwrap().to_owned())
-            .collect()
-    }
-
-    /// The same, which takes answers in an encoding.
-    pub(crate) fn accepting(self, encoding: &'static str) -> Self {
-        Self {
-            encoding: Some(encoding),
-            ..self
-        }
-    }
-
-    pub(crate) fn era(&self) -> Era {
-        if self.session.is_some() {
-            Era::Legacy
-        } else {
-            Era::Modern
-        }
-    }
-
-    /// The answer to a request as it comes.
-    pub(crate) async fn send(&self, id: &Value, method: &str, params: Value) -> Reply {
-        let mut connection = self.client.connect().await;
-        let reply = self.try_send(&mut connection, id, method, params).await;
-        reply.expect("the server answers")
-    }
-
-    /// `None` when the server goes before it has answered.
-    pub(crate) async fn try_send(
-        &self,
-        connection: &mut Connection,
-        id: &Value,
-        method: &str,
-        params: Value,
-    ) -> Option<Reply> {
-        let body = self.era().request(id, method, params);
-        let headers = self.headers(method, &body["params"]);
-        connection.try_call("POST", "/mcp", &headers, &body).await
-    }
-
-    /// The headers of a request.
-    fn headers<'h>(&'h self, method: &'h str, params: &'h Value) -> Vec<(&'h str, &'h str)> {
-        let named = match method {
-            "tools/call" | "prompts/get" => &params["name"],
-            "resources/read" => &params["uri"],
-            _ => &Value::Null,
-        };
-        let mut headers = vec![("accept", "application/json, text/event-stream")];
-        headers.extend(self.encoding.map(|encoding| ("accept-encoding", encoding)));
-        headers.extend(
-            self.authorization
-                .iter()
-                .map(|it| ("authorization", it.as_str())),
-        );
-        match &self.session {
-            Some(session) => {
-                headers.extend([
-                    ("mcp-session-id", session.as_str()),
-                    ("mcp-protocol-version", LEGACY),
-                ]);
-            }
-            None => {
-                headers.extend([("mcp-protocol-version", MODERN), ("mcp-method", method)]);
-                headers.extend(named.as_str().map(|name| ("mcp-name", name)));
-            }
-        }
-        headers
+        let tools = self.0.list_tools().await.unwrap().into_iter();
+        tools.map(|tool| tool.name).collect()
     }
 
     /// The error of a request that must have one.
     pub(crate) async fn error(&self, method: &str, params: Value) -> Value {
-        let mut message = self.send(&json!(1), method, params).await.json();
-        assert!(message["error"].is_object(), "{message}");
-        message["error"].take()
+        match self.0.request(method, params).await {
+            Err(ClientError::Rpc(error)) => json!(error),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// The contents of a resource.
@@ -191,52 +59,26 @@ impl Mcp {
 
     /// Subscribes to these resources and to the list of resources.
     pub(crate) async fn hear(&self, uris: &[&str]) -> Heard {
-        if let Some(session) = &self.session {
-            for uri in uris {
-                let done = self
-                    .result("resources/subscribe", json!({ "uri": uri }))
-                    .await;
-                assert_eq!(done, json!({}));
-            }
-            let headers = [("accept", "text/event-stream"), ("mcp-session-id", session)];
-            let stream = self.client.open("GET", "/mcp", &headers).await;
-            assert_eq!(stream.status(), 200);
-            return Heard(Feed::new(stream.into_body()));
+        let interest = uris
+            .iter()
+            .fold(Interest::new().resources(), |all, uri| all.resource(*uri));
+        let heard = self.listen(interest).await;
+        if self.0.era() == mcp_proto::Era::Modern {
+            let mut sorted = uris.to_vec();
+            sorted.sort_unstable();
+            let agreed = json!({"resourceSubscriptions": sorted, "resourcesListChanged": true});
+            assert_eq!(heard.0.agreed(), agreed);
         }
-        let wanted = json!({"resourceSubscriptions": uris, "resourcesListChanged": true});
-        let mut heard = self.listen(wanted).await;
-        let agreed = heard.next().await;
-        assert_eq!(
-            agreed["method"], "notifications/subscriptions/acknowledged",
-            "{agreed}"
-        );
-        let agreed = &agreed["params"]["notifications"];
-        let mut sorted = uris.to_vec();
-        sorted.sort_unstable();
-        assert_eq!(agreed["resourceSubscriptions"], json!(sorted));
-        assert_eq!(agreed["resourcesListChanged"], true);
         heard
     }
 
-    /// A modern client listens.
-    pub(crate) async fn listen(&self, wanted: Value) -> Heard {
-        let method = "subscriptions/listen";
-        let params = json!({ "notifications": wanted });
-        let body = self.era().request(&json!("listen"), method, params);
-        let headers = self.headers(method, &body["params"]);
-        let stream = self.client.open_with("POST", "/mcp", &headers, &body).await;
-        assert_eq!(stream.status(), 200);
-        Heard(Feed::new(stream.into_body()))
+    pub(crate) async fn listen(&self, interest: Interest) -> Heard {
+        Heard(self.0.listen(interest).await.unwrap())
     }
 
     /// The result of a request that must have one.
     pub(crate) async fn result(&self, method: &str, params: Value) -> Value {
-        let reply = self.send(&json!(1), method, params).await;
-        assert_eq!(reply.status, 200, "{reply:?}");
-        let mut message = reply.json();
-        assert_eq!(message["id"], 1, "{message}");
-        assert!(message["result"].is_object(), "{message}");
-        message["result"].take()
+        self.0.request(method, params).await.unwrap()
     }
 
     /// The result of a tool.
@@ -266,24 +108,23 @@ impl Mcp {
 }
 
 /// What a client hears that has subscribed.
-pub(crate) struct Heard(Feed<Incoming>);
+pub(crate) struct Heard(pub(crate) Listening);
 
 impl Heard {
-    /// The next message.
-    pub(crate) async fn next(&mut self) -> Value {
-        self.0.event().await.expect("it goes on").data
+    /// The parameters of the next message, which must be this one.
+    async fn next(&mut self, method: &str) -> Value {
+        match soon(self.0.next()).await {
+            Some(Told::Notification(told)) if told.method == method => Value::Object(told.params),
+            other => panic!("{other:?}"),
+        }
     }
 
     /// The URIs of the next updates, in any order: those of one change come together.
     pub(crate) async fn updates<const N: usize>(&mut self) -> [String; N] {
         let mut uris = [const { String::new() }; N];
         for uri in &mut uris {
-            let message = self.next().await;
-            assert_eq!(
-                message["method"], "notifications/resources/updated",
-                "{message}"
-            );
-            *uri = message["params"]["uri"].as_str().unwrap().to_owned();
+            let updated = self.next("notifications/resources/updated").await;
+            *uri = updated["uri"].as_str().unwrap().to_owned();
         }
         uris.sort_unstable();
         uris
@@ -291,20 +132,15 @@ impl Heard {
 
     /// That the next message says that the list has changed.
     pub(crate) async fn list_changed(&mut self) {
-        let message = self.next().await;
-        assert_eq!(
-            message["method"], "notifications/resources/list_changed",
-            "{message}"
-        );
+        self.next("notifications/resources/list_changed").await;
     }
 }
 
-/// Opens a legacy session and gives its id.
-pub(crate) async fn open_session(connection: &mut Connection) -> String {
-    let accept = [("accept", "application/json, text/event-stream")];
-    let reply = connection
-        .call("POST", "/mcp", &accept, &initialize())
-        .await;
-    assert_eq!(reply.status, 200, "{reply:?}");
-    reply.header("mcp-session-id").to_owned()
+fn config(era: Era) -> ClientConfig {
+    let mut config = ClientConfig::new(match era {
+        Era::Legacy => mcp_proto::Era::Legacy,
+        Era::Modern => mcp_proto::Era::Modern,
+    });
+    config.timeout = HANG;
+    config
 }

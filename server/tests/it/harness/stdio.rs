@@ -1,4 +1,5 @@
-//! The real binary with `--stdio`, and its client.
+//! The real binary with `--stdio`, and a raw client of it: the tests are about the lines that a relay passes on, and about
+//! what comes between answers when one server follows another.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -8,8 +9,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, Lines};
 use tokio::process::{Child, ChildStdin, ChildStdout};
 
-use super::mcp::initialize;
 use super::process::binary;
+use super::wire::initialize;
 use super::{Era, soon};
 
 /// A server process on pipes; killed when dropped.

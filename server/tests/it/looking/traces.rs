@@ -10,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
 use crate::harness::process::{binary, run};
-use crate::harness::{Era, Mcp, Server, soon, tick};
+use crate::harness::{Era, Server, Wire, soon, tick};
 
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 /// How many spans wait for a collector.
@@ -180,11 +180,11 @@ async fn a_collector_hears_requests_and_operations() {
     let reply = server.client.call("POST", path, &header, &tick()).await;
     assert_eq!(reply.status, 200);
     for era in Era::BOTH {
-        let mcp = Mcp::new(server.client, era).await;
-        mcp.command("sol", &tick()).await;
-        mcp.refusal("get_universe_state", json!({"universeId": "secret-id"}))
-            .await;
-        mcp.error("secret/method", json!({})).await;
+        let wire = Wire::new(server.client, era).await;
+        wire.command("sol", &tick()).await;
+        let unknown = json!({"universeId": "secret-id"});
+        wire.call("get_universe_state", unknown).await;
+        wire.send(&json!(1), "secret/method", json!({})).await;
     }
     server.stop().await;
 

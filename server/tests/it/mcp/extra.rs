@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::mcp::MODERN;
+use crate::harness::wire::MODERN;
 use crate::harness::{Era, Ways, add_star, tick};
 
 const EXTRA: [&str; 12] = [

@@ -3,7 +3,7 @@
 use futures_util::stream::{self, StreamExt as _};
 use serde_json::json;
 
-use crate::harness::{Era, Local, Mcp};
+use crate::harness::{Era, Local, Wire};
 
 const CALLS: usize = 1_000;
 /// The most connections at once.
@@ -19,17 +19,17 @@ async fn a_thousand_calls_with_the_same_id_get_a_thousand_answers() {
     }
     for era in Era::BOTH {
         // One session for all, and one of its own for every other call.
-        let shared = Mcp::new(client, era).await;
+        let shared = Wire::new(client, era).await;
         let calls = (0..CALLS).map(|n| {
             let (id, shared) = (ids[n % ids.len()].clone(), shared.clone());
             async move {
                 let mcp = if n % 2 == 0 {
                     shared
                 } else {
-                    Mcp::new(client, era).await
+                    Wire::new(client, era).await
                 };
-                let params = json!({"name": "get_universe_state", "arguments": {"universeId": id}});
-                let answer = mcp.send(&json!(1), "tools/call", params).await.json();
+                let universe = json!({"universeId": id});
+                let answer = mcp.call("get_universe_state", universe).await.json();
                 assert_eq!(answer["id"], 1, "{answer}");
                 let time = answer["result"]["structuredContent"]["time"].as_f64();
                 assert_eq!(time, Some((n % 50) as f64), "{answer}");

@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::mcp::{initialize, open_session};
-use crate::harness::{Era, Feed, Local, Mcp, tick};
+use crate::harness::wire::{initialize, open_session};
+use crate::harness::{Era, Feed, Local, Mcp, Wire, tick};
 
 const ACCEPT: (&str, &str) = ("accept", "application/json, text/event-stream");
 
@@ -124,7 +124,7 @@ async fn the_stream_of_mcp_and_the_feed_of_a_universe_do_not_meet() {
     let client = server.client;
     let id = client.create("u", json!({})).await;
     let mcp = Mcp::new(client, Era::Legacy).await;
-    let session = mcp.session.clone().unwrap();
+    let session = Wire::new(client, Era::Legacy).await.session.unwrap();
     let headers = [ACCEPT, ("mcp-session-id", session.as_str())];
     let stream = client.open("GET", "/mcp", &headers).await;
     let mut stream = Feed::new(stream.into_body());
@@ -145,8 +145,7 @@ async fn the_stream_of_mcp_and_the_feed_of_a_universe_do_not_meet() {
     );
     client.command(&id, &tick()).await;
     assert_eq!(feed.event().await.unwrap().id, Some(3));
-    let again = Mcp::new(client, Era::Legacy).await;
-    let session = again.session.clone().unwrap();
+    let session = Wire::new(client, Era::Legacy).await.session.unwrap();
     let headers = [ACCEPT, ("mcp-session-id", session.as_str())];
     let stream = client.open("GET", "/mcp", &headers).await;
     client.delete(&format!("/universes/{id}")).await;

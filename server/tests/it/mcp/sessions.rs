@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::json;
 use tempfile::TempDir;
 
-use crate::harness::mcp::open_session;
+use crate::harness::wire::open_session;
 use crate::harness::{Client, Era, Server};
 
 /// What one client may have.

@@ -6,7 +6,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 use crate::harness::client::Headers;
-use crate::harness::{Client, Era, Feed, Local, Mcp, Reply, add_star, tick};
+use crate::harness::{Client, Era, Feed, Local, Reply, Wire, add_star, tick};
 
 /// A universe whose JSON has some 100 kB.
 async fn large(client: Client) -> String {
@@ -146,13 +146,13 @@ async fn mcp_answers_are_compressed_in_both_eras() {
     let client = server.client;
     let id = large(client).await;
     for era in Era::BOTH {
-        let mcp = Mcp::new(client, era).await;
-        let params = json!({"name": "get_universe_state", "arguments": {"universeId": id}});
-        let plain = mcp.send(&json!(1), "tools/call", params.clone()).await;
+        let mcp = Wire::new(client, era).await;
+        let universe = json!({"universeId": id});
+        let plain = mcp.call("get_universe_state", universe.clone()).await;
         assert_eq!(plain.header("content-encoding"), "");
         for encoding in ["gzip", "zstd"] {
             let mcp = mcp.clone().accepting(encoding);
-            let reply = mcp.send(&json!(1), "tools/call", params.clone()).await;
+            let reply = mcp.call("get_universe_state", universe.clone()).await;
             assert_eq!(reply.header("content-encoding"), encoding);
             assert!(varies(&reply) && reply.body.len() * 4 < plain.body.len());
             assert_eq!(decoded(&reply), plain.body, "{era:?} {encoding}");
