@@ -380,14 +380,20 @@ fn principal(head: &request::Parts) -> Option<String> {
 /// A version header must name a revision with sessions, but not the one that was negotiated: the session's own counts.
 /// Clients in use name another one, and nothing is won by refusing them.
 fn session_id(head: &request::Parts) -> Result<SessionId, Rejection> {
-    let mut ids = head.headers.get_all(SESSION_ID).iter();
-    let id = match (ids.next(), ids.next()) {
-        (None, _) => return Err(Refusal::MissingSession.into()),
-        (Some(id), None) => id.to_str().map_err(|_| Refusal::UnknownSession)?,
-        (Some(_), Some(_)) => return Err(head::given_twice(&SESSION_ID)),
-    };
-    let versions = head.headers.get_all(&head::PROTOCOL_VERSION);
-    match versions.iter().find(|version| !has_sessions(version)) {
+    let (mut session, mut version) = (None, None);
+    // One look at the few that there are costs less than finding two of them by their hashes.
+    for (name, value) in &head.headers {
+        if *name == SESSION_ID {
+            if session.replace(value).is_some() {
+                return Err(head::given_twice(&SESSION_ID));
+            }
+        } else if *name == head::PROTOCOL_VERSION && version.is_none() && !has_sessions(value) {
+            version = Some(value);
+        }
+    }
+    let id = session.ok_or(Refusal::MissingSession)?;
+    let id = id.to_str().map_err(|_| Refusal::UnknownSession)?;
+    match version {
         Some(version) => {
             let version = String::from_utf8_lossy(version.as_bytes());
             let shown = version.trim().chars().take(40).collect();
