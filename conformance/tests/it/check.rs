@@ -37,7 +37,7 @@ const ON_PIPES: [(&str, Revision, &str); 4] = [
     (
         "stdio.fallback",
         Revision::V2025_11_25,
-        "read -r line; case \"$line\" in *server/discover*) exit 1;; esac; { echo \"$line\"; cat; } | \"$0\" --stdio",
+        "read -r line; case \"$line\" in *server/discover*) exit 1;; esac; { printf '%s\\n' \"$line\"; cat; } | \"$0\" --stdio",
     ),
 ];
 
