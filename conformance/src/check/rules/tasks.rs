@@ -10,7 +10,7 @@ use crate::probe::{Bench, Exchange, Revision};
 
 /// The name of the extension.
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
-/// How short an id is that can be guessed whatever it is made of: a thousandth of what a random UUID is worth would have more.
+/// An id of fewer bytes can be guessed, whatever it is made of: a random UUID has 16 before it is written out.
 const SHORT: usize = 12;
 
 const TASKS: Scope = Scope {
@@ -23,8 +23,8 @@ pub(super) const RULES: &[Rule] = &[
         id: "tasks.unknown",
         level: MUST,
         section: "2025-11-25, Tasks, Error handling; 2026-07-28, extension Tasks",
-        title: "A task that there is not is refused with −32602",
-        fix: "answer tasks/get with code −32602 where the taskId is none of yours, or none of the caller's",
+        title: "An unknown task is refused with −32602",
+        fix: "answer tasks/get with code −32602 where the taskId is not one of the caller's",
         scope: TASKS,
         probe: |bench| unknown(bench).boxed(),
     },

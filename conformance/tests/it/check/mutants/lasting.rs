@@ -108,7 +108,7 @@ pub(super) fn tasks() -> Vec<Mutant> {
     ]
 }
 
-/// What nobody guesses.
+/// An id that cannot be guessed.
 fn random(number: u64) -> String {
     format!("{:x}-secret", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
@@ -138,7 +138,7 @@ fn declaring() -> Fault {
     })
 }
 
-/// Tasks are made with these ids. Whoever asks is shown all of them, or nobody any.
+/// Tasks are made with these ids. Every client is shown all of them, or no client any.
 fn taking(id: fn(u64) -> String, shown: bool) -> Fault {
     let made = AtomicU64::new(1);
     declaring().and(instead(move |asked| {
