@@ -19,6 +19,8 @@ pub use rules::all as rules;
 
 /// How long each answer may take by default.
 const TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a stream may be quiet by default.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// Rules to hold against one server.
 #[derive(Debug, Clone)]
@@ -29,6 +31,7 @@ pub struct Check {
     revisions: Vec<Revision>,
     tools: Vec<String>,
     timeout: Duration,
+    keep_alive: Duration,
 }
 
 impl Check {
@@ -52,6 +55,7 @@ impl Check {
             revisions: Revision::ALL.to_vec(),
             tools: Vec::new(),
             timeout: TIMEOUT,
+            keep_alive: KEEP_ALIVE,
         }
     }
 
@@ -90,6 +94,13 @@ impl Check {
         self
     }
 
+    /// How long a stream may be quiet until the server keeps it alive by a comment; 30 s by default.
+    #[must_use]
+    pub fn keep_alive(mut self, most: Duration) -> Self {
+        self.keep_alive = most;
+        self
+    }
+
     /// The URL or the program.
     #[must_use]
     pub fn target(&self) -> String {
@@ -117,7 +128,10 @@ impl Check {
             bench.spoken.clone_from(&spoken);
             bench.learn(&self.tools).await;
             report.server = bench.server().or(report.server);
-            for rule in rules().filter(|rule| silent || self.wants(rule)) {
+            if revision.is_modern() && self.place.is_http() && self.asks(rules::KEEP_ALIVE) {
+                bench.watch(self.keep_alive).await;
+            }
+            for rule in rules().filter(|rule| silent || self.asks(rule.id)) {
                 if !rule.is_for(revision, self.place.is_http())
                     || silent && rule.id != rules::SPEAKS
                 {
@@ -137,9 +151,8 @@ impl Check {
         Ok(report)
     }
 
-    fn wants(&self, rule: &Rule) -> bool {
-        let begins =
-            |prefixes: &[String]| prefixes.iter().any(|it| rule.id.starts_with(it.as_str()));
+    fn asks(&self, rule: &str) -> bool {
+        let begins = |prefixes: &[String]| prefixes.iter().any(|it| rule.starts_with(it.as_str()));
         (self.only.is_empty() || begins(&self.only)) && !begins(&self.skip)
     }
 }

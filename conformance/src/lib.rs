@@ -107,6 +107,7 @@ mod replay;
 mod report;
 mod results;
 mod reverse;
+mod schema;
 mod sse;
 mod target;
 mod template;

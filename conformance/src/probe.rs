@@ -10,8 +10,9 @@ mod revision;
 mod several;
 mod stdio;
 
-pub(crate) use bench::{Bench, Place, QUIET};
+pub(crate) use bench::{Bench, Place, QUIET, Seen};
 pub(crate) use discover::{newest, revisions};
 pub use exchange::Exchange;
 pub(crate) use http::Raw;
 pub use revision::Revision;
+pub(crate) use several::Watched;

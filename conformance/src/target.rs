@@ -191,6 +191,22 @@ impl Target {
         Ok(self)
     }
 
+    /// The same server over HTTP/2 alone, in the clear by prior knowledge; nothing if it is not behind a URL.
+    pub(crate) fn over_http2(&self) -> Option<Self> {
+        let Kind::Remote(remote) = &self.kind else {
+            return None;
+        };
+        Some(Self {
+            kind: Kind::Remote(Arc::new(Remote::over_http2(remote.url()).ok()?)),
+            headers: self.headers.clone(),
+        })
+    }
+
+    /// Whether this header goes with every request.
+    pub(crate) fn has_header(&self, name: &HeaderName) -> bool {
+        self.headers.iter().any(|(known, _)| known == name)
+    }
+
     /// The same server for another transcript: on pipes a process of its own, else the same.
     pub(crate) fn fresh(&self) -> Self {
         match &self.kind {

@@ -3,6 +3,9 @@
 mod access;
 mod base;
 mod calls;
+mod eras;
+mod http2;
+mod lasting;
 mod limits;
 mod listens;
 mod lists;
@@ -11,8 +14,10 @@ mod modern;
 mod names;
 mod offers;
 mod pipes;
+mod rounds;
 mod schemas;
 mod sessions;
+mod tasks;
 mod transport;
 
 use super::rule::{Level, Rule, Scope, Transport};
@@ -21,6 +26,9 @@ use crate::probe::Revision;
 /// The rule that is judged alone where a server speaks none of the revisions.
 pub(super) const SPEAKS: &str = "handshake.speaks";
 
+/// The rule about a stream that is watched while the others are asked.
+pub(super) const KEEP_ALIVE: &str = "http.keep-alive";
+
 /// Every rule, in the order in which they are asked.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
     let rooms = [
@@ -28,14 +36,20 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         sessions::RULES,
         transport::RULES,
         limits::RULES,
+        http2::RULES,
         access::RULES,
         modern::RULES,
+        eras::RULES,
         names::RULES,
         listens::RULES,
+        lasting::RULES,
         lists::RULES,
         schemas::RULES,
         offers::RULES,
         calls::RULES,
+        rounds::RULES,
+        tasks::RULES,
+        lasting::KEPT_ALIVE,
         // What all of these saw is looked at once more.
         messages::RULES,
         pipes::RULES,

@@ -4,13 +4,11 @@ use std::io::Write;
 use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{
-    BoxError, Check, Results, Revision, Rule, Subject, Target, TargetError, Tool, rules,
-};
+use mcp_conformance::{BoxError, Check, Results, Rule, Subject, TargetError, Tool, rules};
 
 use super::Verdict;
 use super::output::{OutputArgs, Progress};
-use super::server::HeaderArgs;
+use super::server::{AskArgs, HeaderArgs, Place};
 
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
@@ -31,15 +29,11 @@ pub(crate) struct CheckArgs {
     /// No rule whose id begins so. Repeatable.
     #[arg(long, value_name = "RULE")]
     skip: Vec<String>,
-    /// Only this revision, such as 2025-11-25. Repeatable.
-    #[arg(long, value_name = "DATE")]
-    revision: Vec<Revision>,
-    /// A tool that may be called though it is not annotated as read-only. Repeatable.
-    #[arg(long, value_name = "TOOL")]
-    call: Vec<String>,
-    /// Wait at most this many seconds for each answer.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
-    timeout: u64,
+    #[command(flatten)]
+    ask: AskArgs,
+    /// How many seconds a stream may be quiet until a comment keeps it alive.
+    #[arg(long, value_name = "SECONDS", default_value = "30", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    keep_alive: u64,
     #[command(flatten)]
     output: OutputArgs,
     /// Lists the rules and asks nobody.
@@ -101,10 +95,11 @@ impl CheckArgs {
             let mut check = check
                 .only(self.only.iter().cloned())
                 .skip(self.skip.iter().cloned())
-                .call(self.call.iter().cloned())
-                .timeout(Duration::from_secs(self.timeout));
-            if !self.revision.is_empty() {
-                check = check.revisions(self.revision.clone());
+                .call(self.ask.call.iter().cloned())
+                .keep_alive(Duration::from_secs(self.keep_alive))
+                .timeout(self.ask.timeout());
+            if !self.ask.revision.is_empty() {
+                check = check.revisions(self.ask.revision.clone());
             }
             let run = check.run(|judged| {
                 progress.step(&format!("{} ({})", judged.rule.id, judged.revision));
@@ -134,19 +129,16 @@ impl CheckArgs {
             )
             .into());
         }
-        let mut subjects = Vec::with_capacity(count);
-        for url in &self.url {
-            let target = self.headers.apply(Target::url(url)?)?;
-            subjects.push(Check::url(target));
-        }
-        for command in &self.command {
-            let words = shlex::split(command).unwrap_or_default();
-            let (program, arguments) = words
-                .split_first()
-                .ok_or("the command is empty or its quotes do not match")?;
-            let arguments = arguments.iter().map(Into::into).collect();
-            subjects.push(Check::command(program, arguments));
-        }
-        Ok(subjects)
+        let urls = self.url.iter().map(|url| self.headers.place(url));
+        let commands = self.command.iter().map(|it| Place::command(it));
+        let places = urls.chain(commands);
+        places
+            .map(|place| {
+                Ok(match place? {
+                    Place::Url(target) => Check::url(target),
+                    Place::Command(program, arguments) => Check::command(program, arguments),
+                })
+            })
+            .collect()
     }
 }

@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use mcp_conformance::{BoxError, Fuzz, FuzzError, FuzzReport, Revision, Target, TargetError};
+use mcp_conformance::{BoxError, Fuzz, FuzzError, FuzzReport, TargetError};
 
 use super::Verdict;
 use super::output::Progress;
-use super::server::HeaderArgs;
+use super::server::{AskArgs, Place, ServerArgs};
 
 #[derive(Debug, Args)]
 pub(crate) struct FuzzArgs {
     #[command(flatten)]
-    place: PlaceArgs,
+    server: ServerArgs,
     #[command(flatten)]
-    headers: HeaderArgs,
+    ask: AskArgs,
     /// The cases are the same for the same seed. By default one of chance, which the report names.
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
@@ -30,32 +30,12 @@ pub(crate) struct FuzzArgs {
     /// Begin no case after so many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=604_800))]
     duration: Option<u64>,
-    /// Only this revision, such as 2025-11-25. Repeatable; by default the newest of each era that the server speaks.
-    #[arg(long, value_name = "DATE")]
-    revision: Vec<Revision>,
-    /// A tool that may be called with anything though it is not annotated as read-only. Repeatable.
-    #[arg(long, value_name = "TOOL")]
-    call: Vec<String>,
-    /// Wait at most this many seconds for each answer.
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u64).range(1..=3600))]
-    timeout: u64,
     /// Write each finding to this directory: a transcript for `replay`, or the lines for a shell where none can be written.
     #[arg(long, value_name = "DIRECTORY")]
     output: Option<PathBuf>,
     /// How the report is written.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-}
-
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-struct PlaceArgs {
-    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// The command that starts a server on stdin and stdout, in quotes.
-    #[arg(long, value_name = "COMMAND")]
-    command: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -68,12 +48,15 @@ enum Format {
 
 impl FuzzArgs {
     pub(super) async fn run(self, mut out: impl Write) -> Result<Verdict, BoxError> {
-        let mut fuzz = self
-            .target()?
+        let fuzz = match self.server.place()? {
+            Place::Url(target) => Fuzz::url(target),
+            Place::Command(program, arguments) => Fuzz::command(program, arguments),
+        };
+        let mut fuzz = fuzz
             .iterations(self.iterations)
-            .revisions(self.revision.clone())
-            .call(self.call.iter().cloned())
-            .timeout(Duration::from_secs(self.timeout));
+            .revisions(self.ask.revision.clone())
+            .call(self.ask.call.iter().cloned())
+            .timeout(self.ask.timeout());
         if let Some(seed) = self.seed {
             fuzz = fuzz.seed(seed);
         }
@@ -109,23 +92,6 @@ impl FuzzArgs {
             true => Verdict::Holds,
             false => Verdict::Differs,
         })
-    }
-
-    fn target(&self) -> Result<Fuzz, BoxError> {
-        match (&self.place.url, &self.place.command) {
-            (Some(url), _) => Ok(Fuzz::url(self.headers.apply(Target::url(url)?)?)),
-            (None, command) => {
-                if !self.headers.is_empty() {
-                    return Err("a server on pipes gets no headers; give --header and --token-env with --url".into());
-                }
-                let words = shlex::split(command.as_deref().unwrap_or_default());
-                let mut words = words.unwrap_or_default().into_iter();
-                let program = words
-                    .next()
-                    .ok_or("the command is empty or its quotes do not match")?;
-                Ok(Fuzz::command(program, words.map(Into::into).collect()))
-            }
-        }
     }
 }
 

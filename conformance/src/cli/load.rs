@@ -14,7 +14,7 @@ use tokio::time::{Instant, sleep};
 
 use super::Verdict;
 use super::output::Progress;
-use super::server::HeaderArgs;
+use super::server::{Place, ServerArgs, words};
 
 /// How long a server that was started may take until it can be connected to.
 const START: Duration = Duration::from_secs(30);
@@ -22,9 +22,7 @@ const START: Duration = Duration::from_secs(30);
 #[derive(Debug, Args)]
 pub(crate) struct LoadArgs {
     #[command(flatten)]
-    place: PlaceArgs,
-    #[command(flatten)]
-    headers: HeaderArgs,
+    server: ServerArgs,
     /// Start the server at --url by this command, measure its CPU and memory too, and end it afterwards.
     #[arg(long, value_name = "COMMAND", requires = "url")]
     start: Option<String>,
@@ -69,17 +67,6 @@ pub(crate) struct LoadArgs {
     /// How the report is written.
     #[arg(long, value_enum, default_value = "text")]
     format: Format,
-}
-
-#[derive(Debug, Args)]
-#[group(required = true, multiple = false)]
-struct PlaceArgs {
-    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
-    #[arg(long, value_name = "URL")]
-    url: Option<String>,
-    /// The command that starts a server on stdin and stdout, in quotes. It is started once for each connection.
-    #[arg(long, value_name = "COMMAND")]
-    command: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
@@ -165,22 +152,23 @@ impl LoadArgs {
     }
 
     async fn first(&self) -> Result<(LoadTarget, Option<Child>), LoadError> {
-        match (&self.place.url, &self.place.command) {
-            (Some(url), _) => self.over_http(url, self.start.as_deref()).await,
-            (None, command) => {
-                if !self.headers.is_empty() {
-                    return Err(unusable(
-                        "a server on pipes gets no headers; give --header and --token-env with --url",
-                    ));
-                }
-                Ok((on_pipes(command.as_deref().unwrap_or_default())?, None))
+        let place = self
+            .server
+            .place()
+            .map_err(|error| unusable(&error.to_string()))?;
+        match place {
+            Place::Url(target) => over_http(target, self.start.as_deref()).await,
+            Place::Command(program, arguments) => {
+                Ok((LoadTarget::command(program, arguments), None))
             }
         }
     }
 
     async fn second(&self, place: &str) -> Result<(LoadTarget, Option<Child>), LoadError> {
         if place.starts_with("http://") || place.starts_with("https://") {
-            return self.over_http(place, self.vs_start.as_deref()).await;
+            let target = self.server.headers().apply(Target::url(place)?);
+            let target = target.map_err(|error| unusable(&error.to_string()))?;
+            return over_http(target, self.vs_start.as_deref()).await;
         }
         if self.vs_start.is_some() {
             return Err(unusable(
@@ -189,63 +177,50 @@ impl LoadArgs {
         }
         Ok((on_pipes(place)?, None))
     }
+}
 
-    /// A server behind a URL, started if need be; it ends with the process that is given back.
-    async fn over_http(
-        &self,
-        url: &str,
-        start: Option<&str>,
-    ) -> Result<(LoadTarget, Option<Child>), LoadError> {
-        let target = self.headers.apply(Target::url(url)?);
-        let target = target.map_err(|error| unusable(&error.to_string()))?;
-        let Some(command) = start else {
-            return Ok((LoadTarget::url(target), None));
-        };
-        let (program, arguments) = words(command)?;
-        let refused = |source: std::io::Error| TargetError::Unreachable {
-            target: program.clone(),
-            source: source.into(),
-        };
-        let mut child = Command::new(&program)
-            .args(arguments)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .kill_on_drop(true)
-            .spawn()
-            .map_err(refused)?;
-        let end = Instant::now() + START;
-        // A request that no server of MCP does anything for.
-        while let Err(error) = target.send(http::Request::default()).await {
-            let ended = child.try_wait().map_err(refused)?;
-            if ended.is_some() || Instant::now() > end {
-                return Err(error.into());
-            }
-            sleep(Duration::from_millis(50)).await;
+/// A server behind a URL, started if need be; it ends with the process that is given back.
+async fn over_http(
+    target: Target,
+    start: Option<&str>,
+) -> Result<(LoadTarget, Option<Child>), LoadError> {
+    let Some(command) = start else {
+        return Ok((LoadTarget::url(target), None));
+    };
+    let (program, arguments) = words(command).map_err(|error| unusable(&error.to_string()))?;
+    let refused = |source: std::io::Error| TargetError::Unreachable {
+        target: program.clone(),
+        source: source.into(),
+    };
+    let mut child = Command::new(&program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .kill_on_drop(true)
+        .spawn()
+        .map_err(refused)?;
+    let end = Instant::now() + START;
+    // A request that no server of MCP does anything for.
+    while let Err(error) = target.send(http::Request::default()).await {
+        let ended = child.try_wait().map_err(refused)?;
+        if ended.is_some() || Instant::now() > end {
+            return Err(error.into());
         }
-        let id = child.id();
-        let target = LoadTarget::url(target);
-        Ok((
-            id.map_or(target.clone(), |id| target.process(id)),
-            Some(child),
-        ))
+        sleep(Duration::from_millis(50)).await;
     }
+    let id = child.id();
+    let target = LoadTarget::url(target);
+    Ok((
+        id.map_or(target.clone(), |id| target.process(id)),
+        Some(child),
+    ))
 }
 
 fn unusable(problem: &str) -> LoadError {
     LoadError::Unusable(problem.to_owned())
 }
 
-fn words(command: &str) -> Result<(String, Vec<String>), LoadError> {
-    let words = shlex::split(command).unwrap_or_default();
-    let mut words = words.into_iter();
-    match words.next() {
-        Some(program) => Ok((program, words.collect())),
-        None => Err(unusable("the command is empty or its quotes do not match")),
-    }
-}
-
 fn on_pipes(command: &str) -> Result<LoadTarget, LoadError> {
-    let (program, arguments) = words(command)?;
-    let arguments = arguments.into_iter().map(Into::into).collect();
+    let (program, arguments) = words(command).map_err(|error| unusable(&error.to_string()))?;
     Ok(LoadTarget::command(program, arguments))
 }

@@ -1,10 +1,13 @@
 //! The arguments that name a server, and what goes with each request to it.
 
 use std::env;
+use std::ffi::OsString;
+use std::time::Duration;
 
 use clap::Args;
-use mcp_conformance::{BoxError, Target};
+use mcp_conformance::{BoxError, Revision, Target};
 
+/// One server, and what goes with each request to it.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArgs {
     #[command(flatten)]
@@ -16,14 +19,39 @@ pub(crate) struct ServerArgs {
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 struct PlaceArgs {
-    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp. Without a path, transcripts say where the
-    /// endpoint is.
+    /// The URL of the server's MCP endpoint, such as http://127.0.0.1:3001/mcp.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
-    /// A server on pipes: its program and arguments, quoted as in a shell. It is started for each transcript and era, and
-    /// again for each `initialize`; what transcripts say of HTTP itself fails.
+    /// A server on pipes: its program and arguments, quoted as in a shell. It is started as often as need be.
     #[arg(long, value_name = "COMMAND")]
     command: Option<String>,
+}
+
+/// Where a server is.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Url(Target),
+    Command(String, Vec<OsString>),
+}
+
+/// How a server may be asked.
+#[derive(Debug, Args)]
+pub(crate) struct AskArgs {
+    /// Only this revision, such as 2025-11-25. Repeatable.
+    #[arg(long, value_name = "DATE")]
+    pub(crate) revision: Vec<Revision>,
+    /// A tool that may be called though it is not annotated as read-only. Repeatable.
+    #[arg(long, value_name = "TOOL")]
+    pub(crate) call: Vec<String>,
+    /// Wait at most this many seconds for each answer.
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = clap::value_parser!(u64).range(1..=3600))]
+    timeout: u64,
+}
+
+impl AskArgs {
+    pub(crate) fn timeout(&self) -> Duration {
+        Duration::from_secs(self.timeout)
+    }
 }
 
 #[derive(Debug, Args)]
@@ -37,27 +65,47 @@ pub(crate) struct HeaderArgs {
 }
 
 impl ServerArgs {
-    pub(crate) fn target(&self) -> Result<Target, BoxError> {
-        match (&self.place.url, &self.place.command) {
-            (Some(url), _) => self.headers.apply(Target::url(url)?),
-            (None, command) => {
-                if !self.headers.is_empty() {
-                    return Err("a server on pipes gets no headers; give --header and --token-env with --url".into());
-                }
-                let words = command.as_deref().and_then(shlex::split);
-                let mut words = words
-                    .ok_or("--command has a quote that does not end")?
-                    .into_iter();
-                let program = words.next().ok_or("--command names no program")?;
-                Ok(Target::command(program, words))
+    pub(crate) fn place(&self) -> Result<Place, BoxError> {
+        let Some(url) = &self.place.url else {
+            if !self.headers.is_empty() {
+                return Err(
+                    "a server on pipes gets no headers; give --header and --token-env with --url"
+                        .into(),
+                );
             }
+            return Place::command(self.place.command.as_deref().unwrap_or_default());
+        };
+        self.headers.place(url)
+    }
+
+    pub(crate) fn headers(&self) -> &HeaderArgs {
+        &self.headers
+    }
+}
+
+impl Place {
+    pub(crate) fn command(command: &str) -> Result<Self, BoxError> {
+        let (program, arguments) = words(command)?;
+        Ok(Self::Command(program, arguments))
+    }
+
+    /// What a replay asks.
+    pub(crate) fn target(self) -> Target {
+        match self {
+            Self::Url(target) => target,
+            Self::Command(program, arguments) => Target::command(program, arguments),
         }
     }
 }
 
 impl HeaderArgs {
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.headers.is_empty() && self.token_env.is_none()
+    }
+
+    /// The server at a URL, with these headers.
+    pub(crate) fn place(&self, url: &str) -> Result<Place, BoxError> {
+        Ok(Place::Url(self.apply(Target::url(url)?)?))
     }
 
     /// The target with these headers. What is wrong is said without the values.
@@ -75,4 +123,14 @@ impl HeaderArgs {
         }
         Ok(target)
     }
+}
+
+/// The program and the arguments in a command.
+pub(crate) fn words(command: &str) -> Result<(String, Vec<OsString>), BoxError> {
+    let words = shlex::split(command).unwrap_or_default();
+    let mut words = words.into_iter();
+    let program = words
+        .next()
+        .ok_or("the command is empty or its quotes do not match")?;
+    Ok((program, words.map(Into::into).collect()))
 }

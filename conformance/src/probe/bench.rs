@@ -2,13 +2,17 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use ::http::header::AUTHORIZATION;
 use serde_json::{Map, Value, json};
+use tokio::task::JoinSet;
 
 use super::exchange::Exchange;
 use super::http::{self, Raw};
 use super::revision::Revision;
+use super::several::Watched;
 use super::stdio::Process;
 use crate::client::headers::{Mirror, encoded, named};
 use crate::target::{Target, TargetError};
@@ -39,14 +43,19 @@ pub(crate) struct Bench {
     pub(crate) greeting: Exchange,
     /// The items of each list that the server offers, and the exchanges that brought them.
     pub(crate) lists: Vec<(&'static str, Vec<Value>, Vec<Exchange>)>,
-    /// What was exchanged so far, within bounds: the message that was sent, if it was JSON, and what came.
-    pub(crate) seen: Vec<(Option<Value>, Exchange)>,
     /// The tools that may be called.
     pub(crate) callable: Vec<String>,
+    /// What watches a stream on which nothing ought to happen. It ends with this.
+    pub(crate) quiet: Option<JoinSet<Watched>>,
     session: Option<String>,
     process: Option<Process>,
     next_id: u64,
+    /// What was exchanged so far, within bounds, by this one and those made from it.
+    seen: Arc<Mutex<Vec<Seen>>>,
 }
+
+/// The message that was sent, if it was JSON, and what came.
+pub(crate) type Seen = (Option<Value>, Exchange);
 
 impl Place {
     /// The same server over a connection of its own.
@@ -59,6 +68,14 @@ impl Place {
 
     pub(crate) fn is_http(&self) -> bool {
         matches!(self, Self::Http(_))
+    }
+
+    /// Whether requests say who sends them.
+    pub(crate) fn shows_a_token(&self) -> bool {
+        match self {
+            Self::Http(target) => target.has_header(&AUTHORIZATION),
+            Self::Command(..) => false,
+        }
     }
 }
 
@@ -80,11 +97,12 @@ impl Bench {
             spoken: Vec::new(),
             greeting: Exchange::default(),
             lists: Vec::new(),
-            seen: Vec::new(),
             callable: Vec::new(),
+            quiet: None,
             session: None,
             process: None,
             next_id: 1,
+            seen: Arc::default(),
         }
     }
 
@@ -99,6 +117,7 @@ impl Bench {
     /// A fresh one of the same server, with a session or a process of its own.
     pub(crate) async fn fresh(&self) -> Self {
         let mut fresh = Self::new(self.place.clone(), self.revision, self.patience);
+        fresh.seen = Arc::clone(&self.seen);
         fresh.open().await;
         fresh
     }
@@ -320,16 +339,24 @@ impl Bench {
 
     /// The same with another patience.
     pub(crate) async fn raw_within(&mut self, raw: Raw, patience: Duration) -> Exchange {
-        let is_kept = self.seen.len() < MAX_SEEN && raw.body.len() < MAX_SEEN_BYTES;
-        let sent = is_kept.then(|| raw.body.clone());
+        let sent = raw.body.clone();
         let exchange = self.exchange(raw, patience).await;
-        if let Some(sent) = sent
-            && exchange.received.len() < MAX_SEEN_BYTES
-        {
-            let request = serde_json::from_slice(&sent).ok();
-            self.seen.push((request, exchange.clone()));
-        }
+        self.keep(&sent, &exchange);
         exchange
+    }
+
+    /// Keeps an exchange for the rules that look at all of them.
+    pub(super) fn keep(&self, sent: &[u8], exchange: &Exchange) {
+        let is_short = sent.len().max(exchange.received.len()) < MAX_SEEN_BYTES;
+        let mut seen = self.seen();
+        if is_short && seen.len() < MAX_SEEN {
+            seen.push((serde_json::from_slice(sent).ok(), exchange.clone()));
+        }
+    }
+
+    /// What was exchanged so far.
+    pub(crate) fn seen(&self) -> MutexGuard<'_, Vec<Seen>> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn exchange(&mut self, raw: Raw, patience: Duration) -> Exchange {

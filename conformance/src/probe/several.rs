@@ -1,13 +1,28 @@
 //! Several requests at once, and subscriptions, which last.
 
+use std::time::Duration;
+
 use futures_util::future::join_all;
+use http_body_util::BodyExt as _;
 use serde_json::{Value, json};
-use tokio::time::{Instant, timeout_at};
+use tokio::task::JoinSet;
+use tokio::time::{Instant, timeout, timeout_at};
 
 use super::bench::{Bench, Place, QUIET};
 use super::exchange::Exchange;
 use super::http::{self, Raw};
 use crate::target::Body;
+
+/// What was seen on a stream on which nothing ought to happen.
+#[derive(Debug)]
+pub(crate) enum Watched {
+    /// Something came.
+    Heard,
+    /// It ended.
+    Ended,
+    /// Nothing came since this.
+    Silent(Exchange),
+}
 
 impl Bench {
     /// Sends several requests at once; an exchange for each.
@@ -15,7 +30,11 @@ impl Bench {
         let patience = self.patience;
         if let Place::Http(target) = &self.place {
             let sent = messages.iter().map(|message| self.framed(message));
-            return join_all(sent.map(|raw| http::send(target, raw, patience))).await;
+            let all = join_all(sent.map(|raw| http::send(target, raw, patience))).await;
+            for (message, exchange) in messages.iter().zip(&all) {
+                self.keep(message.to_string().as_bytes(), exchange);
+            }
+            return all;
         }
         let unsent = |problem: String| Exchange {
             broken: Some(problem),
@@ -65,6 +84,24 @@ impl Bench {
         }
     }
 
+    /// Opens a stream on which nothing ought to happen, and watches it for as long as `most` while other things are
+    /// asked.
+    pub(crate) async fn watch(&mut self, most: Duration) {
+        let (exchange, open) = self.listen(json!("quiet"), json!({})).await;
+        let Some(mut body) = open.filter(|_| exchange.is_acknowledged()) else {
+            return;
+        };
+        let mut quiet = JoinSet::new();
+        quiet.spawn(async move {
+            match timeout(most, body.frame()).await {
+                Ok(Some(Ok(_))) => Watched::Heard,
+                Ok(_) => Watched::Ended,
+                Err(_) => Watched::Silent(exchange),
+            }
+        });
+        self.quiet = Some(quiet);
+    }
+
     /// Opens a subscription, which lasts as long as what is given back.
     pub(crate) async fn listen(&mut self, id: Value, filter: Value) -> (Exchange, Option<Body>) {
         let params = self.with_meta(json!({ "notifications": filter }));
@@ -72,7 +109,12 @@ impl Bench {
         let message = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
         let raw = self.framed(&message);
         match &self.place {
-            Place::Http(target) => http::hold(target, raw, self.patience, self.patience).await,
+            Place::Http(target) => {
+                let sent = raw.body.clone();
+                let held = http::hold(target, raw, self.patience, self.patience).await;
+                self.keep(&sent, &held.0);
+                held
+            }
             Place::Command(..) => (self.raw(raw).await, None),
         }
     }

@@ -145,6 +145,15 @@ impl Process {
         self.child.id()
     }
 
+    /// Asks it to end, by SIGTERM; whether that can be done here.
+    pub(crate) async fn terminate(&self) -> bool {
+        let Some(id) = self.id() else { return false };
+        let kill = Command::new("kill")
+            .args(["-TERM", &id.to_string()])
+            .status();
+        kill.await.is_ok_and(|status| status.success())
+    }
+
     /// Whether it has ended.
     pub(crate) fn has_ended(&mut self) -> bool {
         !matches!(self.child.try_wait(), Ok(None))

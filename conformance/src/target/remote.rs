@@ -28,6 +28,15 @@ enum Connections {
 
 impl Remote {
     pub(super) fn new(url: &str) -> Result<Self, TargetError> {
+        Self::speaking(url, false)
+    }
+
+    /// By HTTP/2 alone.
+    pub(super) fn over_http2(url: &str) -> Result<Self, TargetError> {
+        Self::speaking(url, true)
+    }
+
+    fn speaking(url: &str, http2: bool) -> Result<Self, TargetError> {
         let refuse = |reason: String| TargetError::Url {
             url: url.to_owned(),
             reason,
@@ -50,21 +59,19 @@ impl Remote {
         }
         let mut connector = HttpConnector::new();
         connector.set_nodelay(true);
-        let builder = Client::builder(TokioExecutor::new());
+        let mut builder = Client::builder(TokioExecutor::new());
+        builder.http2_only(http2);
         let client = if scheme == Scheme::HTTPS {
             connector.enforce_http(false);
             // The certificates that the system trusts, or those of SSL_CERT_FILE.
             let trusting = HttpsConnectorBuilder::new()
                 .with_native_roots()
                 .map_err(|error| refuse(format!("no certificate can be checked: {error}")))?;
-            Connections::Tls(
-                builder.build(
-                    trusting
-                        .https_only()
-                        .enable_http1()
-                        .wrap_connector(connector),
-                ),
-            )
+            let trusting = trusting.https_only();
+            Connections::Tls(builder.build(match http2 {
+                true => trusting.enable_http2().wrap_connector(connector),
+                false => trusting.enable_http1().wrap_connector(connector),
+            }))
         } else {
             Connections::Plain(builder.build(connector))
         };

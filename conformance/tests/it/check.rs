@@ -5,14 +5,13 @@ mod command_line;
 pub(crate) mod correct;
 mod mutants;
 mod reports;
+mod schema;
 mod unclear;
 
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
 use futures_util::future::join_all;
-use futures_util::stream;
 use mcp_conformance::{
     Check, CheckReport, Format, Results, Revision, Subject, Target, Tool, rules,
 };
@@ -20,16 +19,42 @@ use mcp_conformance::{
 use crate::mutation::broken;
 use crate::serve::serve;
 
-/// What breaks a server on pipes: `$0` is the program.
-const ON_PIPES: [(&str, &str); 2] = [
-    ("stdio.messages-only", "echo listening; exec \"$0\" --stdio"),
-    ("stdio.end", "\"$0\" --stdio; exec sleep 60"),
+/// What breaks a server on pipes, and in which revision that is seen: `$0` is the program.
+const ON_PIPES: [(&str, Revision, &str); 4] = [
+    (
+        "stdio.messages-only",
+        Revision::V2026_07_28,
+        "echo listening; exec \"$0\" --stdio",
+    ),
+    (
+        "stdio.end",
+        Revision::V2026_07_28,
+        "\"$0\" --stdio; exec sleep 60",
+    ),
+    // The shell ends, and the server does not hear of it.
+    (GRACEFUL, Revision::V2026_07_28, "\"$0\" --stdio; exit"),
+    // Who asks what is newer than it meets a server that has ended.
+    (
+        "stdio.fallback",
+        Revision::V2025_11_25,
+        "read -r line; case \"$line\" in *server/discover*) exit 1;; esac; { printf '%s\\n' \"$line\"; cat; } | \"$0\" --stdio",
+    ),
 ];
 
 /// The rule that sends most.
 const LARGE: &str = "robust.large-message";
-/// How many servers are checked at once.
-const AT_ONCE: usize = 6;
+/// The rule that waits longest: for a comment on a quiet stream.
+const KEEP_ALIVE: &str = "http.keep-alive";
+/// The rule about programs that are asked to end.
+const GRACEFUL: &str = "listen.graceful-end";
+/// What can be broken only where there are connections, hosts and lengths.
+const CONNECTED: [&str; 5] = [
+    "http2.",
+    "http.origin",
+    "http.host",
+    "http.parse-status",
+    "robust.",
+];
 /// Servers that are built without optimisation take their time beside others.
 const PATIENT: Duration = Duration::from_secs(120);
 
@@ -53,41 +78,62 @@ fn text(report: &CheckReport) -> String {
 fn every_rule_has_a_server_that_breaks_it() {
     let table = mutants::table();
     let over_http = table.iter().map(|mutant| mutant.rule);
-    let broken: BTreeSet<_> = over_http.chain(ON_PIPES.map(|(rule, _)| rule)).collect();
+    let broken: BTreeSet<_> = over_http.chain(ON_PIPES.map(|(rule, ..)| rule)).collect();
     let rules: BTreeSet<_> = rules().map(|rule| rule.id).collect();
     assert_eq!(broken, rules);
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+/// Time is made to pass when there is nothing else to do.
+#[tokio::test(start_paused = true)]
 async fn each_broken_server_breaks_its_rule_and_no_other() {
-    let checks = mutants::table().into_iter().map(|mutant| async move {
-        let check = over_http(broken(correct::correct(), mutant.fault));
-        let mut check = check.revisions(vec![mutant.revision]).timeout(PATIENT);
-        if mutant.rule != LARGE {
-            // It takes longer than all others together.
-            check = check.skip([LARGE.to_owned()]);
-        }
-        let run = tokio::spawn(async move { check.run(|_| {}).await.unwrap() });
-        (mutant.rule, run.await.unwrap())
-    });
     let mut wrong = String::new();
-    let mut checks = stream::iter(checks).buffer_unordered(AT_ONCE);
-    while let Some((rule, report)) = checks.next().await {
-        if found(&report) != BTreeSet::from([rule]) {
-            wrong += &format!("{rule}:\n{}\n", text(&report));
-        }
+    let table = mutants::table().into_iter();
+    for mutant in table.filter(|it| !is_connected(it.rule)) {
+        let check = Check::url(broken(correct::correct(), mutant.fault));
+        wrong += &breaks(check, mutant.rule, mutant.revision).await;
     }
     assert!(wrong.is_empty(), "{wrong}");
 }
 
 #[tokio::test]
+async fn each_server_that_is_broken_behind_a_socket_breaks_its_rule_and_no_other() {
+    let mut wrong = String::new();
+    let table = mutants::table().into_iter();
+    for mutant in table.filter(|it| is_connected(it.rule)) {
+        let check = over_http(broken(correct::correct(), mutant.fault));
+        let check = check.skip([KEEP_ALIVE.to_owned()]);
+        wrong += &breaks(check, mutant.rule, mutant.revision).await;
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+fn is_connected(rule: &str) -> bool {
+    CONNECTED.iter().any(|it| rule.starts_with(it))
+}
+
+/// What a check says if it does not find this one rule broken.
+async fn breaks(check: Check, rule: &'static str, revision: Revision) -> String {
+    let mut check = check.revisions(vec![revision]).timeout(PATIENT);
+    if rule != LARGE {
+        // It takes longer than all others together.
+        check = check.skip([LARGE.to_owned()]);
+    }
+    let report = check.run(|_| {}).await.unwrap();
+    match found(&report) == BTreeSet::from([rule]) {
+        true => String::new(),
+        false => format!("{rule}:\n{}\n", text(&report)),
+    }
+}
+
+#[tokio::test]
 async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
     let program = correct::everything().await;
-    let checks = ON_PIPES.map(|(rule, script)| {
+    let checks = ON_PIPES.map(|(rule, revision, script)| {
         let arguments = ["-c", script, &program].map(Into::into).to_vec();
         let check = Check::command("sh", arguments).timeout(PATIENT);
-        let check = check.revisions(vec![Revision::V2026_07_28]);
-        let check = check.skip(of_the_fixture()).skip([LARGE.to_owned()]);
+        let check = check.revisions(vec![revision]);
+        let skipped = of_the_fixture().into_iter().filter(|it| it != rule);
+        let check = check.skip(skipped).skip([LARGE.to_owned()]);
         async move { (rule, check.run(|_| {}).await.unwrap()) }
     });
     for (rule, report) in join_all(checks).await {
@@ -95,9 +141,29 @@ async fn each_broken_server_on_pipes_breaks_its_rule_and_no_other() {
     }
 }
 
-/// The official suite wants a tool of the example whose schema has `allOf` at its root.
-fn of_the_fixture() -> [String; 1] {
-    ["schemas.root".to_owned()]
+/// The official suite wants a tool of the example whose schema has `allOf` at its root. And the example, which takes no
+/// signals, is ended by SIGTERM at once.
+fn of_the_fixture() -> [String; 2] {
+    ["schemas.root".to_owned(), GRACEFUL.to_owned()]
+}
+
+/// A shell between the two, which says that the subscription is over when it is asked to end.
+const GENTLE: &str = r#"
+exec 3<&0
+trap 'echo "{\"jsonrpc\":\"2.0\",\"id\":\"until the end\",\"result\":{\"resultType\":\"complete\",\"_meta\":{\"io.modelcontextprotocol/subscriptionId\":\"until the end\"}}}"; exit' TERM
+"$0" --stdio <&3 &
+wait
+"#;
+
+#[tokio::test]
+async fn a_program_that_answers_its_subscriptions_before_it_ends_keeps_the_rule() {
+    let program = correct::everything().await;
+    let arguments = ["-c", GENTLE, &program].map(Into::into).to_vec();
+    let check = Check::command("sh", arguments).timeout(PATIENT);
+    let check = check.revisions(vec![Revision::V2026_07_28]);
+    let check = check.only([GRACEFUL.to_owned()]);
+    let report = check.run(|_| {}).await.unwrap();
+    assert!(text(&report).contains("1 hold,"), "{}", text(&report));
 }
 
 #[track_caller]
@@ -110,12 +176,20 @@ fn is_clean(report: &CheckReport) {
     assert_eq!(report.revisions, Revision::ALL, "{text}");
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_server_that_keeps_the_rules_is_clean() {
+    let check = Check::url(correct::correct());
+    is_clean(&check.run(|_| {}).await.unwrap());
+}
+
 #[tokio::test]
 async fn servers_that_keep_the_rules_are_clean_over_http() {
-    is_clean(&over_http(correct::correct()).run(|_| {}).await.unwrap());
+    let check = over_http(correct::correct()).skip([KEEP_ALIVE.to_owned()]);
+    is_clean(&check.run(|_| {}).await.unwrap());
     let (_server, url) = correct::everything_over_http().await;
     let check = Check::url(Target::url(&url).unwrap());
     let check = check.timeout(PATIENT).skip(of_the_fixture());
+    let check = check.skip([KEEP_ALIVE.to_owned()]);
     is_clean(&check.run(|_| {}).await.unwrap());
 }
 

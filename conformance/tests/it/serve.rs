@@ -4,9 +4,9 @@ use bytes::Bytes;
 use http::Request;
 use http_body_util::BodyExt as _;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::TokioIo;
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::server::conn::auto;
 use mcp_conformance::{BoxError, Target};
 use tokio::net::TcpListener;
 
@@ -27,7 +27,12 @@ pub(crate) fn serve(target: Target) -> String {
                     Ok::<_, BoxError>(target.send(Request::from_parts(head, body)).await?)
                 }
             });
-            tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(socket), service));
+            let server = auto::Builder::new(TokioExecutor::new());
+            tokio::spawn(
+                server
+                    .serve_connection(TokioIo::new(socket), service)
+                    .into_owned(),
+            );
         }
     });
     url

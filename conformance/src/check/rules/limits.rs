@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::super::rule::{Rule, Verdict, finding, holds_if};
 use super::base::{known, survives};
 use super::{EVERYWHERE, HTTP, LEGACY_HTTP, MUST, PRACTICE, SHOULD};
-use crate::probe::{Bench, QUIET, Raw};
+use crate::probe::{Bench, Exchange, QUIET, Raw};
 
 /// How many requests are sent at once.
 const AT_ONCE: u64 = 8;
@@ -72,8 +72,13 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
         })
         .collect();
     let exchanges = bench.together(&messages).await;
+    each_has_its_own(&messages, &exchanges, bench.place.is_http())
+}
+
+/// Whether each of some requests that were sent at once got the response that is its own.
+pub(super) fn each_has_its_own(messages: &[Value], exchanges: &[Exchange], http: bool) -> Verdict {
     let mut verdict = Verdict::Holds;
-    for (message, exchange) in messages.iter().zip(&exchanges) {
+    for (message, exchange) in messages.iter().zip(exchanges) {
         let id = exchange.response().and_then(|it| it.get("id"));
         if id == message.get("id") {
             continue;
@@ -82,7 +87,7 @@ async fn concurrent(bench: &mut Bench) -> Verdict {
         let is_of_another = id.is_some_and(|id| !id.is_null());
         let is_lost = match exchange.status {
             Some(status) => (200..300).contains(&status),
-            None => !bench.place.is_http(),
+            None => !http,
         };
         if is_of_another || is_lost {
             return finding(seen, exchange);

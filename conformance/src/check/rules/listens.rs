@@ -38,7 +38,7 @@ pub(super) const RULES: &[Rule] = &[
 ];
 
 /// All that the server declares to notify of.
-fn wanted(bench: &Bench) -> Value {
+pub(super) fn wanted(bench: &Bench) -> Value {
     let capabilities = bench.greeting.result();
     let declares = |path: &str| {
         let declared = capabilities.and_then(|it| it.pointer(&format!("/capabilities/{path}")));
@@ -68,7 +68,7 @@ fn has_none(wanted: &Value, exchange: &Exchange) -> bool {
     exchange.code() == Some(-32601) && wanted.as_object().is_some_and(Map::is_empty)
 }
 
-fn none() -> Verdict {
+pub(super) fn none() -> Verdict {
     Verdict::Inapplicable("the server has nothing to subscribe to".to_owned())
 }
 

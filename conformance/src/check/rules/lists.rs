@@ -7,26 +7,17 @@ use serde_json::{Value, json};
 
 use super::super::rule::{Rule, Scope, Verdict, finding};
 use super::{EVERYWHERE, MUST, PRACTICE, SHOULD};
-use crate::probe::{Bench, Revision};
+use crate::probe::{Bench, Exchange, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        id: "lists.shape",
+        id: "lists.declared",
         level: MUST,
-        section: "Tools, Resources, Prompts: Listing",
-        title: "A list that is declared is there, as an array of its own name, and its nextCursor is a string",
-        fix: "answer the list with {\"tools\":[…]}, {\"resources\":[…]} or {\"prompts\":[…]}; leave nextCursor out of the last page, never null",
+        section: "Tools, Resources, Prompts: Capabilities, Listing",
+        title: "A list whose capability is declared is there",
+        fix: "answer tools/list, resources/list or prompts/list with what there is, perhaps nothing; or do not declare it",
         scope: EVERYWHERE,
-        probe: |bench| shape(bench).boxed(),
-    },
-    Rule {
-        id: "lists.items",
-        level: MUST,
-        section: "Tools, Resources, Prompts: Data types",
-        title: "A tool or a prompt has a name, a resource a name and a uri, a template a name and a uriTemplate",
-        fix: "give each item these members, as strings",
-        scope: EVERYWHERE,
-        probe: |bench| items(bench).boxed(),
+        probe: |bench| declared(bench).boxed(),
     },
     Rule {
         id: "lists.unknown-cursor",
@@ -86,28 +77,6 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| name_characters(bench).boxed(),
     },
     Rule {
-        id: "tools.input-schema",
-        level: MUST,
-        section: "Tools, Data types",
-        title: "Every tool has an inputSchema, which is an object of type \"object\"",
-        fix: "publish {\"type\":\"object\",…}; without arguments {\"type\":\"object\",\"additionalProperties\":false}",
-        scope: EVERYWHERE,
-        probe: |bench| input_schema(bench).boxed(),
-    },
-    Rule {
-        id: "tools.output-schema",
-        level: MUST,
-        section: "2025-06-18, Tools, Output schema",
-        title: "An outputSchema is an object of type \"object\"",
-        fix: "publish the schema of an object, and give structuredContent as an object",
-        scope: Scope {
-            first: Revision::V2025_06_18,
-            last: Revision::V2025_11_25,
-            ..EVERYWHERE
-        },
-        probe: |bench| output_schema(bench).boxed(),
-    },
-    Rule {
         id: "tools.description",
         level: PRACTICE,
         section: "Tools",
@@ -127,54 +96,16 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-async fn shape(bench: &mut Bench) -> Verdict {
-    for (method, member) in [
-        ("tools/list", "tools"),
-        ("resources/list", "resources"),
-        ("prompts/list", "prompts"),
-        ("resources/templates/list", "resourceTemplates"),
-    ] {
-        let Some((.., pages)) = bench.lists.iter().find(|(known, ..)| *known == method) else {
-            continue;
-        };
-        for page in pages {
-            // Templates are not declared by themselves.
-            if method == "resources/templates/list" && page.code() == Some(-32601) {
-                continue;
-            }
-            let cursor = page.result().and_then(|it| it.get("nextCursor"));
-            if cursor.is_some_and(|it| !it.is_string()) {
-                return finding(format!("{method}: nextCursor is no string"), page);
-            }
-            let list = page.result().and_then(|it| it.get(member));
-            if !list.is_some_and(Value::is_array) {
-                return finding(
-                    format!("{method}: {}, without an array {member}", page.outcome()),
-                    page,
-                );
-            }
-        }
-    }
-    Verdict::Holds
-}
-
-async fn items(bench: &mut Bench) -> Verdict {
-    for (method, items, _) in &bench.lists {
-        let members: &[_] = match *method {
-            "resources/list" => &["name", "uri"],
-            "resources/templates/list" => &["name", "uriTemplate"],
-            _ => &["name"],
-        };
-        for item in items {
-            let missing = members
-                .iter()
-                .find(|member| !item.get(**member).is_some_and(Value::is_string));
-            if let Some(member) = missing {
-                return finding(
-                    format!("{method}: an item has no {member}"),
-                    &bench.page(method),
-                );
-            }
+async fn declared(bench: &mut Bench) -> Verdict {
+    for (method, _, pages) in &bench.lists {
+        // Templates are not declared by themselves.
+        let is_free =
+            |page: &Exchange| *method == "resources/templates/list" && page.code() == Some(-32601);
+        let refused = pages
+            .iter()
+            .find(|page| page.result().is_none() && !is_free(page));
+        if let Some(page) = refused {
+            return finding(format!("{method}: {}", page.outcome()), page);
         }
     }
     Verdict::Holds
@@ -249,25 +180,6 @@ async fn name_characters(bench: &mut Bench) -> Verdict {
         let is_good = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
         let good = (1..=128).contains(&name.len()) && name.chars().all(is_good);
         (!good).then(|| "its name has other characters, or is empty or too long".to_owned())
-    })
-}
-
-fn is_object_schema(schema: Option<&Value>) -> bool {
-    schema.and_then(|it| it.get("type")) == Some(&json!("object"))
-}
-
-async fn input_schema(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let good = is_object_schema(tool.get("inputSchema"));
-        (!good).then(|| "its inputSchema is not of type \"object\"".to_owned())
-    })
-}
-
-async fn output_schema(bench: &mut Bench) -> Verdict {
-    every_tool(bench, |tool| {
-        let schema = tool.get("outputSchema")?;
-        let good = is_object_schema(Some(schema));
-        (!good).then(|| "its outputSchema is not of type \"object\"".to_owned())
     })
 }
 

@@ -1,24 +1,22 @@
-//! Every message that the other rules saw, against the types that the schema of its revision gives to its members.
-
-mod types;
+//! Every message that the other rules saw, once more.
 
 use futures_util::FutureExt as _;
 use serde_json::Value;
 
 use super::super::rule::{Rule, Verdict, finding};
 use super::{EVERYWHERE, MODERN, MUST, SHOULD};
-use crate::probe::{Bench, Exchange};
-use types::wrong;
+use crate::probe::{Bench, Exchange, Seen};
+use crate::schema::misfit;
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        id: "messages.types",
+        id: "messages.schema",
         level: MUST,
-        section: "Schema reference",
-        title: "Members of results and notifications have the types that the schema of the revision gives them",
-        fix: "send each member as the schema has it, or leave it out: null is not the same as absent",
+        section: "Schema reference (schema.json of the revision)",
+        title: "Every message fits the official schema of its revision",
+        fix: "send what is required, and each member as the schema has it, or leave it out: null is not the same as absent",
         scope: EVERYWHERE,
-        probe: |bench| types_fit(bench).boxed(),
+        probe: |bench| fit(bench).boxed(),
     },
     Rule {
         id: "messages.error-codes",
@@ -40,28 +38,32 @@ pub(super) const RULES: &[Rule] = &[
     },
 ];
 
-/// What was exchanged over a request that is one without doubt.
-fn sound(bench: &Bench) -> impl Iterator<Item = (&str, &Exchange)> {
-    bench.seen.iter().filter_map(|(request, exchange)| {
+/// What was exchanged over a request that is one without doubt, and its method.
+fn sound(seen: &[Seen]) -> impl Iterator<Item = (&str, &Exchange)> {
+    seen.iter().filter_map(|(request, exchange)| {
         let request = request.as_ref()?;
         request.get("id")?;
         Some((request.get("method")?.as_str()?, exchange))
     })
 }
 
-async fn types_fit(bench: &mut Bench) -> Verdict {
-    for (method, exchange) in sound(bench) {
-        for message in &exchange.messages {
-            if let Some(problem) = wrong(method, message, bench.revision) {
-                return finding(problem, exchange);
-            }
+async fn fit(bench: &mut Bench) -> Verdict {
+    let seen = bench.seen();
+    for (method, exchange) in sound(&seen) {
+        // A refusal over HTTP may be none of the protocol's.
+        let is_refused = exchange.status.is_some_and(|status| status >= 300);
+        let messages = exchange.messages.iter();
+        let mut messages = messages.filter(|it| !is_refused || it.get("jsonrpc").is_some());
+        if let Some(misfit) = messages.find_map(|it| misfit(bench.revision, method, it)) {
+            return finding(format!("{method}: {misfit}"), exchange);
         }
     }
     Verdict::Holds
 }
 
 async fn error_codes(bench: &mut Bench) -> Verdict {
-    for (method, exchange) in sound(bench) {
+    let seen = bench.seen();
+    for (method, exchange) in sound(&seen) {
         let Some(code) = exchange.code() else {
             continue;
         };
@@ -75,7 +77,8 @@ async fn error_codes(bench: &mut Bench) -> Verdict {
 }
 
 async fn no_requests(bench: &mut Bench) -> Verdict {
-    for (_, exchange) in &bench.seen {
+    let seen = bench.seen();
+    for (_, exchange) in seen.iter() {
         let is_request = |it: &&Value| it.get("method").is_some() && it.get("id").is_some();
         if let Some(request) = exchange.messages.iter().find(is_request) {
             let method = request.get("method").unwrap_or(&Value::Null);

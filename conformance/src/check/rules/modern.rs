@@ -9,15 +9,6 @@ use crate::probe::{Bench, Exchange, Revision};
 
 pub(super) const RULES: &[Rule] = &[
     Rule {
-        id: "modern.result-type",
-        level: MUST,
-        section: "2026-07-28, Base protocol, Responses",
-        title: "Every result says its resultType",
-        fix: "put \"resultType\":\"complete\" into every result that is complete",
-        scope: MODERN,
-        probe: |bench| result_type(bench).boxed(),
-    },
-    Rule {
         id: "modern.server-info",
         level: SHOULD,
         section: "2026-07-28, Base protocol, _meta",
@@ -30,19 +21,10 @@ pub(super) const RULES: &[Rule] = &[
         id: "modern.discover",
         level: MUST,
         section: "2026-07-28, Discovery",
-        title: "server/discover lists supportedVersions, this one among them, and capabilities",
-        fix: "answer with {\"supportedVersions\":[\"2026-07-28\"],\"capabilities\":{…}}",
+        title: "supportedVersions of server/discover has the version in which it was asked",
+        fix: "list every version that you answer in",
         scope: MODERN,
         probe: |bench| discover(bench).boxed(),
-    },
-    Rule {
-        id: "modern.cacheable",
-        level: MUST,
-        section: "2026-07-28, Caching",
-        title: "What is discovered or listed says ttlMs, 0 or more, and cacheScope, public or private",
-        fix: "put both into every such result; \"ttlMs\":0 if it may not be kept",
-        scope: MODERN,
-        probe: |bench| cacheable(bench).boxed(),
     },
     Rule {
         id: "modern.meta-missing",
@@ -116,17 +98,6 @@ async fn answers(bench: &mut Bench) -> Vec<Exchange> {
     all
 }
 
-async fn result_type(bench: &mut Bench) -> Verdict {
-    for exchange in answers(bench).await {
-        let kind = exchange.result().map(|it| it.get("resultType"));
-        match kind {
-            Some(Some(Value::String(_))) | None => {}
-            Some(_) => return finding("a result has no resultType", &exchange),
-        }
-    }
-    Verdict::Holds
-}
-
 async fn server_info(bench: &mut Bench) -> Verdict {
     for exchange in answers(bench).await {
         let Some(result) = exchange.result() else {
@@ -151,31 +122,8 @@ async fn discover(bench: &mut Bench) -> Verdict {
     let versions = result.and_then(|it| it.get("supportedVersions"));
     let versions = versions.and_then(Value::as_array);
     let listed = versions.is_some_and(|it| it.contains(&json!(bench.revision.as_str())));
-    let capable = result.and_then(|it| it.get("capabilities"));
-    match capable.is_some_and(Value::is_object) {
-        true => holds_if(
-            listed,
-            "supportedVersions does not list this one",
-            &exchange,
-        ),
-        false => finding("capabilities is no object", &exchange),
-    }
-}
-
-async fn cacheable(bench: &mut Bench) -> Verdict {
-    for exchange in answers(bench).await {
-        let Some(result) = exchange.result() else {
-            continue;
-        };
-        if !result.get("ttlMs").is_some_and(Value::is_u64) {
-            return finding("ttlMs is not an integer of 0 or more", &exchange);
-        }
-        let scope = result.get("cacheScope").and_then(Value::as_str);
-        if !matches!(scope, Some("public" | "private")) {
-            return finding("cacheScope is neither public nor private", &exchange);
-        }
-    }
-    Verdict::Holds
+    let seen = "supportedVersions does not list this one";
+    holds_if(listed, seen, &exchange)
 }
 
 /// The request for what the server is, without one key of `_meta`.

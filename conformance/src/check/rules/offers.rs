@@ -18,20 +18,11 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| unknown_tool(bench).boxed(),
     },
     Rule {
-        id: "tools.result",
-        level: MUST,
-        section: "Tools, Calling tools",
-        title: "The result of a call has content, an array of blocks of known types",
-        fix: "answer with {\"content\":[{\"type\":\"text\",\"text\":…}]}",
-        scope: EVERYWHERE,
-        probe: |bench| tool_result(bench).boxed(),
-    },
-    Rule {
         id: "resources.read",
         level: MUST,
         section: "Resources, Reading resources",
-        title: "A resource that is listed can be read, and its contents have a uri and either text or a blob",
-        fix: "answer with {\"contents\":[{\"uri\":…,\"text\":…}]}",
+        title: "A resource that is listed can be read",
+        fix: "answer resources/read for every uri that resources/list names",
         scope: EVERYWHERE,
         probe: |bench| read(bench).boxed(),
     },
@@ -90,52 +81,6 @@ async fn unknown_tool(bench: &mut Bench) -> Verdict {
     )
 }
 
-async fn tool_result(bench: &mut Bench) -> Verdict {
-    // One that needs no arguments: what others would be good is not known.
-    let needs_nothing = |tool: &&Value| {
-        let required = tool
-            .pointer("/inputSchema/required")
-            .and_then(Value::as_array);
-        required.is_none_or(|required| required.is_empty())
-    };
-    let tools = bench.items("tools/list").iter().filter(needs_nothing);
-    let names = tools.filter_map(|tool| tool.get("name")?.as_str());
-    let name = names
-        .map(str::to_owned)
-        .find(|name| bench.callable.contains(name));
-    let Some(name) = name else {
-        return Verdict::Inapplicable(
-            "no tool is read-only or named by --call, and can be called without arguments"
-                .to_owned(),
-        );
-    };
-    let exchange = bench
-        .ask("tools/call", json!({"name": name, "arguments": {}}))
-        .await;
-    let Some(result) = exchange.result() else {
-        return Verdict::Unclear(format!("{name}: {}", exchange.outcome()));
-    };
-    if result
-        .get("resultType")
-        .is_some_and(|kind| kind != "complete")
-    {
-        return Verdict::Inapplicable(format!("{name} needs input or is a task"));
-    }
-    let Some(blocks) = result.get("content").and_then(Value::as_array) else {
-        return finding(format!("{name}: there is no array content"), &exchange);
-    };
-    let kinds = ["text", "image", "audio", "resource", "resource_link"];
-    let wrong = blocks.iter().find(|block| {
-        let kind = block.get("type").and_then(Value::as_str);
-        !kind.is_some_and(|kind| kinds.contains(&kind))
-    });
-    holds_if(
-        wrong.is_none(),
-        format!("{name}: a block of an unknown type"),
-        &exchange,
-    )
-}
-
 async fn read(bench: &mut Bench) -> Verdict {
     let uri = bench
         .items("resources/list")
@@ -146,30 +91,12 @@ async fn read(bench: &mut Bench) -> Verdict {
         return Verdict::Inapplicable("no resource is listed".to_owned());
     };
     let exchange = bench.ask("resources/read", json!({ "uri": uri })).await;
-    let Some(result) = exchange.result() else {
-        return match exchange.code() {
-            // It may be out of reach today.
-            Some(-32603) => Verdict::Unclear(format!("{uri}: {}", exchange.outcome())),
-            _ => finding(format!("{uri}: {}", exchange.outcome()), &exchange),
-        };
-    };
-    if result
-        .get("resultType")
-        .is_some_and(|kind| kind != "complete")
-    {
-        return Verdict::Inapplicable(format!("{uri} needs input"));
+    match exchange.code() {
+        _ if exchange.result().is_some() => Verdict::Holds,
+        // It may be out of reach today.
+        Some(-32603) => Verdict::Unclear(format!("{uri}: {}", exchange.outcome())),
+        _ => finding(format!("{uri}: {}", exchange.outcome()), &exchange),
     }
-    let contents = result.get("contents").and_then(Value::as_array);
-    let is_good = |one: &Value| {
-        let has = |member: &str| one.get(member).is_some_and(Value::is_string);
-        has("uri") && (has("text") || has("blob"))
-    };
-    let good = contents.is_some_and(|contents| contents.iter().all(is_good));
-    holds_if(
-        good,
-        format!("{uri}: contents without uri, text or blob"),
-        &exchange,
-    )
 }
 
 async fn unknown_resource(bench: &mut Bench) -> Verdict {

@@ -28,15 +28,6 @@ pub(super) const RULES: &[Rule] = &[
         probe: |bench| unknown_version(bench).boxed(),
     },
     Rule {
-        id: "handshake.result",
-        level: MUST,
-        section: "Lifecycle, Initialization",
-        title: "The result of initialize has protocolVersion, capabilities and serverInfo with name and version",
-        fix: "send {\"protocolVersion\",\"capabilities\":{…},\"serverInfo\":{\"name\",\"version\"}}",
-        scope: LEGACY,
-        probe: |bench| handshake(bench).boxed(),
-    },
-    Rule {
         id: "session.characters",
         level: MUST,
         section: "Streamable HTTP, Session management",
@@ -134,22 +125,6 @@ fn lists_versions(exchange: &Exchange) -> bool {
     let supported = response.and_then(|it| it.pointer("/error/data/supported"));
     let supported = supported.and_then(Value::as_array);
     supported.is_some_and(|versions| !versions.is_empty())
-}
-
-async fn handshake(bench: &mut Bench) -> Verdict {
-    let exchange = bench.greeting.clone();
-    let result = exchange.result().cloned().unwrap_or_default();
-    let text = |path: &str| result.pointer(path).is_some_and(Value::is_string);
-    let seen = match () {
-        () if !text("/protocolVersion") => "protocolVersion is no string",
-        () if !result.get("capabilities").is_some_and(Value::is_object) => {
-            "capabilities is no object"
-        }
-        () if !text("/serverInfo/name") => "serverInfo has no name",
-        () if !text("/serverInfo/version") => "serverInfo has no version",
-        () => return Verdict::Holds,
-    };
-    finding(seen, &exchange)
 }
 
 fn no_sessions() -> Verdict {

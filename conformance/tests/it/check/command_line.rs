@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use mcp_conformance::rules;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::correct::correct;
 use super::mutants;
@@ -167,20 +167,28 @@ fn rules_are_listed_and_explained_without_a_server() {
 #[tokio::test]
 async fn tools_are_called_only_if_read_only_or_named() {
     let called = |call: &'static [&'static str]| async move {
-        let only = ["--only", "tools.result", "--revision", "2025-11-25"];
+        let only = ["--only", "tools.progress", "--revision", "2025-11-25"];
         let (_, _, report) = judged(&bad_tools(), &[&only, call].concat()).await;
         report["cases"][0]["verdict"].as_str().unwrap().to_owned()
     };
     assert_eq!(called(&[]).await, "inapplicable");
-    assert_eq!(called(&["--call", "write"]).await, "holds");
+    assert_eq!(called(&["--call", "write"]).await, "finding");
 }
 
-/// A server none of whose tools is read-only.
+/// A server none of whose tools is read-only, and all of which report progress of another request.
 fn bad_tools() -> String {
     let unmarked = crate::mutation::result("tools/list", |result| {
         for tool in result["tools"].as_array_mut().unwrap() {
             tool.as_object_mut().unwrap().remove("annotations");
         }
     });
-    format!("{}/mcp", serve(broken(correct(), unmarked)))
+    let progress = crate::mutation::instead(|asked| {
+        let params = json!({"progressToken": "another", "progress": 1});
+        let progress =
+            json!({"jsonrpc": "2.0", "method": "notifications/progress", "params": params});
+        let own = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": {"content": []}});
+        let called = asked.is_call("write");
+        called.then(|| crate::mutation::Answer::new(200, json!([progress, own])))
+    });
+    format!("{}/mcp", serve(broken(correct(), unmarked.and(progress))))
 }

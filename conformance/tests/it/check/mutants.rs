@@ -1,6 +1,7 @@
 //! A broken server for each rule over HTTP: what is wrong with it, and what a check must say of it.
 
 mod items;
+mod lasting;
 mod more;
 
 use std::sync::{Arc, Mutex};
@@ -49,6 +50,9 @@ pub(crate) fn table() -> Vec<Mutant> {
         more::heads(),
         more::messages(),
         more::calls(),
+        lasting::streams(),
+        lasting::rounds(),
+        lasting::tasks(),
     ];
     tables.into_iter().flatten().collect()
 }
@@ -105,6 +109,14 @@ fn base() -> Vec<Mutant> {
         ),
         legacy(
             "base.frame",
+            answer(|asked, answer| {
+                if asked.is_rpc("no/such/method") {
+                    answer.body["result"] = json!({});
+                }
+            }),
+        ),
+        legacy(
+            "messages.schema",
             answer(|_, answer| {
                 if answer.body["error"].is_object() {
                     without(&mut answer.body["error"], "message");
@@ -112,7 +124,7 @@ fn base() -> Vec<Mutant> {
             }),
         ),
         modern(
-            "base.frame",
+            "messages.schema",
             answer(|_, answer| {
                 if !answer.body["id"].is_null() {
                     without(&mut answer.body, "jsonrpc");
@@ -201,7 +213,7 @@ fn sessions() -> Vec<Mutant> {
             ),
         ),
         legacy(
-            "handshake.result",
+            "messages.schema",
             result("initialize", |result| {
                 without(&mut result["serverInfo"], "version");
             }),
@@ -349,7 +361,7 @@ fn statements() -> Vec<Mutant> {
     };
     vec![
         modern(
-            "modern.result-type",
+            "messages.schema",
             result("tools/list", |result| without(result, "resultType")),
         ),
         modern(
@@ -363,11 +375,11 @@ fn statements() -> Vec<Mutant> {
             }),
         ),
         modern(
-            "modern.cacheable",
+            "messages.schema",
             result("tools/list", |result| without(result, "ttlMs")),
         ),
         modern(
-            "modern.cacheable",
+            "messages.schema",
             result("prompts/list", |result| {
                 result["cacheScope"] = "everybody".into();
             }),

@@ -2,31 +2,35 @@
 
 use serde_json::{Value, json};
 
-use super::{Mutant, instead_result, legacy, modern, recode, without};
+use super::{Mutant, instead_error, instead_result, legacy, modern, recode, without};
 use crate::mutation::{Fault, ask, result};
 
 pub(super) fn lists() -> Vec<Mutant> {
     vec![
         legacy(
-            "lists.shape",
+            "lists.declared",
+            instead_error(|asked| asked.is_rpc("prompts/list"), 200, -32601),
+        ),
+        legacy(
+            "messages.schema",
             result("prompts/list", |result| result["nextCursor"] = Value::Null),
         ),
         modern(
-            "lists.shape",
+            "messages.schema",
             result("prompts/list", |result| without(result, "prompts")),
         ),
         modern(
-            "lists.shape",
+            "messages.schema",
             result("resources/templates/list", |result| {
                 without(result, "resourceTemplates");
             }),
         ),
         legacy(
-            "lists.items",
+            "messages.schema",
             first("resources/list", |it| without(it, "name")),
         ),
         modern(
-            "lists.items",
+            "messages.schema",
             first("prompts/list", |it| without(it, "name")),
         ),
         legacy(
@@ -54,11 +58,11 @@ pub(super) fn lists() -> Vec<Mutant> {
             first("tools/list", |it| it["name"] = "a name".into()),
         ),
         modern(
-            "tools.input-schema",
+            "messages.schema",
             first("tools/list", |it| without(&mut it["inputSchema"], "type")),
         ),
         legacy(
-            "tools.output-schema",
+            "messages.schema",
             first("tools/list", |it| {
                 it["outputSchema"] = json!({"type": "string"});
             }),
@@ -79,6 +83,10 @@ pub(super) fn lists() -> Vec<Mutant> {
 
 pub(super) fn offers() -> Vec<Mutant> {
     vec![
+        modern(
+            "resources.read",
+            instead_error(|asked| asked.is_rpc("resources/read"), 200, -32602),
+        ),
         legacy(
             "tools.unknown",
             instead_result(
@@ -87,13 +95,13 @@ pub(super) fn offers() -> Vec<Mutant> {
             ),
         ),
         modern(
-            "tools.result",
+            "messages.schema",
             result("tools/call", |result| {
                 result["content"][0]["type"] = "poem".into()
             }),
         ),
         legacy(
-            "resources.read",
+            "messages.schema",
             result("resources/read", |result| {
                 without(&mut result["contents"][0], "uri");
             }),

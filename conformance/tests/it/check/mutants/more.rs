@@ -140,7 +140,7 @@ pub(super) fn messages() -> Vec<Mutant> {
             "listen.acknowledged",
             instead_result(
                 |asked| asked.is_rpc("subscriptions/listen") && asked.body["id"] == 77,
-                json!({"resultType": "complete"}),
+                json!({"resultType": "complete", "_meta": {"io.modelcontextprotocol/subscriptionId": 77}}),
             ),
         ),
         modern(
@@ -158,13 +158,13 @@ pub(super) fn messages() -> Vec<Mutant> {
             instead_error(|asked| asked.body["id"] == "second", 200, -32603),
         ),
         legacy(
-            "messages.types",
+            "messages.schema",
             result("prompts/list", |result| {
                 result["prompts"][0]["description"] = Value::Null
             }),
         ),
         modern(
-            "messages.types",
+            "messages.schema",
             result("tools/list", |result| {
                 result["tools"][0]["annotations"] = json!({"readOnlyHint": "no"});
             }),

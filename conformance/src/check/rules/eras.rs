@@ -1,0 +1,77 @@
+//! Servers of one era that meet a client of the other.
+
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use serde_json::json;
+
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, holds_if};
+use super::{LEGACY, MODERN, PRACTICE, SHOULD};
+use crate::probe::{Bench, Raw, Revision};
+
+/// How long a client that probes waits for an answer, if answers may take as long.
+const PROBE: Duration = Duration::from_secs(3);
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "stdio.fallback",
+        level: PRACTICE,
+        section: "2026-07-28, stdio, Backward compatibility",
+        title: "After server/discover, which a newer client asks first, initialize is answered as if nothing had come",
+        fix: "answer what you do not know with an error, before initialize too, and go on: a newer client asks server/discover in the same process and then begins the handshake",
+        scope: Scope {
+            transport: Transport::Stdio,
+            ..LEGACY
+        },
+        probe: |bench| fallback(bench).boxed(),
+    },
+    Rule {
+        id: "modern.initialize-versions",
+        level: SHOULD,
+        section: "2026-07-28, Versioning, Backward compatibility",
+        title: "A server without a handshake names its versions when it refuses initialize",
+        fix: "put the versions into the message or the data of the error: an older client has nothing else to show",
+        scope: MODERN,
+        probe: |bench| names_versions(bench).boxed(),
+    },
+];
+
+async fn fallback(bench: &mut Bench) -> Verdict {
+    let newer = Bench::new(bench.place.clone(), Revision::V2026_07_28, bench.patience);
+    let params = newer.with_meta(json!({}));
+    // Its id is no other's: a late answer to it is not one to the handshake.
+    let probe =
+        json!({"jsonrpc": "2.0", "id": "a probe", "method": "server/discover", "params": params});
+    let mut fresh = Bench::new(bench.place.clone(), bench.revision, bench.patience);
+    // It may stay silent.
+    let patience = PROBE.min(bench.patience);
+    let answer = fresh
+        .raw_within(Raw::post(probe.to_string()), patience)
+        .await;
+    if answer.result().is_some() {
+        fresh.end().await;
+        return Verdict::Inapplicable("the server answers server/discover".to_owned());
+    }
+    let agrees = fresh.agrees().await;
+    let greeting = fresh.greeting.clone();
+    fresh.end().await;
+    let seen = format!("initialize after server/discover: {}", greeting.outcome());
+    holds_if(agrees, seen, &greeting)
+}
+
+async fn names_versions(bench: &mut Bench) -> Verdict {
+    if bench.spoken.iter().any(|it| !it.is_modern()) {
+        return Verdict::Inapplicable("the server has a handshake".to_owned());
+    }
+    let mut older = Bench::new(bench.place.clone(), Revision::V2025_11_25, bench.patience);
+    older.open().await;
+    let refusal = older.greeting.clone();
+    older.end().await;
+    if refusal.code().is_none() {
+        return Verdict::Unclear(format!("initialize: {}", refusal.outcome()));
+    }
+    match refusal.received.contains(bench.revision.as_str()) {
+        true => Verdict::Holds,
+        false => finding("the error names no version", &refusal),
+    }
+}

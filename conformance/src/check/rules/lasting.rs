@@ -1,0 +1,140 @@
+//! Subscriptions over time: clients that leave, quiet streams, servers that end.
+
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+use tokio::time::{Instant, sleep, timeout_at};
+
+use super::super::rule::{Rule, Scope, Transport, Verdict, finding, holds_if};
+use super::listens::{none, wanted};
+use super::{KEEP_ALIVE, MODERN, MODERN_HTTP, PRACTICE, SHOULD};
+use crate::probe::{Bench, QUIET, Watched};
+
+/// How many subscriptions are left before one more is opened.
+const LEFT: usize = 100;
+/// How long a program may take to end its subscriptions, if answers may take as long.
+const END: Duration = Duration::from_secs(5);
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "listen.left",
+        level: SHOULD,
+        section: "2026-07-28, Cancellation, Behavior requirements",
+        title: "Subscriptions end when their clients leave: after a hundred of them another is taken, and none is answered",
+        fix: "end a request when its stream is closed, or on stdio when it is cancelled, and free what it held",
+        scope: MODERN,
+        probe: |bench| left(bench).boxed(),
+    },
+    Rule {
+        id: "listen.graceful-end",
+        level: SHOULD,
+        section: "2026-07-28, Subscriptions, Graceful closure",
+        title: "A program that is asked to end (SIGTERM) answers its subscriptions first",
+        fix: "when you shut down, send each subscription its result, with resultType and _meta.subscriptionId, before stdout is closed",
+        scope: Scope {
+            transport: Transport::Stdio,
+            ..MODERN
+        },
+        probe: |bench| graceful_end(bench).boxed(),
+    },
+];
+
+/// Asked when all others were: until then the stream is watched.
+pub(super) const KEPT_ALIVE: &[Rule] = &[Rule {
+    id: KEEP_ALIVE,
+    level: PRACTICE,
+    section: "2026-07-28, Streamable HTTP, Receiving messages",
+    title: "A stream on which nothing happens gets a comment from time to time",
+    fix: "send a line such as \":\" every 15 seconds, so that nothing between takes the connection for dead",
+    scope: MODERN_HTTP,
+    probe: |bench| kept_alive(bench).boxed(),
+}];
+
+async fn left(bench: &mut Bench) -> Verdict {
+    let wanted = wanted(bench);
+    let mut fresh = bench.fresh().await;
+    for index in 0..LEFT {
+        let id = json!(format!("left-{index}"));
+        let (exchange, open) = fresh.listen(id.clone(), wanted.clone()).await;
+        drop(open);
+        if !exchange.is_acknowledged() {
+            fresh.end().await;
+            return match index {
+                0 => none(),
+                _ => finding(
+                    format!("after {index} that were left: {}", exchange.outcome()),
+                    &exchange,
+                ),
+            };
+        }
+        if !fresh.place.is_http() {
+            let params = json!({"requestId": id, "reason": "a test"});
+            let method = "notifications/cancelled";
+            let said = fresh.tell_of(method, params, listening(index)).await;
+            if said.response().is_some() {
+                fresh.end().await;
+                return finding("a cancelled subscription was answered", &said);
+            }
+        } else if index + 1 == LEFT {
+            // That a connection is gone takes a moment to be seen.
+            sleep(QUIET).await;
+        }
+    }
+    let (last, _open) = fresh.listen(json!("left-last"), wanted).await;
+    fresh.end().await;
+    let seen = format!("after {LEFT} that were left: {}", last.outcome());
+    holds_if(last.is_acknowledged(), seen, &last)
+}
+
+/// How long an answer to a cancelled subscription is waited for: for the last of them only.
+fn listening(index: usize) -> Duration {
+    match index + 1 == LEFT {
+        true => QUIET,
+        false => Duration::ZERO,
+    }
+}
+
+async fn graceful_end(bench: &mut Bench) -> Verdict {
+    let wanted = wanted(bench);
+    let id = json!("until the end");
+    let mut fresh = bench.fresh().await;
+    let (mut exchange, _) = fresh.listen(id.clone(), wanted).await;
+    if !exchange.is_acknowledged() {
+        fresh.end().await;
+        return none();
+    }
+    let Some(mut process) = fresh.take_process() else {
+        return Verdict::Unclear("the program could not be started".to_owned());
+    };
+    if !process.terminate().await {
+        return Verdict::Unclear("the program could not be sent SIGTERM".to_owned());
+    }
+    let end = Instant::now() + END.min(bench.patience);
+    while let Ok(Some(line)) = timeout_at(end, process.next()).await {
+        exchange.received.push_str(&String::from_utf8_lossy(&line));
+        let message = serde_json::from_slice::<Value>(&line).unwrap_or_default();
+        if message.get("id") == Some(&id) && message.get("method").is_none() {
+            let own = "/result/_meta/io.modelcontextprotocol~1subscriptionId";
+            let names = message.pointer(own) == Some(&id);
+            let seen = "its result does not name the subscription in _meta";
+            return holds_if(names, seen, &exchange);
+        }
+    }
+    finding("the subscription got no result", &exchange)
+}
+
+/// What was seen on a stream that was opened when the check of its revision began.
+async fn kept_alive(bench: &mut Bench) -> Verdict {
+    let Some(mut quiet) = bench.quiet.take() else {
+        return none();
+    };
+    match quiet.join_next().await {
+        Some(Ok(Watched::Heard)) => Verdict::Holds,
+        Some(Ok(Watched::Silent(exchange))) => {
+            finding("nothing came after the acknowledgement", &exchange)
+        }
+        // A server may end a stream; then it does not have to keep it alive.
+        _ => Verdict::Inapplicable("the server ended the stream".to_owned()),
+    }
+}

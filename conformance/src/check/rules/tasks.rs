@@ -1,0 +1,184 @@
+//! Tasks: those of 2025-11-25, and the extension of 2026-07-28 in so far as it is alike.
+
+use futures_util::FutureExt as _;
+use serde_json::{Value, json};
+
+use super::super::rule::{Rule, Scope, Verdict, finding, holds_if};
+use super::calls::{callable, needs_nothing, nothing_to_call};
+use super::{EVERYWHERE, MUST, SHOULD};
+use crate::probe::{Bench, Exchange, Revision};
+
+/// The name of the extension.
+const EXTENSION: &str = "io.modelcontextprotocol/tasks";
+/// An id of fewer bytes can be guessed, whatever it is made of: a random UUID has 16 before it is written out.
+const SHORT: usize = 12;
+
+const TASKS: Scope = Scope {
+    first: Revision::V2025_11_25,
+    ..EVERYWHERE
+};
+
+pub(super) const RULES: &[Rule] = &[
+    Rule {
+        id: "tasks.unknown",
+        level: MUST,
+        section: "2025-11-25, Tasks, Error handling; 2026-07-28, extension Tasks",
+        title: "An unknown task is refused with −32602",
+        fix: "answer tasks/get with code −32602 where the taskId is not one of the caller's",
+        scope: TASKS,
+        probe: |bench| unknown(bench).boxed(),
+    },
+    Rule {
+        id: "tasks.guessable",
+        level: MUST,
+        section: "2025-11-25, Tasks, Security considerations; 2026-07-28, extension Tasks",
+        title: "Without an owner that is known, the id of a task cannot be guessed",
+        fix: "draw ids from a cryptographic source, with 128 bits as a UUID has",
+        scope: TASKS,
+        probe: |bench| guessable(bench).boxed(),
+    },
+    Rule {
+        id: "tasks.listed",
+        level: SHOULD,
+        section: "2025-11-25, Tasks, Security considerations",
+        title: "Without an owner that is known, no other client finds a task in its list",
+        fix: "bind tasks to who made them, or do not declare tasks.list",
+        scope: Scope {
+            last: Revision::V2025_11_25,
+            ..TASKS
+        },
+        probe: |bench| listed(bench).boxed(),
+    },
+];
+
+fn has_tasks(bench: &Bench) -> bool {
+    let capabilities = bench
+        .greeting
+        .result()
+        .and_then(|it| it.get("capabilities"));
+    let declared = match bench.revision.is_modern() {
+        true => capabilities.and_then(|it| it.get("extensions")?.get(EXTENSION)),
+        false => capabilities.and_then(|it| it.get("tasks")),
+    };
+    declared.is_some_and(Value::is_object)
+}
+
+fn no_tasks() -> Verdict {
+    Verdict::Inapplicable("the server declares no tasks".to_owned())
+}
+
+/// Asks as a client that knows of tasks.
+async fn ask(bench: &mut Bench, method: &str, mut params: Value) -> Exchange {
+    if bench.revision.is_modern() {
+        let key = "io.modelcontextprotocol/clientCapabilities";
+        let capabilities = json!({"extensions": {EXTENSION: {}}});
+        if let Some(params) = params.as_object_mut() {
+            params.insert("_meta".to_owned(), json!({key: capabilities}));
+        }
+    }
+    bench.ask(method, params).await
+}
+
+async fn unknown(bench: &mut Bench) -> Verdict {
+    if !has_tasks(bench) {
+        return no_tasks();
+    }
+    let params = json!({"taskId": "00000000-0000-4000-8000-000000000000"});
+    let exchange = ask(bench, "tasks/get", params).await;
+    let good = exchange.code() == Some(-32602);
+    holds_if(good, exchange.outcome(), &exchange)
+}
+
+/// Calls a tool as a task; the id of it.
+async fn make(bench: &mut Bench) -> Result<(String, Exchange), Verdict> {
+    if !has_tasks(bench) {
+        return Err(no_tasks());
+    }
+    let modern = bench.revision.is_modern();
+    let may_be = |tool: &&Value| {
+        let support = tool
+            .pointer("/execution/taskSupport")
+            .and_then(Value::as_str);
+        needs_nothing(tool) && (modern || matches!(support, Some("optional" | "required")))
+    };
+    let name = callable(bench)
+        .find(may_be)
+        .and_then(|tool| tool.get("name"))
+        .cloned();
+    let Some(name) = name else {
+        return Err(nothing_to_call("can be a task and needs no arguments"));
+    };
+    let mut params = json!({"name": name, "arguments": {}});
+    if !modern {
+        params = json!({"name": name, "arguments": {}, "task": {"ttl": 60_000}});
+    }
+    let exchange = ask(bench, "tools/call", params).await;
+    let result = exchange.result();
+    let id = result.and_then(|it| it.pointer("/task/taskId").or(it.get("taskId"))?.as_str());
+    match id {
+        Some(id) => Ok((id.to_owned(), exchange)),
+        None => Err(Verdict::Inapplicable(format!(
+            "{name} did not become a task"
+        ))),
+    }
+}
+
+/// Leaves nothing behind. A task that is over refuses it.
+async fn cancel(bench: &mut Bench, ids: &[&str]) {
+    for id in ids {
+        ask(bench, "tasks/cancel", json!({ "taskId": id })).await;
+    }
+}
+
+async fn guessable(bench: &mut Bench) -> Verdict {
+    if bench.place.shows_a_token() {
+        return Verdict::Inapplicable("tasks can be bound to the caller's token".to_owned());
+    }
+    let (one, _) = match make(bench).await {
+        Ok(made) => made,
+        Err(verdict) => return verdict,
+    };
+    let (two, exchange) = match make(bench).await {
+        Ok(made) => made,
+        Err(verdict) => return verdict,
+    };
+    cancel(bench, &[&one, &two]).await;
+    let counted = |id: &str| {
+        id.trim_end_matches(|it: char| it.is_ascii_digit())
+            .to_owned()
+    };
+    let is_counted = counted(&one) == counted(&two);
+    match one.len().min(two.len()) < SHORT || is_counted {
+        true => finding(
+            format!("two tasks in a row are {one:?} and {two:?}"),
+            &exchange,
+        ),
+        false => Verdict::Holds,
+    }
+}
+
+async fn listed(bench: &mut Bench) -> Verdict {
+    let greeting = bench.greeting.result();
+    if greeting
+        .and_then(|it| it.pointer("/capabilities/tasks/list"))
+        .is_none()
+    {
+        return Verdict::Inapplicable("the server does not declare tasks.list".to_owned());
+    }
+    if bench.place.shows_a_token() || !bench.place.is_http() {
+        return Verdict::Inapplicable("there is one caller alone".to_owned());
+    }
+    let (id, _) = match make(bench).await {
+        Ok(made) => made,
+        Err(verdict) => return verdict,
+    };
+    let mut other = bench.fresh().await;
+    let exchange = other.ask("tasks/list", json!({})).await;
+    other.end().await;
+    cancel(bench, &[&id]).await;
+    let tasks = exchange.result().and_then(|it| it.get("tasks")?.as_array());
+    let mut tasks = tasks.into_iter().flatten();
+    let is_listed = tasks.any(|it| it.get("taskId") == Some(&json!(id)));
+    let seen = "a task of one session is listed in another";
+    holds_if(!is_listed, seen, &exchange)
+}

@@ -1,0 +1,158 @@
+//! What breaks what lasts: subscriptions, rounds, tasks; and servers of one era.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use mcp_conformance::Frame;
+use serde_json::{Value, json};
+
+use super::{Mutant, instead_error, legacy, modern};
+use crate::mutation::{Answer, Asked, Fault, answer, frame, instead};
+
+fn answered(asked: &Asked, result: &Value) -> Answer {
+    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "result": result});
+    Answer::new(200, body)
+}
+
+fn refused(asked: &Asked, code: i64) -> Answer {
+    let error = json!({"code": code, "message": "no"});
+    let body = json!({"jsonrpc": "2.0", "id": asked.body["id"], "error": error});
+    Answer::new(200, body)
+}
+
+pub(super) fn streams() -> Vec<Mutant> {
+    vec![
+        modern("listen.left", hoarding()),
+        modern(
+            "http.keep-alive",
+            frame(|_, frame| match frame {
+                Frame::Comment(_) => Vec::new(),
+                frame @ Frame::Event(_) => vec![frame],
+            }),
+        ),
+        modern(
+            "http2.concurrent",
+            answer(|_, answer| {
+                if answer.body["id"] == "over-http2-3" {
+                    answer.body["id"] = "over-http2-4".into();
+                }
+            }),
+        ),
+        legacy(
+            "http2.concurrent",
+            instead(|asked| {
+                let is_lost = asked.body["id"] == "over-http2-5";
+                is_lost.then(|| Answer::new(200, Value::Null))
+            }),
+        ),
+        modern(
+            "modern.initialize-versions",
+            instead_error(|asked| asked.is_rpc("initialize"), 400, -32601),
+        ),
+    ]
+}
+
+/// What clients have left is kept, and soon there is no room.
+fn hoarding() -> Fault {
+    let kept = AtomicUsize::new(0);
+    instead(move |asked| {
+        let is_left = asked.body["id"]
+            .as_str()
+            .is_some_and(|id| id.starts_with("left-"));
+        let is_full = is_left && kept.fetch_add(1, Ordering::SeqCst) > 50;
+        is_full.then(|| refused(asked, -32603))
+    })
+}
+
+/// The read-only tool asks something, and takes any state for its own.
+pub(super) fn rounds() -> Vec<Mutant> {
+    vec![modern(
+        "rounds.altered-state",
+        instead(|asked| {
+            let meta = &asked.body["params"]["_meta"];
+            let capable =
+                !meta["io.modelcontextprotocol/clientCapabilities"]["elicitation"].is_null();
+            if !asked.is_call("look") || !capable {
+                return None;
+            }
+            let question = json!({"method": "elicitation/create", "params": {
+                "mode": "form", "message": "Who?",
+                "requestedSchema": {"type": "object", "properties": {"name": {"type": "string"}}},
+            }});
+            let info =
+                json!({"io.modelcontextprotocol/serverInfo": {"name": "asks", "version": "1"}});
+            let asks = json!({"resultType": "input_required", "inputRequests": {"who": question},
+                "requestState": "{\"step\":1}", "_meta": info});
+            let done = json!({"resultType": "complete", "content": [], "_meta": info});
+            let state = asked.body["params"]["requestState"].as_str();
+            Some(answered(asked, if state.is_some() { &done } else { &asks }))
+        }),
+    )]
+}
+
+pub(super) fn tasks() -> Vec<Mutant> {
+    vec![
+        legacy(
+            "tasks.unknown",
+            declaring().and(instead(|asked| {
+                let id = &asked.body["params"]["taskId"];
+                asked
+                    .is_rpc("tasks/get")
+                    .then(|| answered(asked, &task(id)))
+            })),
+        ),
+        legacy(
+            "tasks.guessable",
+            taking(|number| format!("task-of-the-server-{number}"), false),
+        ),
+        legacy("tasks.listed", taking(random, true)),
+    ]
+}
+
+/// An id that cannot be guessed.
+fn random(number: u64) -> String {
+    format!("{:x}-secret", number.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+}
+
+fn task(id: &Value) -> Value {
+    let time = "2026-01-01T00:00:00Z";
+    json!({"taskId": id, "status": "working", "createdAt": time, "lastUpdatedAt": time, "ttl": 1000})
+}
+
+/// Tasks are declared, and the read-only tool can be one.
+fn declaring() -> Fault {
+    answer(|asked, answer| {
+        let Some(result) = answer.body.get_mut("result") else {
+            return;
+        };
+        if asked.is_rpc("initialize") {
+            let calls = json!({"tools": {"call": {}}});
+            result["capabilities"]["tasks"] = json!({"list": {}, "cancel": {}, "requests": calls});
+        }
+        if asked.is_rpc("tools/list") {
+            for tool in result["tools"].as_array_mut().unwrap() {
+                if tool["name"] == "look" {
+                    tool["execution"] = json!({"taskSupport": "optional"});
+                }
+            }
+        }
+    })
+}
+
+/// Tasks are made with these ids. Every client is shown all of them, or no client any.
+fn taking(id: fn(u64) -> String, shown: bool) -> Fault {
+    let made = AtomicU64::new(1);
+    declaring().and(instead(move |asked| {
+        if asked.is_call("look") && asked.body["params"]["task"].is_object() {
+            let number = made.fetch_add(1, Ordering::SeqCst);
+            let task = json!({"task": task(&json!(id(number)))});
+            return Some(answered(asked, &task));
+        }
+        let all = (1..made.load(Ordering::SeqCst)).map(|number| task(&json!(id(number))));
+        let all: Vec<_> = all.filter(|_| shown).collect();
+        match asked.body["method"].as_str() {
+            Some("tasks/list") => Some(answered(asked, &json!({"tasks": all}))),
+            Some("tasks/get" | "tasks/cancel") => Some(refused(asked, -32602)),
+            _ => None,
+        }
+    }))
+}
