@@ -162,7 +162,7 @@ impl Server {
     }
 
     /// The result that ends a listen gracefully.
-    fn ended(&self, subscription: &RequestId) -> Result<Payload, ErrorObject> {
+    pub(crate) fn ended(&self, subscription: &RequestId) -> Result<Payload, ErrorObject> {
         Payload::of(&json!({
             "resultType": "complete",
             "_meta": { META_SUBSCRIPTION_ID: subscription, META_SERVER_INFO: self.0.info },

@@ -118,7 +118,11 @@ impl Connection {
                     }
                 }
                 written = self.out.write(&mut writer), if self.out.is_due() => {
-                    written?;
+                    match written {
+                        // It may go without hearing what is said at the end.
+                        Err(gone) if ended && gone.kind() == io::ErrorKind::BrokenPipe => return Ok(()),
+                        written => written?,
+                    }
                     stalled = None;
                 }
                 () = passed(&mut stalled), if stalled.is_some() => {
@@ -135,10 +139,21 @@ impl Connection {
         }
         self.news.stop();
         self.legacy.end_input();
-        self.running
-            .values()
-            .filter(|running| running.listens)
-            .for_each(|running| running.abort.abort());
+        let listens = |(id, running): (&RequestId, &Running)| {
+            running.listens.then(|| {
+                running.abort.abort();
+                id.clone()
+            })
+        };
+        let ended: Vec<_> = self.running.iter().filter_map(listens).collect();
+        for id in ended {
+            let outcome = self.server.ended(&id);
+            let answer = Response {
+                id: Some(id),
+                outcome,
+            };
+            take_answer(&mut self.running, &mut self.legacy, &mut self.said, answer);
+        }
     }
 
     /// Waits until a call has said or answered something, and queues all that is ready: the more goes into one write,
