@@ -5,14 +5,19 @@
 //! of an event stream, catching up before a command) is [`UniverseLog::tail`]; snapshots only save
 //! replaying and may be lost at any time.
 //!
-//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory. One suite
-//! of tests judges both.
+//! Adapters: [`MemoryStore`] forgets at exit, [`SqliteStore`] keeps one data directory, `PostgresStore` (feature
+//! `postgres`) a database that many nodes share. One suite of tests judges all.
 
 mod error;
+mod failure;
 mod id;
+mod live;
 mod memory;
 mod model;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 pub mod sqlite;
+mod tail;
 mod timestamp;
 
 use std::time::Duration;
@@ -30,6 +35,8 @@ pub use self::model::{
     Append, Base, Entry, Head, InvalidPosition, Meta, NewEntry, Page, Position, Record, Size,
     Snapshot,
 };
+#[cfg(feature = "postgres")]
+pub use self::postgres::PostgresStore;
 pub use self::sqlite::SqliteStore;
 pub use self::timestamp::Timestamp;
 

@@ -1,10 +1,14 @@
 //! The store port: every rule is put to every adapter.
 #![cfg(test)] // All of it, helpers too: what lints allow in tests they allow here.
 
+#[cfg(feature = "postgres")]
+mod cluster;
 mod crash;
 mod directory;
 mod formats;
 mod machine;
+#[cfg(feature = "postgres")]
+mod nodes;
 mod rules;
 mod torn;
 
